@@ -85,17 +85,17 @@ def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
     """Return the nesting depth of the blocks that the rounds of a statement need."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
-    whole = 5 if escapes.leaves_in_finally(node) else 0
-    return whole + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
+    outer = 5 if escapes.leaves_in_finally(node) else 0
+    return outer + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
 
 
 def split_deep_tries(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
     """Make each try or with statement a region, by `wrap`, whose rounds would nest too deeply."""
     if not frame_of(function):
-        _give_room_in(function.body, 0, escapes, wrap)
+        _split_deep_tries_in(function.body, 0, escapes, wrap)
 
 
-def _give_room_in(
+def _split_deep_tries_in(
     statements: list[gast.AST], depth: int, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
     for index, node in enumerate(statements):
@@ -103,15 +103,15 @@ def _give_room_in(
         if isinstance(node, REGIONS):
             level = 0
         elif isinstance(node, (gast.Try, gast.With)):
-            own = rounds_depth(node, escapes)
-            if depth and depth + own > _DEEPEST:
+            added = rounds_depth(node, escapes)
+            if depth and depth + added > _DEEPEST:
                 statements[index] = wrap(node)
                 level = 0
-            level += own
+            level += added
         elif _blocks(node):
             level += 1
         for part in _blocks(node):
-            _give_room_in(part, level, escapes, wrap)
+            _split_deep_tries_in(part, level, escapes, wrap)
 
 
 def frame_call(function: gast.AST) -> str:
@@ -130,35 +130,37 @@ def frame_call(function: gast.AST) -> str:
 class _Finder:
     """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
 
-    def __init__(self, escapes: Escapes, whole: str, keeps_finals: bool) -> None:
-        """`keeps_finals`: whether a finally clause with an early exit stays as it is."""
+    def __init__(self, escapes: Escapes, function_reason: str, keeps_finals: bool) -> None:
+        """`function_reason`: why all statements keep their form, or ""; `keeps_finals`: a finally clause with an
+        early exit stays as it is.
+        """
         self.escapes = escapes
-        self.whole = whole
+        self.function_reason = function_reason
         self.keeps_finals = keeps_finals
         self.reasons: dict[int, str] = {}
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
     def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
-        behind = ""  # why a later statement cannot move into a region; after an early exit it would have to
+        later_reason = ""  # why a later statement cannot move into a region; after an early exit it would have to
         for statement in reversed(statements):
             earlier = len(self.reasons)
-            self.statement(statement, native_loop, native_return, behind)
-            if not behind:
-                behind = self.pin(statement)
-            if not behind and len(self.reasons) > earlier:
-                behind = next(reversed(self.reasons.values()))
+            self.statement(statement, native_loop, native_return, later_reason)
+            if not later_reason:
+                later_reason = self.pin(statement)
+            if not later_reason and len(self.reasons) > earlier:
+                later_reason = next(reversed(self.reasons.values()))
 
-    def statement(self, node: gast.AST, native_loop: str | None, native_return: str, behind: str) -> None:
+    def statement(self, node: gast.AST, native_loop: str | None, native_return: str, later_reason: str) -> None:
         """Find the reasons in a statement.
 
         `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
-        `behind`: why a later statement of the same block keeps its form.
+        `later_reason`: why a later statement of the same block keeps its form.
         """
         inner_loop = native_loop
         if isinstance(node, REGIONS):
-            reason = self.whole or self.pin(node) or self._by_exit(node, native_loop, native_return)
+            reason = self.function_reason or self.pin(node) or self._exit_reason(node, native_loop, native_return)
             if not reason and self.escapes.statement(node).escapes:
-                reason = behind
+                reason = later_reason
             if reason:
                 self.reasons[id(node)] = reason
                 native_return = native_return or reason
@@ -171,7 +173,7 @@ class _Finder:
         for part in _blocks(node):
             self.block(part, inner_loop, native_return)
 
-    def _by_exit(self, node: gast.AST, native_loop: str | None, native_return: str) -> str:
+    def _exit_reason(self, node: gast.AST, native_loop: str | None, native_return: str) -> str:
         leaving = self.escapes.statement(node).escapes
         if native_return and RETURN in leaving:
             return native_return
@@ -181,11 +183,11 @@ class _Finder:
 
     def pin(self, node: gast.AST) -> str:
         """Return what ties a statement to its frame, cached by node."""
-        found = self._pins.get(id(node))
-        if found is None:
-            found = node, self._compute_pin(node)
-            self._pins[id(node)] = found
-        return found[1]
+        cached = self._pins.get(id(node))
+        if cached is None:
+            cached = node, self._compute_pin(node)
+            self._pins[id(node)] = cached
+        return cached[1]
 
     def _compute_pin(self, node: gast.AST) -> str:
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):

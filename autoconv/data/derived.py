@@ -1,4 +1,4 @@
-"""Methods of datasets that keep elements in folders, and those that divide, draw or leave out elements anew."""
+"""Methods of datasets that store elements in folders, batch them again, or drop some of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Kept(Iterable):
         cls, path: str, element_spec: Any = None, compression: str | None = None,
         reader_func: Callable[..., Any] | None = None, wait: bool = False,
     ) -> Self:  # fmt: skip
-        """The elements that `save` wrote into a folder; `reader_func` takes a dataset of datasets of them.
+        """The elements that `save` wrote into a folder; `reader_func` takes a dataset whose only element is
+        their dataset.
 
         Raises NotFoundError without them, DataLossError where they are damaged, ValueError for another spec.
 
@@ -55,10 +56,10 @@ class Kept(Iterable):
         >>> len(autoconv.data.Dataset.load(folder))
         3
         """
-        found = cls(Saved(path, element_spec))
+        dataset = cls(Saved(path, element_spec))
         if reader_func is None:
-            return found
-        nested: Any = cls.from_tensors(found)  # type: ignore[attr-defined]
+            return dataset
+        nested: Any = cls.from_tensors(dataset)  # type: ignore[attr-defined]
         result: Self = reader_func(nested)
         return result
 

@@ -61,14 +61,14 @@ class ProcessGroup:
         with self._lock:
             if self._is_local and array.nbytes > _SMALL:
                 return self._shared_sum(array, description)
-            return self._together(array, description, lambda parts: _add_parts(parts))
+            return self._combine(array, description, lambda parts: _add_parts(parts))
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first worker."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         description = {"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
-            return self._together(array, description, lambda parts: parts[0])
+            return self._combine(array, description, lambda parts: parts[0])
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
         """Return the workers' arrays, joined along an axis in which their sizes may differ."""
@@ -76,12 +76,12 @@ class ProcessGroup:
         shape = [None if number == axis % array.ndim else size for number, size in enumerate(array.shape)]
         description = {"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis}
         with self._lock:
-            return self._together(array, description, lambda parts: np.concatenate(parts, axis))
+            return self._combine(array, description, lambda parts: np.concatenate(parts, axis))
 
     def barrier(self) -> None:
         """Wait for the other workers."""
         with self._lock:
-            self._together(np.zeros(0), {"call": "barrier"}, lambda parts: parts[0])
+            self._combine(np.zeros(0), {"call": "barrier"}, lambda parts: parts[0])
 
     def close(self) -> None:
         """End the connections, and remove this worker's shared memory. It is done at the end of the process, too."""
@@ -89,7 +89,7 @@ class ProcessGroup:
 
     # ---- by connections
 
-    def _together(
+    def _combine(
         self, array: np.ndarray, description: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
     ) -> np.ndarray:
         """Return what `combine` makes of all workers' arrays, in the first worker."""
@@ -218,13 +218,13 @@ class ProcessGroup:
         blocks = [self._block(rank, power, turn) for rank in range(self.size)]
         parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = flat
-        self._together(np.zeros(0), {**description, "part": "written"}, lambda given: given[0])
+        self._combine(np.zeros(0), {**description, "part": "written"}, lambda given: given[0])
         bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
         own = slice(bounds[self.rank], bounds[self.rank + 1])
         total = _add_parts([part[own] for part in parts])
         # A worker reads its own elements of every block, so only it may write them.
         parts[0][own] = total
-        self._together(np.zeros(0), {**description, "part": "added"}, lambda given: given[0])
+        self._combine(np.zeros(0), {**description, "part": "added"}, lambda given: given[0])
         return parts[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, power: int, turn: int) -> shared_memory.SharedMemory:
@@ -234,7 +234,7 @@ class ProcessGroup:
             if rank == self.rank:
                 self._blocks[name] = _new_block(name, 1 << power)
             made = {"call": "block", "name": f"{power}-{turn}-{rank}"}
-            self._together(np.zeros(0), made, lambda parts: parts[0])
+            self._combine(np.zeros(0), made, lambda parts: parts[0])
             if rank != self.rank:
                 self._blocks[name] = _known_block(name)
         return self._blocks[name]

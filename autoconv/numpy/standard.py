@@ -26,7 +26,7 @@ _NAMED = {
 
 
 @functools.cache
-def by_numpy(name: str) -> Callable[..., Any]:
+def numpy_implementation(name: str) -> Callable[..., Any]:
     """Return the implementation of NumPy's function of that name; if NumPy lacks it, one that raises when called."""
     compute = FUNCTIONS.get(named(name))
     if compute is None:
@@ -35,7 +35,7 @@ def by_numpy(name: str) -> Callable[..., Any]:
     return compute if result is None else lambda x: result(*compute(x))
 
 
-def standard(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Wrap the function for users: errors have their position, and results of NumPy itself become tensors."""
 
     @functools.wraps(function)
@@ -79,4 +79,4 @@ def check_device(device: str) -> None:
         raise ValueError(f"there is no device {device!r} here: tensors are on 'cpu'")
 
 
-__all__ = ["DEVICE", "by_numpy", "check_device", "standard"]
+__all__ = ["DEVICE", "numpy_implementation", "check_device", "wrap_for_users"]

@@ -1,4 +1,4 @@
-"""Exit-code variables of the pass `exits`, and its queries and removals of statements."""
+"""Exit-code variables of the pass `exits`, and the functions by which it finds and removes statements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class ExitCode:
 class Place(NamedTuple):
     """Position of a block: `top` if a return may stay a return, `loop_native` if a break may stay a break.
 
-    `code` is the variable that exits from here set; `depth` is the number of tails moved into arms around it.
+    Exits in the block set the variable `code`. `depth` is the number of enclosing arms into which the statements after
+    an if were moved.
     """
 
     top: bool

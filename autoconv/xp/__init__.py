@@ -24,7 +24,7 @@ from autoconv.graph.dtypes import (
     uint32,
     uint64,
 )
-from autoconv.numpy.standard import standard as _standard
+from autoconv.numpy.standard import wrap_for_users as _standard
 from autoconv.runtime.tensors.tensor import namespace_by
 from autoconv.xp import creation as _creation
 from autoconv.xp import dtypes as _dtypes

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.numpy.operands import holds_tensors, numpy_dtype, tensor
-from autoconv.numpy.standard import by_numpy, check_device
+from autoconv.numpy.standard import check_device, numpy_implementation
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -24,7 +24,7 @@ def arange(
     """
     check_device(device)
     bounds = (0, start) if stop is None else (start, stop)
-    return by_numpy("arange")(*bounds, step, dtype=dtype)
+    return numpy_implementation("arange")(*bounds, step, dtype=dtype)
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -104,7 +104,7 @@ def eye(
            [0., 1.]])
     """
     check_device(device)
-    return by_numpy("eye")(n_rows, n_cols, k, float if dtype is None else dtype)
+    return numpy_implementation("eye")(n_rows, n_cols, k, float if dtype is None else dtype)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -127,7 +127,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     array([7, 7])
     """
     check_device(device)
-    return by_numpy("full")(shape, fill_value, dtype)
+    return numpy_implementation("full")(shape, fill_value, dtype)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -137,7 +137,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     array([7, 7])
     """
     check_device(device)
-    return by_numpy("full_like")(x, fill_value, dtype)
+    return numpy_implementation("full_like")(x, fill_value, dtype)
 
 
 def linspace(
@@ -149,7 +149,7 @@ def linspace(
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     check_device(device)
-    return by_numpy("linspace")(start, stop, num, endpoint, dtype=dtype)
+    return numpy_implementation("linspace")(start, stop, num, endpoint, dtype=dtype)
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
@@ -158,7 +158,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     >>> [part.numpy().tolist() for part in autoconv.xp.meshgrid([1, 2], [3, 4, 5])]
     [[[1, 2], [1, 2], [1, 2]], [[3, 3], [4, 4], [5, 5]]]
     """
-    return by_numpy("meshgrid")(*arrays, indexing=indexing)
+    return numpy_implementation("meshgrid")(*arrays, indexing=indexing)
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -168,7 +168,7 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     array([1., 1.])
     """
     check_device(device)
-    return by_numpy("ones")(shape, dtype)
+    return numpy_implementation("ones")(shape, dtype)
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -178,7 +178,7 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     array([1, 1])
     """
     check_device(device)
-    return by_numpy("ones_like")(x, dtype)
+    return numpy_implementation("ones_like")(x, dtype)
 
 
 def tril(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
@@ -188,7 +188,7 @@ def tril(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
     array([[1, 0],
            [3, 4]])
     """
-    return by_numpy("tril")(x, k)
+    return numpy_implementation("tril")(x, k)
 
 
 def triu(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
@@ -198,7 +198,7 @@ def triu(x: TensorLike, /, *, k: IntLike = 0) -> Tensor:
     array([[1, 2],
            [0, 4]])
     """
-    return by_numpy("triu")(x, k)
+    return numpy_implementation("triu")(x, k)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -208,7 +208,7 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     array([0., 0.])
     """
     check_device(device)
-    return by_numpy("zeros")(shape, dtype)
+    return numpy_implementation("zeros")(shape, dtype)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -218,7 +218,7 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     array([0, 0])
     """
     check_device(device)
-    return by_numpy("zeros_like")(x, dtype)
+    return numpy_implementation("zeros_like")(x, dtype)
 
 
 __all__ = [

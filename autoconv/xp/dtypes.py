@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DTYPES, DType, as_dtype
 from autoconv.numpy.operands import cast, numpy_dtype, numpy_dtype_of, tensor
-from autoconv.numpy.standard import DEVICE, by_numpy, check_device
+from autoconv.numpy.standard import DEVICE, check_device, numpy_implementation
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -36,7 +36,7 @@ def broadcast_arrays(*arrays: Any) -> tuple[Tensor, ...]:
     >>> [part.numpy().tolist() for part in autoconv.xp.broadcast_arrays([1, 2], [[3], [4]])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
-    return by_numpy("broadcast_arrays")(*arrays)
+    return numpy_implementation("broadcast_arrays")(*arrays)
 
 
 def broadcast_to(x: TensorLike, /, shape: ShapeLike) -> Tensor:
@@ -46,7 +46,7 @@ def broadcast_to(x: TensorLike, /, shape: ShapeLike) -> Tensor:
     array([[1, 2],
            [1, 2]])
     """
-    return by_numpy("broadcast_to")(x, shape)
+    return numpy_implementation("broadcast_to")(x, shape)
 
 
 def can_cast(from_: TensorLike, to: TensorLike, /) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.numpy.operands import tensor
-from autoconv.numpy.standard import by_numpy
+from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -86,7 +86,7 @@ BINARY = {
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    compute = by_numpy(name)
+    compute = numpy_implementation(name)
 
     def run(x: TensorLike, /) -> Tensor:
         return compute(tensor(x))
@@ -95,7 +95,7 @@ def _unary(name: str) -> Callable[..., Any]:
 
 
 def _rounding(name: str) -> Callable[..., Any]:
-    compute = by_numpy(name)
+    compute = numpy_implementation(name)
 
     def run(x: TensorLike, /) -> Tensor:
         x_tensor = tensor(x)
@@ -105,7 +105,7 @@ def _rounding(name: str) -> Callable[..., Any]:
 
 
 def _binary(name: str) -> Callable[..., Any]:
-    compute = by_numpy(name)
+    compute = numpy_implementation(name)
 
     def run(x1: TensorLike, x2: TensorLike, /) -> Tensor:
         return compute(x1, x2)
@@ -135,7 +135,7 @@ def clip(x: TensorLike, /, min: TensorLike | None = None, max: TensorLike | None
     >>> autoconv.xp.clip([-1.0, 0.5, 2.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ])
     """
-    return by_numpy("clip")(x, min, max)
+    return numpy_implementation("clip")(x, min, max)
 
 
 FUNCTIONS["clip"] = clip

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.numpy.operands import numpy_dtype
-from autoconv.numpy.standard import by_numpy, check_device, standard
+from autoconv.numpy.standard import check_device, numpy_implementation, wrap_for_users
 from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 
 def _of_axis(name: str) -> Callable[..., Any]:
     def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
-        return by_numpy(f"fft.{name}")(x, n, axis, norm)
+        return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`numpy.fft.{name}` along an axis; float32 and complex64 stay single."
@@ -23,7 +23,7 @@ def _of_axis(name: str) -> Callable[..., Any]:
 def _of_axes(name: str) -> Callable[..., Any]:
     def run(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
         over = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
-        return by_numpy(f"fft.{name}")(x, s, over, norm)
+        return numpy_implementation(f"fft.{name}")(x, s, over, norm)
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`numpy.fft.{name}` along the axes, the last ones where only sizes `s` are given."
@@ -37,23 +37,27 @@ fftn, ifftn, rfftn, irfftn = map(_of_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n samples with spacing d."""
     check_device(device)
-    return by_numpy("astype")(by_numpy("fft.fftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
+    return numpy_implementation("astype")(
+        numpy_implementation("fft.fftfreq")(n, d), numpy_dtype(float if dtype is None else dtype)
+    )
 
 
 def rfftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n real samples with spacing d."""
     check_device(device)
-    return by_numpy("astype")(by_numpy("fft.rfftfreq")(n, d), numpy_dtype(float if dtype is None else dtype))
+    return numpy_implementation("astype")(
+        numpy_implementation("fft.rfftfreq")(n, d), numpy_dtype(float if dtype is None else dtype)
+    )
 
 
 def fftshift(x: TensorLike, /, *, axes: AxisLike | None = None) -> Tensor:
     """Move the zero frequency to the middle."""
-    return by_numpy("fft.fftshift")(x, axes)
+    return numpy_implementation("fft.fftshift")(x, axes)
 
 
 def ifftshift(x: TensorLike, /, *, axes: AxisLike | None = None) -> Tensor:
     """Move the zero frequency from the middle back to the front."""
-    return by_numpy("fft.ifftshift")(x, axes)
+    return numpy_implementation("fft.ifftshift")(x, axes)
 
 
 __all__ = [
@@ -61,4 +65,4 @@ __all__ = [
     "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-globals().update({name: standard(globals()[name], f"fft.{name}") for name in __all__})
+globals().update({name: wrap_for_users(globals()[name], f"fft.{name}") for name in __all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autoconv.numpy.standard import by_numpy, standard
+from autoconv.numpy.standard import numpy_implementation, wrap_for_users
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
@@ -12,101 +12,101 @@ from autoconv.xp.reductions import matmul, matrix_transpose, tensordot, vecdot
 
 def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
     """The triangular matrix whose product with its adjoint is x."""
-    return by_numpy("linalg.cholesky")(x, upper=upper)
+    return numpy_implementation("linalg.cholesky")(x, upper=upper)
 
 
 def cross(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
     """The cross product along an axis of size 3."""
-    return by_numpy("linalg.cross")(x1, x2, axis=axis)
+    return numpy_implementation("linalg.cross")(x1, x2, axis=axis)
 
 
 def det(x: TensorLike, /) -> Tensor:
     """The determinant."""
-    return by_numpy("linalg.det")(x)
+    return numpy_implementation("linalg.det")(x)
 
 
 def diagonal(x: TensorLike, /, *, offset: IntLike = 0) -> Tensor:
     """The elements on a diagonal of the last two axes."""
-    return by_numpy("linalg.diagonal")(x, offset=offset)
+    return numpy_implementation("linalg.diagonal")(x, offset=offset)
 
 
 def eigh(x: TensorLike, /) -> Any:
     """(eigenvalues, eigenvectors) of symmetric or Hermitian matrices."""
-    return by_numpy("linalg.eigh")(x)
+    return numpy_implementation("linalg.eigh")(x)
 
 
 def eigvalsh(x: TensorLike, /) -> Tensor:
     """The eigenvalues of symmetric or Hermitian matrices."""
-    return by_numpy("linalg.eigvalsh")(x)
+    return numpy_implementation("linalg.eigvalsh")(x)
 
 
 def inv(x: TensorLike, /) -> Tensor:
     """The inverse; raises LinAlgError for a singular matrix."""
-    return by_numpy("linalg.inv")(x)
+    return numpy_implementation("linalg.inv")(x)
 
 
 def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: TensorLike = "fro") -> Tensor:
     """A norm over the last two axes."""
-    return by_numpy("linalg.norm")(x, ord, (-2, -1), keepdims)
+    return numpy_implementation("linalg.norm")(x, ord, (-2, -1), keepdims)
 
 
 def matrix_power(x: TensorLike, n: IntLike, /) -> Tensor:
     """The n-th power of x; powers of the inverse for negative n."""
-    return by_numpy("linalg.matrix_power")(x, n)
+    return numpy_implementation("linalg.matrix_power")(x, n)
 
 
 def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """The number of singular values above `rtol` times the largest one."""
-    return by_numpy("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
+    return numpy_implementation("linalg.matrix_rank")(x, **({} if rtol is None else {"rtol": rtol}))
 
 
 def outer(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """All products of elements of two vectors."""
-    return by_numpy("linalg.outer")(x1, x2)
+    return numpy_implementation("linalg.outer")(x1, x2)
 
 
 def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
     """The pseudo-inverse, from singular values above `rtol` (the larger size times eps) times the largest one."""
-    return by_numpy("linalg.pinv")(x, rtol=rtol)
+    return numpy_implementation("linalg.pinv")(x, rtol=rtol)
 
 
 def qr(x: TensorLike, /, *, mode: str = "reduced") -> Any:
     """(Q, R): orthonormal columns, and an upper triangle. The mode is "reduced" or "complete"."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f"the mode of qr is 'reduced' or 'complete', not {mode!r}")
-    return by_numpy("linalg.qr")(x, mode)
+    return numpy_implementation("linalg.qr")(x, mode)
 
 
 def slogdet(x: TensorLike, /) -> Any:
     """(sign, logabsdet) of the determinant."""
-    return by_numpy("linalg.slogdet")(x)
+    return numpy_implementation("linalg.slogdet")(x)
 
 
 def solve(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     """The solution x of x1 @ x = x2: a vector if x2 is one, else matrices."""
-    return by_numpy("linalg.solve")(x1, x2)
+    return numpy_implementation("linalg.solve")(x1, x2)
 
 
 def svd(x: TensorLike, /, *, full_matrices: bool = True) -> Any:
     """(U, S, Vh), the singular values in descending order."""
-    return by_numpy("linalg.svd")(x, full_matrices)
+    return numpy_implementation("linalg.svd")(x, full_matrices)
 
 
 def svdvals(x: TensorLike, /) -> Tensor:
     """The singular values in descending order."""
-    return by_numpy("linalg.svd")(x, False, False)
+    return numpy_implementation("linalg.svd")(x, False, False)
 
 
 def trace(x: TensorLike, /, *, offset: IntLike = 0, dtype: DTypeLike | None = None) -> Tensor:
     """The sum of a diagonal of the last two axes."""
-    return by_numpy("linalg.trace")(x, offset=offset, dtype=dtype)
+    return numpy_implementation("linalg.trace")(x, offset=offset, dtype=dtype)
 
 
 def vector_norm(
     x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False, ord: TensorLike = 2
 ) -> Tensor:
     """A norm over the axes, of all elements if `axis` is None."""
-    return by_numpy("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
+    return numpy_implementation("linalg.vector_norm")(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 __all__ = [
@@ -115,4 +115,4 @@ __all__ = [
     "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-globals().update({name: standard(globals()[name], f"linalg.{name}") for name in __all__})
+globals().update({name: wrap_for_users(globals()[name], f"linalg.{name}") for name in __all__})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.numpy.standard import by_numpy
+from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -13,7 +13,7 @@ def all(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fals
     >>> autoconv.xp.all([[True, False], [True, True]], axis=1).numpy()
     array([False,  True])
     """
-    return by_numpy("all")(x, axis, keepdims=keepdims)
+    return numpy_implementation("all")(x, axis, keepdims=keepdims)
 
 
 def any(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -22,7 +22,7 @@ def any(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fals
     >>> autoconv.xp.any([[False, False], [True, False]], axis=1).numpy()
     array([False,  True])
     """
-    return by_numpy("any")(x, axis, keepdims=keepdims)
+    return numpy_implementation("any")(x, axis, keepdims=keepdims)
 
 
 def max(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -31,7 +31,7 @@ def max(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fals
     >>> autoconv.xp.max([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
     array([3., 5.])
     """
-    return by_numpy("max")(x, axis, keepdims=keepdims)
+    return numpy_implementation("max")(x, axis, keepdims=keepdims)
 
 
 def mean(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -40,7 +40,7 @@ def mean(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fal
     >>> autoconv.xp.mean([1.0, 2.0, 6.0]).numpy()
     np.float64(3.0)
     """
-    return by_numpy("mean")(x, axis, keepdims=keepdims)
+    return numpy_implementation("mean")(x, axis, keepdims=keepdims)
 
 
 def min(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -49,7 +49,7 @@ def min(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = Fals
     >>> autoconv.xp.min([[1.0, 5.0], [3.0, 2.0]], axis=0).numpy()
     array([1., 2.])
     """
-    return by_numpy("min")(x, axis, keepdims=keepdims)
+    return numpy_implementation("min")(x, axis, keepdims=keepdims)
 
 
 def prod(
@@ -60,7 +60,7 @@ def prod(
     >>> autoconv.xp.prod([2, 3, 4]).numpy()
     np.int64(24)
     """
-    return by_numpy("prod")(x, axis, dtype, keepdims=keepdims)
+    return numpy_implementation("prod")(x, axis, dtype, keepdims=keepdims)
 
 
 def std(
@@ -71,7 +71,7 @@ def std(
     >>> autoconv.xp.std([1.0, 3.0], correction=1).numpy()
     np.float64(1.4142135623730951)
     """
-    return by_numpy("std")(x, axis, ddof=correction, keepdims=keepdims)
+    return numpy_implementation("std")(x, axis, ddof=correction, keepdims=keepdims)
 
 
 def sum(
@@ -82,7 +82,7 @@ def sum(
     >>> autoconv.xp.sum([[1, 2], [3, 4]], axis=1).numpy()
     array([3, 7])
     """
-    return by_numpy("sum")(x, axis, dtype, keepdims=keepdims)
+    return numpy_implementation("sum")(x, axis, dtype, keepdims=keepdims)
 
 
 def var(
@@ -93,7 +93,7 @@ def var(
     >>> autoconv.xp.var([1.0, 3.0], correction=1).numpy()
     np.float64(2.0)
     """
-    return by_numpy("var")(x, axis, ddof=correction, keepdims=keepdims)
+    return numpy_implementation("var")(x, axis, ddof=correction, keepdims=keepdims)
 
 
 # ---- products
@@ -105,7 +105,7 @@ def matmul(x1: TensorLike, x2: TensorLike, /) -> Tensor:
     >>> autoconv.xp.matmul([[1, 2], [3, 4]], [1, 1]).numpy()
     array([3, 7])
     """
-    return by_numpy("matmul")(x1, x2)
+    return numpy_implementation("matmul")(x1, x2)
 
 
 def matrix_transpose(x: TensorLike, /) -> Tensor:
@@ -115,7 +115,7 @@ def matrix_transpose(x: TensorLike, /) -> Tensor:
     array([[1, 3],
            [2, 4]])
     """
-    return by_numpy("matrix_transpose")(x)
+    return numpy_implementation("matrix_transpose")(x)
 
 
 def tensordot(x1: TensorLike, x2: TensorLike, /, *, axes: AxisLike = 2) -> Tensor:
@@ -124,7 +124,7 @@ def tensordot(x1: TensorLike, x2: TensorLike, /, *, axes: AxisLike = 2) -> Tenso
     >>> autoconv.xp.tensordot([[1, 2], [3, 4]], [1, 1], axes=1).numpy()
     array([3, 7])
     """
-    return by_numpy("tensordot")(x1, x2, axes)
+    return numpy_implementation("tensordot")(x1, x2, axes)
 
 
 def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
@@ -133,7 +133,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
     >>> autoconv.xp.vecdot([1, 2, 3], [4, 5, 6]).numpy()
     np.int64(32)
     """
-    return by_numpy("vecdot")(x1, x2, axis=axis)
+    return numpy_implementation("vecdot")(x1, x2, axis=axis)
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.numpy.operands import axis_of, known_shape, rank_of, tensor
-from autoconv.numpy.standard import by_numpy
+from autoconv.numpy.standard import numpy_implementation
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
@@ -18,7 +18,7 @@ def concat(arrays: TensorLike, /, *, axis: AxisLike = 0) -> Tensor:
     >>> autoconv.xp.concat([[1, 2], [3]]).numpy()
     array([1, 2, 3])
     """
-    return by_numpy("concatenate")(arrays, axis)
+    return numpy_implementation("concatenate")(arrays, axis)
 
 
 def expand_dims(x: TensorLike, /, axis: AxisLike = 0) -> Tensor:
@@ -28,7 +28,7 @@ def expand_dims(x: TensorLike, /, axis: AxisLike = 0) -> Tensor:
     array([[1],
            [2]])
     """
-    return by_numpy("expand_dims")(x, axis)
+    return numpy_implementation("expand_dims")(x, axis)
 
 
 def flip(x: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
@@ -37,7 +37,7 @@ def flip(x: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
     >>> autoconv.xp.flip([1, 2, 3]).numpy()
     array([3, 2, 1])
     """
-    return by_numpy("flip")(x, axis)
+    return numpy_implementation("flip")(x, axis)
 
 
 def moveaxis(x: TensorLike, source: TensorLike, destination: Any, /) -> Tensor:
@@ -46,7 +46,7 @@ def moveaxis(x: TensorLike, source: TensorLike, destination: Any, /) -> Tensor:
     >>> autoconv.xp.moveaxis(np.zeros((2, 3, 4)), 0, 2).shape
     TensorShape([3, 4, 2])
     """
-    return by_numpy("moveaxis")(x, source, destination)
+    return numpy_implementation("moveaxis")(x, source, destination)
 
 
 def permute_dims(x: TensorLike, /, axes: AxisLike) -> Tensor:
@@ -55,7 +55,7 @@ def permute_dims(x: TensorLike, /, axes: AxisLike) -> Tensor:
     >>> autoconv.xp.permute_dims(np.zeros((2, 3, 4)), (2, 0, 1)).shape
     TensorShape([4, 2, 3])
     """
-    return by_numpy("transpose")(x, axes)
+    return numpy_implementation("transpose")(x, axes)
 
 
 def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
@@ -64,7 +64,7 @@ def repeat(x: TensorLike, repeats: TensorLike, /, *, axis: AxisLike | None = Non
     >>> autoconv.xp.repeat([1, 2], 2).numpy()
     array([1, 1, 2, 2])
     """
-    return by_numpy("repeat")(x, repeats, axis)
+    return numpy_implementation("repeat")(x, repeats, axis)
 
 
 def reshape(x: TensorLike, /, shape: ShapeLike, *, copy: bool | None = None) -> Tensor:
@@ -74,7 +74,7 @@ def reshape(x: TensorLike, /, shape: ShapeLike, *, copy: bool | None = None) -> 
     array([[1, 2],
            [3, 4]])
     """
-    return by_numpy("reshape")(x, shape)
+    return numpy_implementation("reshape")(x, shape)
 
 
 def roll(x: TensorLike, /, shift: TensorLike, *, axis: AxisLike | None = None) -> Tensor:
@@ -83,7 +83,7 @@ def roll(x: TensorLike, /, shift: TensorLike, *, axis: AxisLike | None = None) -
     >>> autoconv.xp.roll([1, 2, 3], 1).numpy()
     array([3, 1, 2])
     """
-    return by_numpy("roll")(x, shift, axis)
+    return numpy_implementation("roll")(x, shift, axis)
 
 
 def squeeze(x: TensorLike, /, axis: AxisLike) -> Tensor:
@@ -92,7 +92,7 @@ def squeeze(x: TensorLike, /, axis: AxisLike) -> Tensor:
     >>> autoconv.xp.squeeze([[1, 2]], axis=0).numpy()
     array([1, 2])
     """
-    return by_numpy("squeeze")(x, axis)
+    return numpy_implementation("squeeze")(x, axis)
 
 
 def stack(arrays: TensorLike, /, *, axis: AxisLike = 0) -> Tensor:
@@ -102,7 +102,7 @@ def stack(arrays: TensorLike, /, *, axis: AxisLike = 0) -> Tensor:
     array([[1, 2],
            [3, 4]])
     """
-    return by_numpy("stack")(arrays, axis)
+    return numpy_implementation("stack")(arrays, axis)
 
 
 def tile(x: TensorLike, repetitions: ShapeLike, /) -> Tensor:
@@ -111,7 +111,7 @@ def tile(x: TensorLike, repetitions: ShapeLike, /) -> Tensor:
     >>> autoconv.xp.tile([1, 2], 2).numpy()
     array([1, 2, 1, 2])
     """
-    return by_numpy("tile")(x, repetitions)
+    return numpy_implementation("tile")(x, repetitions)
 
 
 def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
@@ -135,7 +135,7 @@ def argmax(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = F
     >>> autoconv.xp.argmax([2.0, 7.0, 5.0]).numpy()
     np.int64(1)
     """
-    return by_numpy("argmax")(x, axis, keepdims=keepdims)
+    return numpy_implementation("argmax")(x, axis, keepdims=keepdims)
 
 
 def argmin(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -144,7 +144,7 @@ def argmin(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = F
     >>> autoconv.xp.argmin([2.0, 7.0, 5.0]).numpy()
     np.int64(0)
     """
-    return by_numpy("argmin")(x, axis, keepdims=keepdims)
+    return numpy_implementation("argmin")(x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: bool = False) -> Tensor:
@@ -153,7 +153,7 @@ def count_nonzero(x: TensorLike, /, *, axis: AxisLike | None = None, keepdims: b
     >>> autoconv.xp.count_nonzero([1, 0, 2]).numpy()
     np.int64(2)
     """
-    return by_numpy("count_nonzero")(x, axis, keepdims=keepdims)
+    return numpy_implementation("count_nonzero")(x, axis, keepdims=keepdims)
 
 
 def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
@@ -162,7 +162,7 @@ def nonzero(x: TensorLike, /) -> tuple[Tensor, ...]:
     >>> [part.numpy().tolist() for part in autoconv.xp.nonzero([0, 3, 0, 4])]
     [[1, 3]]
     """
-    return by_numpy("nonzero")(x)
+    return numpy_implementation("nonzero")(x)
 
 
 def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorter: TensorLike | None = None) -> Tensor:
@@ -171,7 +171,7 @@ def searchsorted(x1: TensorLike, x2: TensorLike, /, *, side: str = "left", sorte
     >>> autoconv.xp.searchsorted([1, 3, 5], [0, 3, 6]).numpy()
     array([0, 1, 3])
     """
-    return by_numpy("searchsorted")(x1, x2, side, sorter)
+    return numpy_implementation("searchsorted")(x1, x2, side, sorter)
 
 
 def take(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike | None = None) -> Tensor:
@@ -182,7 +182,7 @@ def take(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike | None = None)
     """
     if axis is None and rank_of(tensor(x)) != 1:
         raise ValueError("take needs an axis for an array of other than one dimension")
-    return by_numpy("take")(x, indices, 0 if axis is None else axis)
+    return numpy_implementation("take")(x, indices, 0 if axis is None else axis)
 
 
 def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike = -1) -> Tensor:
@@ -192,7 +192,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, /, *, axis: AxisLike = -
     array([[1],
            [2]])
     """
-    return by_numpy("take_along_axis")(x, indices, axis)
+    return numpy_implementation("take_along_axis")(x, indices, axis)
 
 
 def where(condition: TensorLike, x1: TensorLike, x2: TensorLike, /) -> Tensor:
@@ -201,7 +201,7 @@ def where(condition: TensorLike, x1: TensorLike, x2: TensorLike, /) -> Tensor:
     >>> autoconv.xp.where([True, False], [1, 2], [3, 4]).numpy()
     array([1, 4])
     """
-    return by_numpy("where")(condition, x1, x2)
+    return numpy_implementation("where")(condition, x1, x2)
 
 
 # ---- order
@@ -214,9 +214,9 @@ def argsort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, 
     array([1, 2, 0])
     """
     if not descending:
-        return by_numpy("argsort")(x, axis, stable=stable)
+        return numpy_implementation("argsort")(x, axis, stable=stable)
     x_tensor = tensor(x)
-    order = flip(by_numpy("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
+    order = flip(numpy_implementation("argsort")(flip(x_tensor, axis=axis), axis, stable=stable), axis=axis)
     last = tensor(known_shape(x_tensor)[axis_of(axis, rank_of(x_tensor))] - 1)
     return apply("subtract", last, order)
 
@@ -227,7 +227,7 @@ def sort(x: TensorLike, /, *, axis: AxisLike = -1, descending: bool = False, sta
     >>> autoconv.xp.sort([3, 1, 2], descending=True).numpy()
     array([3, 2, 1])
     """
-    values = by_numpy("sort")(x, axis)
+    values = numpy_implementation("sort")(x, axis)
     return flip(values, axis=axis) if descending else values
 
 
@@ -258,7 +258,7 @@ def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, incl
     if axis is None and rank_of(x_tensor) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
     at = axis_of(0 if axis is None else axis, rank_of(x_tensor))
-    result = by_numpy(name)(x_tensor, at, dtype)
+    result = numpy_implementation(name)(x_tensor, at, dtype)
     if not include_initial:
         return result
     shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(result)))
@@ -281,7 +281,7 @@ def diff(
     array([3, 5])
     """
     ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
-    return by_numpy("diff")(x, n, axis, **ends)
+    return numpy_implementation("diff")(x, n, axis, **ends)
 
 
 # ---- sets, of the flattened array; each nan is an element of its own
@@ -293,7 +293,7 @@ def unique_all(x: TensorLike, /) -> Any:
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_all([3, 1, 3])]
     [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
     """
-    return by_numpy("unique_all")(x)
+    return numpy_implementation("unique_all")(x)
 
 
 def unique_counts(x: TensorLike, /) -> Any:
@@ -302,7 +302,7 @@ def unique_counts(x: TensorLike, /) -> Any:
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_counts([3, 1, 3])]
     [[1, 3], [1, 2]]
     """
-    return by_numpy("unique_counts")(x)
+    return numpy_implementation("unique_counts")(x)
 
 
 def unique_inverse(x: TensorLike, /) -> Any:
@@ -311,7 +311,7 @@ def unique_inverse(x: TensorLike, /) -> Any:
     >>> [part.numpy().tolist() for part in autoconv.xp.unique_inverse([3, 1, 3])]
     [[1, 3], [1, 0, 1]]
     """
-    return by_numpy("unique_inverse")(x)
+    return numpy_implementation("unique_inverse")(x)
 
 
 def unique_values(x: TensorLike, /) -> Tensor:
@@ -320,7 +320,7 @@ def unique_values(x: TensorLike, /) -> Tensor:
     >>> autoconv.xp.unique_values([3, 1, 3]).numpy()
     array([1, 3])
     """
-    return by_numpy("unique_values")(x)
+    return numpy_implementation("unique_values")(x)
 
 
 __all__ = [

@@ -42,12 +42,12 @@ class GraphVariable(Variable):
         self.constraint = constraint
         self.synchronization = synchronization or VariableSynchronization.AUTO
         self.aggregation = aggregation or VariableAggregation.NONE
-        whole = current_scope() + (name or "Variable")
+        full_name = current_scope() + (name or "Variable")
         with outside_of_control_flow(graph):
             initial = _initial_tensor(initial_value, None if dtype is None else as_dtype(dtype))
             declared = as_shape(shape) if shape is not None else as_shape(initial.shape) if validate_shape else None
-            storage = Storage(np.zeros((), initial.dtype.numpy), declared, whole)
-            storage.name = graph.root.trace.capture(storage, storage.type, whole).name
+            storage = Storage(np.zeros((), initial.dtype.numpy), declared, full_name)
+            storage.name = graph.root.trace.capture(storage, storage.type, full_name).name
             self._storage = storage
             storage.variable = weakref.ref(self)
             self.initial_value = initial

@@ -1,4 +1,4 @@
-"""Sparse tensors of dense ones, and the other way round."""
+"""Conversions between sparse and dense tensors."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def to_dense(
         _check_order(sparse)
     values = sparse.values
     if default_value is None:
-        rest = zeros_like(get_item(concat([values, zeros([1], values.dtype)], 0), 0))
+        filler = zeros_like(get_item(concat([values, zeros([1], values.dtype)], 0), 0))
     else:
-        rest = convert_to_tensor(default_value, values.dtype)
-    dense = tensor_scatter_nd_update(fill(sparse.dense_shape, rest), sparse.indices, values)
+        filler = convert_to_tensor(default_value, values.dtype)
+    dense = tensor_scatter_nd_update(fill(sparse.dense_shape, filler), sparse.indices, values)
     return ensure_shape(dense, sparse.shape) if sparse.shape.is_fully_defined() else _with_static(dense, sparse)
 
 

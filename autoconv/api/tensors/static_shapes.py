@@ -25,10 +25,10 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     constant = static_value(tensor)
     if constant is not None or not isinstance(tensor, SymbolicTensor):
         return constant
-    found = partial_value(tensor.value_in_graph)
-    if found is None:
+    known_parts = partial_value(tensor.value_in_graph)
+    if known_parts is None:
         return None
-    values, mask = found
+    values, mask = known_parts
     if mask.all():
         return values
     if partial and values.ndim == 1:
@@ -42,11 +42,11 @@ def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShap
     >>> autoconv.broadcast_static_shape(autoconv.TensorShape([1, 3]), autoconv.TensorShape([2, 1]))
     TensorShape([2, 3])
     """
-    one, other = TensorShape(as_shape(shape_x)), TensorShape(as_shape(shape_y))
+    first, second = TensorShape(as_shape(shape_x)), TensorShape(as_shape(shape_y))
     try:
-        return TensorShape(broadcast_shapes(one.dims_tuple, other.dims_tuple))
+        return TensorShape(broadcast_shapes(first.dims_tuple, second.dims_tuple))
     except ValueError:
-        raise ValueError(f"Incompatible shapes for broadcasting: {one} and {other}.") from None
+        raise ValueError(f"Incompatible shapes for broadcasting: {first} and {second}.") from None
 
 
 def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:

@@ -97,7 +97,7 @@ class ElementWriter(NodeWriter):
     def intrinsic(self, name: str, *operands: Any) -> Term:
         if name != "copysign":
             return super().intrinsic(name, *operands)
-        x, sign = self._together(*operands)
+        x, sign = self._broadcast_together(*operands)
         size = self.unary("abs", x)
         return self.chosen(self._is_negative(sign), -size, size)
 

@@ -25,20 +25,20 @@ class Elementwise(Arrays):
         """Return an operand as an array: a number takes the dtype of what it meets."""
         return value if isinstance(value, Term) else self.constant(value, like.dtype)
 
-    def _together(self, x: Any, y: Any) -> list[Term]:
+    def _broadcast_together(self, x: Any, y: Any) -> list[Term]:
         like = x if isinstance(x, Term) else y
         return self.broadcast(self.term(x, like), self.term(y, like))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
         fold = _FOLDED.get(name)
         first, second = (z.known if isinstance(z, Term) else z for z in (x, y))
-        result = self.paired(name, *self._together(x, y))
+        result = self.paired(name, *self._broadcast_together(x, y))
         if fold is not None and isinstance(first, int) and isinstance(second, int) and result.dtype.is_integer:
             result.known = fold(first, second)
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
-        return self.compared(test, *self._together(x, y))
+        return self.compared(test, *self._broadcast_together(x, y))
 
     def select(self, condition: Term, x: Any, y: Any) -> Term:
         like = x if isinstance(x, Term) else y
@@ -74,7 +74,7 @@ class Elementwise(Arrays):
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
         names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
-        return self.paired(names.get(name, name), *self._together(x, y))
+        return self.paired(names.get(name, name), *self._broadcast_together(x, y))
 
     def fma(self, x: Any, y: Any, z: Any) -> Term:
         return x * y + z
@@ -88,7 +88,7 @@ class Elementwise(Arrays):
 
     def intrinsic(self, name: str, *operands: Any) -> Term:
         if name == "copysign":
-            x, sign = self._together(*operands)
+            x, sign = self._broadcast_together(*operands)
             bits = _INTEGERS[x.dtype.size]
             low = self.bitcast(x, bits) & bits.max
             return self.bitcast(low | (self.bitcast(sign, bits) & bits.min), x.dtype)
@@ -103,7 +103,7 @@ class Elementwise(Arrays):
         if name == "atan2":
             return self.binary("atan2", *operands)
         if name == "hypot":
-            return self._hypot(*self._together(*operands))
+            return self._hypot(*self._broadcast_together(*operands))
         (x,) = operands
         if name in ("log2", "log10"):
             return self.unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
@@ -125,8 +125,8 @@ class Elementwise(Arrays):
         half = root * 0.5 * root
         if name == "cosh":
             return half + 0.25 / half
-        grown = self.libm("expm1", self.select(size > 20.0, 0.0, size))
-        near = (grown + grown / (grown + 1.0)) * 0.5
+        growth = self.libm("expm1", self.select(size > 20.0, 0.0, size))
+        near = (growth + growth / (growth + 1.0)) * 0.5
         return self.intrinsic("copysign", self.select(size > 20.0, half, near), x)
 
     def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
@@ -140,8 +140,8 @@ class Elementwise(Arrays):
             square = near * near
             magnitude = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
         else:
-            rest = near - 1.0
-            magnitude = self.libm("log1p", rest + self.unary("sqrt", rest * 2.0 + rest * rest))
+            excess = near - 1.0
+            magnitude = self.libm("log1p", excess + self.unary("sqrt", excess * 2.0 + excess * excess))
         magnitude = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), magnitude)
         if name == "acosh":
             return self.select(x < 1.0, math.nan, magnitude)
@@ -170,18 +170,18 @@ class Elementwise(Arrays):
 
     def checked(self, name: str, x: Any, y: Any) -> tuple[Term, Term]:
         """Return x + y, x - y or x·y in int64, and where it overflows."""
-        x, y = self._together(x, y)
+        x, y = self._broadcast_together(x, y)
         if name == "mul":
-            quotient = x * y
+            result = x * y
             divisor = self.select(x.same(0), 1, x)
-            other = self.binary("divide", quotient, self.select(divisor.same(-1), 1, divisor))
-            wrong = self.select(divisor.same(-1), y.same(int64.min), other.differs(y))
-            return quotient, x.differs(0) & wrong
+            quotient = self.binary("divide", result, self.select(divisor.same(-1), 1, divisor))
+            overflows = self.select(divisor.same(-1), y.same(int64.min), quotient.differs(y))
+            return result, x.differs(0) & overflows
         if name == "add":
-            quotient = x + y
-            return quotient, ((x ^ quotient) & (y ^ quotient)) < 0
-        quotient = x - y
-        return quotient, ((x ^ y) & (x ^ quotient)) < 0
+            result = x + y
+            return result, ((x ^ result) & (y ^ result)) < 0
+        result = x - y
+        return result, ((x ^ y) & (x ^ result)) < 0
 
     def fail(self, condition: Term) -> None:
         self.fail_where(condition if not condition.shape else self.reduce_any(condition))

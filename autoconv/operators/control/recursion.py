@@ -30,7 +30,7 @@ from autoconv.operators.regions.recursive_signature import (
     identity_of,
     invoke,
     join_arguments,
-    layout_found,
+    layout_or_never,
 )
 from autoconv.operators.regions.region_body import Recorded, record_body, write_spot
 from autoconv.operators.regions.tracing_signals import Suspended
@@ -116,7 +116,7 @@ class Recursion(Call):
         self.result, self.handled = recursion.result, recursion.handled
         for (key, spot), layout in zip(recursion.spots.items(), recursion.kept, strict=True):
             try:
-                now = layout_found(spot.read(), self.region)
+                now = layout_or_never(spot.read(), self.region)
             except InaccessibleTensorError:  # created by another call
                 continue
             self.spots[key] = spot
@@ -135,7 +135,7 @@ class Recursion(Call):
             self.suspends = True
             raise Suspended(region)
         for position, spot in enumerate(self.spots.values()):
-            now = layout_found(spot.read(), region)
+            now = layout_or_never(spot.read(), region)
             self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
         if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
             layouts = [self.result, *self.kept]
@@ -181,7 +181,7 @@ class Recursion(Call):
         before = self._state()
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
-        results += [layout_found(recorded.value_of(spot), inner) for spot in self.spots.values()]
+        results += [layout_or_never(recorded.value_of(spot), inner) for spot in self.spots.values()]
         layouts = [self.result, *self.wanted_kept]
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
@@ -190,7 +190,7 @@ class Recursion(Call):
             joined = [a if a == b else joined_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
             wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
-        either = [join_layouts(layout_found(a, inner), layout_found(b, parent), "", contract) for a, b in columns]
+        either = [join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns]
         moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
         self.assumed = self.wanted = list(wanted)
         self.result, self.kept = joined[0], joined[1:]
@@ -200,7 +200,7 @@ class Recursion(Call):
         self._give(recorded, with_layouts)
         for key, spot in adopted.items():
             self.spots[key] = spot
-            now, later = layout_found(spot.read(), parent), layout_found(recorded.value_of(spot), inner)
+            now, later = layout_or_never(spot.read(), parent), layout_or_never(recorded.value_of(spot), inner)
             self.kept.append(join_layouts(now, later, spot.name, contract))
         if moved:
             gone = [key for key, spot in self.spots.items() if is_moved(spot.owner)]

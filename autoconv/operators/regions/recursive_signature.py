@@ -33,8 +33,8 @@ from autoconv.runtime.support.structure import plain_kind
 def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> Layout:
     """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
     joined = join_layouts(old, new, name, contract)
-    texts = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
-    return joined_objects(old, new) if texts and contract.objects_in_graph else joined
+    has_text = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
+    return joined_objects(old, new) if has_text and contract.objects_in_graph else joined
 
 
 def is_plain(layout: Layout) -> bool:
@@ -113,5 +113,5 @@ def _needs_flattening(value: object) -> bool:
     return not isinstance(value, (str, bytes, type(None), type))
 
 
-def layout_found(value: object, region: Region) -> Layout:
+def layout_or_never(value: object, region: Region) -> Layout:
     return NEVER if value is NEVER else layout_of(value, region)

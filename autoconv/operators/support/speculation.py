@@ -40,8 +40,8 @@ class Attempt:
         return journal, output
 
 
-def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> Any:
-    """Return `evaluate()`; undo all its effects if `take_back(value)`. An exception of `evaluate()` keeps them."""
+def attempt(evaluate: Callable[[], Any], must_undo: Callable[[Any], bool]) -> Any:
+    """Return `evaluate()`; undo all its effects if `must_undo(value)`. An exception of `evaluate()` keeps them."""
     if current_region() is None:
         return evaluate()
     trial = Attempt()
@@ -50,7 +50,7 @@ def attempt(evaluate: Callable[[], Any], take_back: Callable[[Any], bool]) -> An
     except BaseException:
         trial.keep()
         raise
-    if take_back(value):
+    if must_undo(value):
         trial.undo()
     else:
         trial.keep()

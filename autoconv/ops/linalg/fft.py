@@ -94,8 +94,8 @@ def _irfft(x: Any, *, length: int | None = None, norm: str = "backward") -> Any:
     _check_not_empty(x)
     count = length if length is not None else 2 * (np.shape(x)[-1] - 1)
     if count < 1:
-        refused = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
-        raise refused.in_place_of(_no_points(count))
+        error = InvalidArgumentError(f"irfft: the length of the result has to be 1 or more, found {count}")
+        raise error.in_place_of(_no_points(count))
     return np.fft.irfft(x, count, norm=norm).astype(_REAL_OF[np.asarray(x).dtype.name].numpy, copy=False)  # type: ignore[arg-type]
 
 
@@ -114,9 +114,9 @@ def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     (x,), (ct,) = inputs, cotangents
     empty = b.zeros_like(x, dtype=dtype_of(ct))
     count = b.dimension(ct, axis=-1, dtype=int64)
-    whole = b.add_at_item(empty, ct, count, spec=_FIRST)
+    spectrum = b.add_at_item(empty, ct, count, spec=_FIRST)
     norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
-    return (b.real(b.ifft(whole, axes=(-1,), norm=norm)),)
+    return (b.real(b.ifft(spectrum, axes=(-1,), norm=norm)),)
 
 
 def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -125,11 +125,11 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     spectrum = b.rfft(ct, norm=_OPPOSITE_NORM[attributes.get("norm", "backward")])
     # Each frequency counts twice, for its mirror image, except the first, and the middle one of an even length.
     one = b.constant(value=np.array(1, dtype_of(x).numpy))
-    twice = b.add(b.ones_like(spectrum), b.ones_like(spectrum))
-    twice = b.set_item(twice, one, spec=(Rest(), At(0)))
+    weights = b.add(b.ones_like(spectrum), b.ones_like(spectrum))
+    weights = b.set_item(weights, one, spec=(Rest(), At(0)))
     if length is None or length % 2 == 0:
-        twice = b.set_item(twice, one, spec=(Rest(), At(-1)))
-    spectrum = b.multiply(spectrum, twice)
+        weights = b.set_item(weights, one, spec=(Rest(), At(-1)))
+    spectrum = b.multiply(spectrum, weights)
     if length is None:
         return (spectrum,)
     # Elements beyond `length` are ignored, and missing ones taken as zero.

@@ -195,10 +195,10 @@ def _linspace_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     (ct,), (start, stop, *num) = cotangents, inputs
     # The weight of `stop` at every point; the weight of `start` is its complement to one.
     weight = b.linspace(b.zeros_like(start), b.ones_like(stop), *num, **attributes)
-    of_stop = b.multiply(ct, weight)
+    stop_cotangent = b.multiply(ct, weight)
     return (
-        b.sum_to_shape_of(b.subtract(ct, of_stop), start),
-        b.sum_to_shape_of(of_stop, stop),
+        b.sum_to_shape_of(b.subtract(ct, stop_cotangent), start),
+        b.sum_to_shape_of(stop_cotangent, stop),
         *(None for _ in num),
     )
 

@@ -1,7 +1,7 @@
 """Random numbers: counter-based generators (Philox, Threefry), each number a pure function of key and counter.
 
 The stateless ops take the key as a tensor; the stateful ones draw key and counter from `GLOBAL`. Words become numbers
-as in TensorFlow, so that a seed gives its numbers: the same uniform numbers and integers, normal ones to rounding.
+as in TensorFlow: one seed gives the same uniform numbers and integers, and normal ones that are equal up to rounding.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class GlobalGenerator:
             return result
 
     def next(self, kind: str, count: int, op_seed: Any = None, blocks: int | None = None) -> Philox:
-        """Return the words for one draw of so many numbers, or of so many blocks, shared with no other draw."""
+        """Reserve words for one draw of `count` numbers, or of `blocks` blocks, and return them."""
         state = self.stream(kind, op_seed)
         with self._lock:
             key, low, high = map(int, state)
@@ -118,7 +118,7 @@ GLOBAL = GlobalGenerator()
 
 
 def stream_name(op: str, dtype: DType) -> str:
-    """Return the kind of a draw: kinds with the same seed have different streams, from the same number on."""
+    """Return the name of the stream for draws of an op and a dtype. Streams of one seed start at the same number."""
     return f"{op.removeprefix('random_')} {dtype.name}"
 
 
@@ -202,9 +202,9 @@ def words_of_pair(dtype: DType) -> int:
 
 
 def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    count, each = _size(shape), words_of_pair(dtype)
+    count, words_per_pair = _size(shape), words_of_pair(dtype)
     pairs = (count + 1) // 2
-    numbers = _pairs(bits.words(each * pairs).reshape(-1, each), dtype)
+    numbers = _pairs(bits.words(words_per_pair * pairs).reshape(-1, words_per_pair), dtype)
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
@@ -213,19 +213,21 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
     A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
     """
-    count, each = _size(shape), words_of_pair(dtype)
-    members = 8 // each
+    count, words_per_pair = _size(shape), words_of_pair(dtype)
+    members = 8 // words_per_pair
     groups = -(-count // members)
     numbers_accepted, filled = np.zeros((groups, members)), np.zeros(groups, np.int64)
-    going, turn = np.arange(groups), 0
-    while going.size:
-        starts = going.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(turn)
-        numbers = _pairs(bits.blocks(starts).reshape(going.size, -1, each), dtype).reshape(going.size, -1)
+    unfilled, round_number = np.arange(groups), 0
+    while unfilled.size:
+        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(round_number)
+        numbers = _pairs(
+            bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
+        ).reshape(unfilled.size, -1)
         for number in numbers.T:
-            is_accepted = (np.abs(number) < TRUNCATION) & (filled[going] < members)
-            numbers_accepted[going[is_accepted], filled[going[is_accepted]]] = number[is_accepted]
-            filled[going[is_accepted]] += 1
-        going, turn = going[filled[going] < members], turn + 1
+            is_accepted = (np.abs(number) < TRUNCATION) & (filled[unfilled] < members)
+            numbers_accepted[unfilled[is_accepted], filled[unfilled[is_accepted]]] = number[is_accepted]
+            filled[unfilled[is_accepted]] += 1
+        unfilled, round_number = unfilled[filled[unfilled] < members], round_number + 1
     return numbers_accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 

@@ -55,14 +55,14 @@ class ProductText:
                 x = self._line(out, line)
                 first = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
                 z = self._moved(out, "%z", first, self._z_row * (1 if isinstance(tiling.rows, str) else tiling.rows))
-                self._from_top(out, "0", "", x, z)
+                self._write_tiles(out, "0", "", x, z)
         else:
-            self._from_top(out, "%first", "%last", "%x", "%z")
+            self._write_tiles(out, "%first", "%last", "%x", "%z")
         out.ret(FALSE)
         return out.finish("product")
 
-    def _from_top(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
-        """Write the tiles from `first` to `last`, or all."""
+    def _write_tiles(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
+        """Write the tiles from `first` to `last`; without `last`, all from `first` on."""
         tiling = self._tiling
         if isinstance(tiling.rows, str):
             self._overlapping(out, first, last, x, z)
@@ -82,17 +82,19 @@ class ProductText:
     def _overlapping(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
         """Write the tiles of a symbolic number of rows; lower ones where there are fewer rows than a tile has."""
         height, rows, done = self._tiling.height, self._tiling.rows, out.label("done")
-        for lower in sorted({height, max(height // 2, 1), 1}, reverse=True):
-            all_of = last if last and lower == height else out.op("sdiv", out.add(rows, lower - 1), lower)
-            before = out.sub(rows, lower)
+        for tile_height in sorted({height, max(height // 2, 1), 1}, reverse=True):
+            tile_count = last if last and tile_height == height else out.op(
+                "sdiv", out.add(rows, tile_height - 1), tile_height
+            )
+            last_start = out.sub(rows, tile_height)
             many, few = out.label("many"), out.label("few")
-            out.branch_if(out.icmp("sge", before, 0), many, few)
+            out.branch_if(out.icmp("sge", last_start, 0), many, few)
             out.begin(many)
-            with out.loop(first if lower == height else "0", all_of, unrolled=False) as i:
-                row = out.mul(i, lower)
-                row = out.select(out.icmp("slt", row, before), row, before)  # the start of the last tile
+            with out.loop(first if tile_height == height else "0", tile_count, unrolled=False) as i:
+                row = out.mul(i, tile_height)
+                row = out.select(out.icmp("slt", row, last_start), row, last_start)  # the start of the last tile
                 moved = self._moved(out, x, row, self._x_row), self._moved(out, z, row, self._z_row)
-                self._row(out, "0", lower, *moved)
+                self._row(out, "0", tile_height, *moved)
             out.branch(done)
             out.begin(few)
         out.branch(done)
@@ -102,7 +104,7 @@ class ProductText:
         return FunctionText(self._module, Signature("i1", (*self._parameters(), *PART)))
 
     def _parameters(self) -> list[str]:
-        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {one}" for one in self._registers)]
+        return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._registers)]
 
     def _line(self, out: FunctionText, line: str) -> str:
         """Return the address in x where a line begins."""
@@ -154,18 +156,18 @@ class ProductText:
             if isinstance(part.count, str):
                 self._sum_up_symbolic(v, part, part.count, cells, widths)
                 continue
-            chunks, left = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
+            chunks, remaining = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
                     sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
                     self._add_up(v, part, sums, widths, out.mul(chunk, CHUNK), CHUNK)
                     self._join(v, cells, sums)
-            if left and chunks:
+            if remaining and chunks:
                 sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._add_up(v, part, sums, widths, str(chunks * CHUNK), left)
+                self._add_up(v, part, sums, widths, str(chunks * CHUNK), remaining)
                 self._join(v, cells, sums)
-            elif left:
-                self._add_up(v, part, cells, widths, "", left)
+            elif remaining:
+                self._add_up(v, part, cells, widths, "", remaining)
 
     def _sum_up_symbolic(
         self, v: VectorWriter, part: Sum, steps: str, cells: list[list[str]], widths: list[int]
@@ -202,6 +204,6 @@ class ProductText:
 
     def _join(self, v: VectorWriter, cells: list[list[str]], sums: list[list[str]]) -> None:
         """Add the sums of one chunk to the totals."""
-        for cell, one in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
-            total, part = (v.out.load(v.vector, place) for place in (cell, one))
+        for cell, chunk_cell in zip((c for row in cells for c in row), (c for row in sums for c in row), strict=True):
+            total, part = (v.out.load(v.vector, place) for place in (cell, chunk_cell))
             v.out.store(v.vector, v.out.op("fadd", total, part), cell)

@@ -28,8 +28,8 @@ def _is_native(node: Node) -> bool:
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
     """Copy the rows, let NumPy move the elements at the positions to their places, and gather them.
 
-    Behind a position that was selected, the next one holds the least of the elements, and the last one the greatest:
-    these are found by a scan, as medians and quantiles need them.
+    Medians and quantiles also need the element after a selected position, and the last one. These are the least and
+    the greatest of the elements after that position, and a scan finds them.
     """
     out, b, (x, places), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
@@ -42,7 +42,7 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
     else:
         region.set(result, region.new_array(result.type))
         target = region.data(result)
-    pivot, name = out.alloca("i64"), _gathering(region, node, count)
+    pivot, name = out.alloca("i64"), _gather_routine(region, node, count)
     last = plus(out, shape[node.attributes["axis"]], -1)
     for i, place in enumerate(_checked_positions(region, node, count)):
         if i:
@@ -60,13 +60,13 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
 
 
 def _select(region: LoweringContext, node: Node, array: Any, place: str, pivot: str) -> None:
-    """Move the element of a position of each sorted row to its place, what is less before it; note the position."""
+    """Partition each row at the position `place`, as `numpy.partition` does, and store the position in `pivot`."""
     out, vector = region.out, TensorType(int64, (1,))
     kth = region.new_array(vector)
     out.store("i64", place, region.address(kth))
     axis = node.attributes["axis"]
-    answer = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
-    region.body.check(out.icmp("slt", answer, 0))
+    status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
+    region.body.check(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
     out.store("i64", place, pivot)
 
@@ -79,14 +79,14 @@ def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[
         [region.number(places)] if is_scalar(places.type) else [region.element(places, (i,)) for i in range(count)]
     )
     result: list[str] = []
-    for place in (b.cast(one, int64).ir for one in elements):
+    for place in (b.cast(element, int64).ir for element in elements):
         result.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
         region.refuse(node, out.icmp("uge", result[-1], size))
     return result
 
 
-def _gathering(region: LoweringContext, node: Node, count: int) -> str:
-    """Return the name of a routine that takes one element of each row, behind the position that was selected last.
+def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
+    """Return the name of a routine that takes one element of each row, at or after the position that was selected last.
 
     Of zeros, which are equal, it takes the one that a stable sort puts there.
     """
@@ -108,7 +108,7 @@ def _gathering(region: LoweringContext, node: Node, count: int) -> str:
         store(b, _scan(routine, dtype, at, size), "%result", target)
         if dtype.is_floating:
             with out.unlikely(load(b, dtype, "%result", target).same(0.0).ir):
-                store(b, _zero(routine, dtype, start, inner, size), "%result", target)
+                store(b, _stable_zero(routine, dtype, start, inner, size), "%result", target)
     return routine.finish()
 
 
@@ -134,7 +134,7 @@ def _scan(routine: Routine, dtype: DType, at: Callable[[Position], Element], siz
     return from_key(b, load(b, keys, cell, 0), dtype, False)
 
 
-def _zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
+def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
     """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
     out, b = routine.out, routine.b
     before, after = out.alloca("i64"), out.alloca("i64")
