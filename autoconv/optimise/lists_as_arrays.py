@@ -1,22 +1,21 @@
-"""Lists that keep the length they are reserved with, and whose elements have one size, are arrays.
+"""Lists that keep the known length they are reserved with, and whose elements have one size, are arrays.
 
 A loop over a TensorArray then runs in place, without objects. Elements that were never written are zeros, as in lists.
 
-    before   graph f(%n: int32[], %i: int32[], %x: float32[3]) {
+    before   graph f(%i: int32[], %x: float32[3]) {
+               %n = constant(value=array(int32[], 4)): int32[]
                %list = list_reserve(%n, dtype=float32, shape=(3,)): list<float32[3]>
                %set = list_set(%list, %i, %x): list<float32[3]>
                %rows = list_stack(%set, shape=(3,)): float32[?,3]
                return %rows
              }
-    after    graph f(%n: int32[], %i: int32[], %x: float32[3]) {
+    after    graph f(%i: int32[], %x: float32[3]) {
+               %n = constant(value=array(int32[], 4)): int32[]
                %constant = constant(value=array(float32[], 0.0)): float32[]
-               %list_length_checked = list_length_checked(%n): int64[]
-               %constant_1 = constant(value=array(int64[], 3)): int64[]
-               %stack = stack(%list_length_checked, %constant_1, axis=0): int64[2]
-               %fill = fill(%constant, %stack, shape=(None, 3)): float32[?,3]
-               %dimension = dimension(%fill, axis=0, dtype=int64): int64[]
-               %list_position = list_position(%i, %dimension, wrap=False, writes=True): int64[]
-               %set_item = set_item(%fill, %x, %list_position, spec=(At('input'),)): float32[?,3]
+               %fill = fill(%constant, shape=(4, 3)): float32[4,3]
+               %constant_1 = constant(value=array(int64[], 4)): int64[]
+               %list_position = list_position(%i, %constant_1, wrap=False, writes=True): int64[]
+               %set_item = set_item(%fill, %x, %list_position, spec=(At('input'),)): float32[4,3]
                return %set_item
              }
 """
@@ -47,7 +46,8 @@ def with_arrays(graph: Graph, contract: str = "function") -> Graph:
         sized = specialise(graph, [value.type for value in graph.parameters])  # finds the elements, and lengths
     except CannotSpecialise:
         return graph
-    types = array_types(sized)
+    # Items of an array of unknown length are read and written by kernels, which take longer than those of a list.
+    types = {value: kind for value, kind in array_types(sized).items() if kind.shape and kind.shape[0] is not None}
     return _Rewriter(sized, types).run() if types else graph
 
 

@@ -51,6 +51,12 @@ def agree(function, compiled, arguments):
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
+def open_sizes(trace):
+    """How many sizes of the trace's values only a run knows."""
+    types = [value.type for node in trace.optimised.walk() for value in node.results]
+    return sum(size is None for type_ in types for size in getattr(type_, "shape", None) or ())
+
+
 def test_one_trace_is_enough_where_loops_take_any_size():
     function, same, other = CALLS[0]
     compiled = autoconv.compile(function)
@@ -65,7 +71,7 @@ def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, same, ot
     for arguments in same:
         agree(function, compiled, arguments)
     wide, narrow = compiled.concrete_functions
-    assert len(narrow.falls_back) < len(wide.falls_back)
+    assert len(narrow.falls_back) <= len(wide.falls_back) and open_sizes(narrow) < open_sizes(wide)
     assert "again, and sizes depend on it" in compiled.explain()
     for _ in range(3):
         for arguments in (other, same[-1]):
