@@ -361,3 +361,21 @@ def test_tracing_itself_gives_no_warnings():
                 function(np.ones(3))
             found.append([str(one.message) for one in messages])
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.nanmedian(x), lambda x: np.nanvar(x, ddof=1), lambda x: np.nanmax(x) + 1.0]
+)
+def test_warnings_by_python_are_given_once_at_the_line_of_the_program(function):
+    compiled = autoconv.compile(function)
+    nothing = np.full(3, np.nan)
+    with warnings.catch_warnings(record=True) as wanted:
+        warnings.simplefilter("always")
+        function(nothing)
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            compiled(nothing)
+        assert [(str(one.message), one.filename, one.lineno) for one in found] == [
+            (str(one.message), one.filename, one.lineno) for one in wanted
+        ]

@@ -42,7 +42,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(kernel, assigned=(), updated=())
     def run(*inputs: Any, **attributes: Any) -> Any:
         try:
-            with np.errstate(all="call", under="ignore", call=_note_error):
+            with np.errstate(all="call", under="ignore", call=note_error):
                 result = kernel(*inputs, **attributes)
             if _THREADS_WITH_ERRORS and get_ident() in _THREADS_WITH_ERRORS:
                 _raise_flag()
@@ -60,7 +60,8 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
 _THREADS_WITH_ERRORS: set[int] = set()
 
 
-def _note_error(*_: object) -> None:
+def note_error(*_: object) -> None:
+    """Note that NumPy would warn in this thread of what a quiet kernel computes."""
     _THREADS_WITH_ERRORS.add(get_ident())
 
 

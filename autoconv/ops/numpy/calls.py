@@ -7,6 +7,7 @@ The arguments are nested tuples: ("input", i) the i-th operand, ("number", i) th
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, TensorType, Type
-from autoconv.ops.elementwise.arithmetic import quiet
+from autoconv.ops.elementwise.arithmetic import note_error, quiet
 from autoconv.ops.record import define, no_gradient, sample
 
 Argument = tuple[Any, ...]
@@ -118,6 +119,11 @@ def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
     return items if kind == "list" else tuple(items)
 
 
+# Functions that call `warnings.warn`, besides those for nans. Where one does, the call runs again as plain Python and
+# warns at the line of the program.
+_WARNING_BY_PYTHON = frozenset({"average", "corrcoef", "cov", "mean", "median", "polyfit", "std", "var"})
+
+
 def _call(
     *inputs: Any,
     function: str,
@@ -127,7 +133,15 @@ def _call(
 ) -> Any:
     compute: Any = functools.reduce(getattr, function.split("."), np)
     values = [resolve(argument, inputs) for argument in arguments]
-    output = compute(*values, **{name: resolve(argument, inputs) for name, argument in keywords})
+    named = {name: resolve(argument, inputs) for name, argument in keywords}
+    if function in _WARNING_BY_PYTHON or function.startswith("nan"):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            output = compute(*values, **named)
+        if given:
+            note_error()
+    else:
+        output = compute(*values, **named)
     if isinstance(output, (tuple, list)) and len(output) > 1:
         return tuple(np.asarray(result) for result in output)
     return np.asarray(output[0] if isinstance(output, (tuple, list)) else output)
