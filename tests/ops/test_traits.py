@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -17,7 +17,7 @@ from autoconv.graph.region_flow import edges, state_size
 from autoconv.ops import OPS
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elements.maths import is_elementary
-from autoconv.ops.index_spec import At, Slice
+from autoconv.ops.index_spec import At, Gather, Slice
 from autoconv.ops.record import Op, Sample
 from autoconv.ops.traits import Traits
 from tests.graph.random_graphs import random_graph
@@ -66,6 +66,8 @@ IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
     "array_windows": (X, {"axes": (1,), "lengths": (2,)}),
     "array_part": (X + 1j, {"which": "imag"}),
 }
+# Stores at positions: array, value, positions.
+STORES = (Sample((np.zeros(4), np.array([1.0, 2.0]), np.array([1, 3])), {"spec": (Gather(),)}),)
 # Kernels that copy a view which NumPy gives, and samples that NumPy copies: an index of arrays.
 COPIED = {"numpy_read_only"}
 
@@ -267,15 +269,24 @@ def test_indexing(op: Op) -> None:
     indexing = op.traits.indexing
     assert indexing is not None and indexing.by in ("rows", "vectors", "along", "items")
     changed = False
-    for one in samples_of(op):
+    for one in STORES if op.traits.stores_into is not None else samples_of(op):
         if len(one.inputs) > indexing.positions:
             inputs = list(one.inputs)
             positions = np.asarray(inputs[indexing.positions])
             assert positions.dtype.kind in ("i", "b" if indexing.by == "items" else "i")
             inputs[indexing.positions] = np.zeros_like(positions)
-            before, after = (run(op, *given, **one.attributes)[0] for given in (one.inputs, inputs))
+            before, after = (_computed_or_stored(op, given, one.attributes) for given in (one.inputs, inputs))
             changed |= not is_same(before, after)
     assert changed
+
+
+def _computed_or_stored(op: Op, inputs: Sequence[Any], attributes: Any) -> Any:
+    """The first result; of an op that stores into an array, what a copy of the array holds afterwards."""
+    if op.traits.stores_into is None:
+        return run(op, *inputs, **attributes)[0]
+    given = [np.array(value) for value in inputs]
+    run(op, *given, **attributes)
+    return given[op.traits.stores_into]
 
 
 @over(stating(lambda traits: traits.scatter))
