@@ -56,7 +56,20 @@ def left_early(values: Any) -> Any:
     return count, step
 
 
-@pytest.mark.parametrize("program", [longest_run, up_and_down, nested, left_early])
+def accepted(values: Any) -> Any:
+    place, count, last = 0.0, 2**63 - 9, 0
+    for value in values:
+        if place + value < 1.5:
+            place = place + value - 0.25
+            count += 1
+            last += 1
+        else:
+            place -= 0.5
+            last = 0
+    return place, count, last
+
+
+@pytest.mark.parametrize("program", [longest_run, up_and_down, nested, left_early, accepted])
 def test_as_plain_python(program: Any) -> None:
     draws = np.random.default_rng(0)
     calls = [(draws.random(n) < p,) for n, p in [(0, 0.5), (1, 1), (7, 1), (50, 0.4), (51, 0.9), (50, 0)]]

@@ -3,7 +3,9 @@
     for v in values: if v: count = count + 1  else: count = 0
 
 The number of turns bounds them, so their additions need no test for overflow, and LLVM may turn such branches into
-selections.
+selections. A loop has none where a branch chooses the next value of a state on which its condition depends, as an
+accepted move of a Markov chain: a selection there would wait for the condition in each turn, a predicted branch does
+not.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.induction import constant_of
 from autoconv.backends.llvm.analysis.representation import is_integer
-from autoconv.graph.graph import Node, Value
+from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.ops.analysis.value_range import Range
 
@@ -42,14 +44,32 @@ class Tally:
 
 def tallies(loop: Node) -> dict[int, Tally]:
     """Return the tallies among the states of a loop, by their positions."""
-    body = loop.regions[1]
-    result = {}
-    for position, own in enumerate(body.parameters[: state_size(loop)]):
+    body, size = loop.regions[1], state_size(loop)
+    result: dict[int, Tally] = {}
+    if any(_carries_its_choice(node, body, size) for node in body.nodes):
+        return result
+    for position, own in enumerate(body.parameters[:size]):
         if is_integer(own.type) and own.type.weak:
             found = _next(body.outputs[position], {own: Tally((0, 0), None)}, 0)
             if found is not None:
                 result[position] = found
     return result
+
+
+def _carries_its_choice(node: Node, body: Graph, size: int) -> bool:
+    """Return whether a branch chooses the next value of a state on which its condition depends."""
+    if not (node.op.traits.selects and node.regions):
+        return False
+    chosen = {own for own, after in zip(body.parameters[:size], body.outputs[:size], strict=True) if after.node is node}
+    waiting, seen = [node.inputs[0]] if chosen else [], set[Value]()
+    while waiting:
+        value = waiting.pop()
+        if value in chosen:
+            return True
+        if value not in seen and value.node is not None:
+            seen.add(value)
+            waiting += value.node.inputs
+    return False
 
 
 def _next(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
