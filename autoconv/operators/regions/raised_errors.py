@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -29,7 +29,7 @@ from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, is_of_call
 from autoconv.runtime.objects.symbolic_objects import apply_object, box, record_object
 from autoconv.runtime.recording.regions import Region, current_region, recording
-from autoconv.runtime.recording.tracebacks import is_our_error
+from autoconv.runtime.recording.tracebacks import is_our_error, walk_links
 from autoconv.runtime.support.spans import is_own_file, place_of, span_of_error
 from autoconv.runtime.support.structure import is_structure, mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -158,20 +158,8 @@ def _refuse_values_out_of_reach(error: BaseException, hidden: bool, has_values: 
             place,
             "an exception of Python's own, with the values as its arguments",
         ) from None
-    for linked in _with_links(error):
+    for linked in walk_links(error):
         refuse_values_in_parts(linked, place)
-
-
-def _with_links(error: BaseException) -> Iterator[BaseException]:
-    """Iterate over the exception, its causes and contexts."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        one = pending.pop()
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            pending += [one.__cause__, one.__context__]
 
 
 def refuse_values_in_parts(error: object, place: Place | None) -> None:
