@@ -29,14 +29,14 @@ def _load(name: str) -> Any:
     if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module 'autoconv' has no attribute {name!r}")
     with lazy_import():
-        if name in _ON_THEIR_OWN:
+        if name in _LAZY_MODULES:
             return import_module(f"autoconv.{name}")
-        if name in _OF_TENSORFLOW:
+        if name in _TENSORFLOW_MODULES:
             return import_module(f"autoconv.tensorflow.{name}")
-        if name in _OF_KERAS:
+        if name in _KERAS_MODULES:
             return getattr(import_module("autoconv.keras"), name)
-        if name in _OF_MODULES:
-            return getattr(import_module(_OF_MODULES[name]), name)
+        if name in _MODULE_BY_NAME:
+            return getattr(import_module(_MODULE_BY_NAME[name]), name)
         public = vars(import_module("autoconv._public"))
     if "__all__" not in public:  # this thread is loading it right now, and imports the module of that name next
         raise AttributeError(name)
@@ -46,18 +46,18 @@ def _load(name: str) -> Any:
     return globals()[name]
 
 
-# Modules that are loaded each at its first use, without the public names or apart from them.
-_ON_THEIR_OWN = frozenset({
+# Modules that do not need the public names: each is loaded at its first use.
+_LAZY_MODULES = frozenset({
     "clibrary", "compat", "data", "debugging", "distribute", "experimental", "image", "importing", "io", "keras",
     "lookup", "onnx", "quantization", "ragged", "saved_model", "sets", "signal", "sparse", "stablehlo", "summary",
     "tensorflow", "train", "xp",
 })  # fmt: skip
-# Modules that only programs for TensorFlow use: they stand beside its private paths.
-_OF_TENSORFLOW = frozenset({
+# Modules of the package `autoconv.tensorflow`, which only programs for TensorFlow use.
+_TENSORFLOW_MODULES = frozenset({
     "audio", "graph_util", "profiler", "queue", "raw_ops", "sysconfig", "test", "version", "xla",
 })  # fmt: skip
-_OF_MODULES = {"OptionalSpec": "autoconv.data.optional"}  # names whose modules load others, apart from the public ones
-_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
+_MODULE_BY_NAME = {"OptionalSpec": "autoconv.data.optional"}  # its module loads others, which `_public` need not
+_KERAS_MODULES = ("initializers", "losses", "metrics", "optimizers")
 
 
 if not TYPE_CHECKING:  # type checkers read the imports above, so that other names are errors for them

@@ -34,7 +34,7 @@ _is_quiet = False
 
 
 def end_quietly_while_loading() -> None:
-    """Let ctrl-C end the `autoconv` command without a message, until `loaded` is called.
+    """Let ctrl-C end the `autoconv` command without a message, until `restore_interrupts` is called.
 
     Call it after the current folder has left `sys.path`, which may contain a user's signal.py.
     """
@@ -48,7 +48,7 @@ def end_quietly_while_loading() -> None:
         _is_quiet = True
 
 
-def loaded() -> None:
+def restore_interrupts() -> None:
     """Make ctrl-C raise KeyboardInterrupt again."""
     global _is_quiet
     if not _is_quiet:
@@ -63,12 +63,12 @@ def _is_command() -> bool:
     """Return whether the program is the console script, or `python -m autoconv` during its start."""
     program = sys.argv[0] if sys.argv else ""
     if program == "-m":
-        return _module_option(sys.orig_argv[1:]) in ("autoconv", "autoconv.__main__")
+        return _find_module_option(sys.orig_argv[1:]) in ("autoconv", "autoconv.__main__")
     name = os.path.basename(program).lower()
     return name in ("autoconv", "autoconv.exe", "autoconv-script.py")
 
 
-def _module_option(arguments: list[str]) -> str:
+def _find_module_option(arguments: list[str]) -> str:
     """Return the module after -m among the interpreter's own options (`-Bm autoconv`, `-X dev -mautoconv`)."""
     remaining = iter(arguments)
     for argument in remaining:

@@ -19,18 +19,18 @@ from pathlib import Path
 
 from autoconv.config import cache_folder
 
-_CHECKSUM = 32  # bytes (SHA-256)
+_CHECKSUM_BYTES = 32  # bytes (SHA-256)
 _PRUNE_EVERY = 256  # average number of writes between two checks of the folder's size
 
 
 class CodeCache:
-    """Entries of one kind, in the folder `name` of the cache: at most `limit` bytes and `most` entries."""
+    """Entries of one kind, in the folder `name` of the cache: at most `limit` bytes and `entry_limit` entries."""
 
-    def __init__(self, name: str, what: str, limit: int, most: int = 20_000) -> None:
+    def __init__(self, name: str, description: str, limit: int, entry_limit: int = 20_000) -> None:
         self.name = name
-        self.what = what
+        self.description = description
         self.limit = limit
-        self.most = most
+        self.entry_limit = entry_limit
 
     def folder(self) -> Path:
         return cache_folder() / self.name
@@ -41,11 +41,11 @@ class CodeCache:
         if not _is_trusted(folder):
             return None
         try:
-            data = _content(folder / f"{key}.o", self.limit)
+            data = _read_file(folder / f"{key}.o", self.limit)
         except OSError:
             return None
-        code = data[_CHECKSUM:]
-        return code if self._checksum(key, code) == data[:_CHECKSUM] else None
+        code = data[_CHECKSUM_BYTES:]
+        return code if self._checksum(key, code) == data[:_CHECKSUM_BYTES] else None
 
     def store(self, key: str, code: bytes) -> None:
         """Store the code; without effect if the folder is unusable."""
@@ -75,11 +75,11 @@ class CodeCache:
 
     def prune(self) -> None:
         """Remove the oldest entries until the rest is within the limits."""
-        entries = sorted(self._facts(), key=lambda entry: entry[2], reverse=True)
+        entries = sorted(self._list_files(), key=lambda entry: entry[2], reverse=True)
         total = 0
         for count, (path, size, _) in enumerate(entries):
             total += size
-            if total > self.limit or count >= self.most:
+            if total > self.limit or count >= self.entry_limit:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 
@@ -94,10 +94,10 @@ class CodeCache:
 
     def entries(self) -> list[tuple[Path, int, float]]:
         """Return path, bytes and time of each entry; none for an untrusted folder."""
-        return [(Path(path), size, time) for path, size, time in self._facts()]
+        return [(Path(path), size, time) for path, size, time in self._list_files()]
 
-    def _facts(self) -> list[tuple[str, int, float]]:
-        """Return `entries` with paths as strings: cheaper, since there may be thousands."""
+    def _list_files(self) -> list[tuple[str, int, float]]:
+        """Return `entries` with paths as strings: this is faster, and there may be thousands."""
         folder = self.folder()
         result: list[tuple[str, int, float]] = []
         if not _is_trusted(folder):
@@ -117,7 +117,7 @@ XLA = CodeCache("xla", "modules compiled by XLA", 256 << 20)
 CACHES = (NATIVE, FUNCTIONS, XLA)
 
 
-def _content(path: Path, limit: int) -> bytes:
+def _read_file(path: Path, limit: int) -> bytes:
     """Return the bytes of a file of this user; empty if it is no regular file, writable by others, or beyond the limit.
 
     Raises OSError.
@@ -128,7 +128,7 @@ def _content(path: Path, limit: int) -> bytes:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
             return b""
-        if facts.st_size > limit + _CHECKSUM:
+        if facts.st_size > limit + _CHECKSUM_BYTES:
             return b""
         with open(descriptor, "rb", closefd=False) as stream:
             return stream.read()

@@ -22,8 +22,8 @@ class ConversionCache:
     """The entry of one module under one set of options.
 
     It is `__pycache__/NAME.autoconv-<tag>-<options>-<source>.json`, where the last part is a hash of the source and the
-    converter. Its checksum covers the name, so that an entry renamed to another's is invalid. There is no entry where
-    Python would keep no bytecode either, or where it cannot be written.
+    converter. Its checksum covers the name, so that an entry under the name of another one is invalid. There is no
+    entry where Python would keep no bytecode either, or where it cannot be written.
     """
 
     def __init__(self, file: str, data: bytes, options: Options) -> None:
@@ -33,7 +33,7 @@ class ConversionCache:
         if sys.dont_write_bytecode or not tag or not file.endswith(".py") or not os.path.isfile(file):
             return
         digest = _digest(
-            *(f"{field.name}={_stable(getattr(options, field.name))}" for field in fields(options))
+            *(f"{field.name}={_stable_text(getattr(options, field.name))}" for field in fields(options))
         )
         key = hashlib.sha256(converter().encode() + data).hexdigest()[:32]
         stem = f"{Path(file).stem}.autoconv-{tag}-{digest[:8]}-"
@@ -84,7 +84,7 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _stable(value: object) -> str:
+def _stable_text(value: object) -> str:
     """Return a text for an option that does not depend on the order of a set."""
     if isinstance(value, frozenset):
         return repr(sorted(value))

@@ -59,38 +59,38 @@ def disable_check_numerics() -> None:
     _SETTINGS.check_numerics = False
 
 
-_PLACEMENT: list[bool] = [False]
+_LOGS_PLACEMENT: list[bool] = [False]
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Keep whether the devices of ops are to be logged; there is one device, and nothing is logged.
+    """Set the value that `get_log_device_placement` returns; there is one device, and nothing is logged.
 
     >>> autoconv.debugging.set_log_device_placement(False)
     """
-    _PLACEMENT[0] = bool(enabled)
+    _LOGS_PLACEMENT[0] = bool(enabled)
 
 
 def get_log_device_placement() -> bool:
-    """Return what `set_log_device_placement` was given.
+    """Return the last argument of `set_log_device_placement`, False by default.
 
     >>> autoconv.debugging.get_log_device_placement()
     False
     """
-    return _PLACEMENT[0]
+    return _LOGS_PLACEMENT[0]
 
 
-_FILTERING: list[bool] = [True]
+_FILTERS_TRACEBACKS: list[bool] = [True]
 
 
 def disable_traceback_filtering() -> None:
-    """Keep that tracebacks are to be whole; frames of this package are hidden anyway.
+    """Make `is_traceback_filtering_enabled` return False; frames of this package are hidden anyway.
 
     >>> autoconv.debugging.disable_traceback_filtering()
     >>> autoconv.debugging.is_traceback_filtering_enabled()
     False
     >>> autoconv.debugging.enable_traceback_filtering()
     """
-    _FILTERING[0] = False
+    _FILTERS_TRACEBACKS[0] = False
 
 
 def enable_traceback_filtering() -> None:
@@ -98,7 +98,7 @@ def enable_traceback_filtering() -> None:
 
     >>> autoconv.debugging.enable_traceback_filtering()
     """
-    _FILTERING[0] = True
+    _FILTERS_TRACEBACKS[0] = True
 
 
 def is_traceback_filtering_enabled() -> bool:
@@ -107,7 +107,7 @@ def is_traceback_filtering_enabled() -> bool:
     >>> autoconv.debugging.is_traceback_filtering_enabled()
     True
     """
-    return _FILTERING[0]
+    return _FILTERS_TRACEBACKS[0]
 
 
 __all__ = [

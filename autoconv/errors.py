@@ -263,7 +263,7 @@ class AbortedError(OpError):
 
 
 class UnauthenticatedError(OpError):
-    """The caller is not known."""
+    """The caller has no valid credentials."""
 
     error_code = 16
 
@@ -301,13 +301,13 @@ DATA_LOSS, UNAUTHENTICATED = 15, 16
 
 
 def _adopt_tensorflow_names() -> None:
-    """Give classes that only add one of Python's classes the names of TensorFlow's, which programs print.
+    """Name classes that only add a Python base class after their TensorFlow base, since programs print the name.
 
-    Their qualified names, by which tracebacks show and pickles find them, stay.
+    Their qualified names, which tracebacks show and pickles contain, do not change.
     """
     for base in (InvalidArgumentError, OutOfRangeError, UnimplementedError):
-        for one in base.__subclasses__():
-            one.__name__ = base.__name__
+        for subclass in base.__subclasses__():
+            subclass.__name__ = base.__name__
     ListReadError.__name__ = OutOfRangeError.__name__
 
 

@@ -22,36 +22,36 @@ from contextlib import contextmanager, suppress
 from importlib import _bootstrap  # type: ignore[attr-defined]
 from typing import Any
 
-_PATIENCE = 5.0  # seconds that a fork waits for other threads
-_IMPORTS_END = 60.0  # the same while one of them imports a module: a child would inherit Python's own lock of that
-_FIRST_TURN, _LONGEST_TURN = 0.02, 0.5  # seconds that a fork waits for one lock in a turn
+_FORK_TIMEOUT = 5.0  # seconds that a fork waits for other threads
+_IMPORT_TIMEOUT = 60.0  # the same while one of them imports a module, whose import lock a child would inherit
+_FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds that a fork waits for one lock at a time
 
 _LOCKS: weakref.WeakSet[Any] = weakref.WeakSet()
-_WAITED: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # and lock order
+_LOCK_ORDER: weakref.WeakKeyDictionary[Any, tuple[int, int]] = weakref.WeakKeyDictionary()  # of locks to wait for
 _NUMBERS = itertools.count()  # order of creation, for locks of one position
 _GENERATION = [0]  # number of forks since the package was loaded
-_IN_CHILD: list[Callable[[], object]] = []  # callbacks of `after_fork`
-_UNDO: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread inside it
+_CHILD_CALLBACKS: list[Callable[[], object]] = []  # callbacks of `after_fork`
+_UNDO_BY_BLOCK: dict[object, tuple[int, Callable[[], object]]] = {}  # by block: the thread inside it
 
 
-class _Forking(threading.local):
+class _HeldLocks(threading.local):
     """The locks that this thread holds while it forks."""
 
     locks: tuple[Any, ...] = ()
 
 
-_FORKING = _Forking()
+_HELD_LOCKS = _HeldLocks()
 
 # Lock order: a thread that holds one of these may only acquire later ones.
 IMPORT, DATASET, TRACE, CONVERSION, PARSE, COMPILATION = range(6)
 
 
-def new_lock(waited: int | None = None) -> Any:
-    """Return a reentrant lock. `waited` is its position in the lock order: a fork waits until it is free."""
+def new_lock(order: int | None = None) -> Any:
+    """Return a reentrant lock. `order` is its position in the lock order: a fork waits until it is free."""
     result = threading.RLock()  # reentrant, since a plain lock does not expose its owner
     _LOCKS.add(result)
-    if waited is not None:
-        _WAITED[result] = waited, next(_NUMBERS)
+    if order is not None:
+        _LOCK_ORDER[result] = order, next(_NUMBERS)
     return result
 
 
@@ -61,15 +61,15 @@ def lazy_import() -> Iterator[None]:
 
     A child would inherit Python's own lock of the module. Another thread that holds that lock may wait for this one;
     therefore the import continues without it after a timeout. No garbage is collected meanwhile: what modules make
-    stays, and looking for garbage in it takes a tenth of the time.
+    stays, and searching it for garbage takes a tenth of the time.
     """
-    is_acquired = _IMPORTS.acquire(timeout=_PATIENCE)
-    collects = gc.isenabled()
+    is_acquired = _IMPORTS.acquire(timeout=_FORK_TIMEOUT)
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collects:
+        if was_enabled:
             gc.enable()
         if is_acquired:
             _IMPORTS.release()
@@ -94,43 +94,43 @@ def generation() -> int:
 _IMPORTS = new_lock(IMPORT)
 
 
-def after_fork(tell: Callable[[], object]) -> None:
+def after_fork(callback: Callable[[], object]) -> None:
     """Register a callback for each forked child, called once all locks of other threads are free."""
-    _IN_CHILD.append(tell)
+    _CHILD_CALLBACKS.append(callback)
 
 
 @contextmanager
-def undone_in_children(undo: Callable[[], object]) -> Iterator[None]:
+def undo_in_children(undo: Callable[[], object]) -> Iterator[None]:
     """Call `undo` in a forked child if another thread was inside the block when the fork's wait timed out."""
     block = object()
-    _UNDO[block] = threading.get_ident(), undo
+    _UNDO_BY_BLOCK[block] = threading.get_ident(), undo
     try:
         yield
     finally:
-        del _UNDO[block]
+        del _UNDO_BY_BLOCK[block]
 
 
 def _before_fork() -> None:
-    begin, turn = time.monotonic(), _FIRST_TURN
+    start, timeout = time.monotonic(), _FIRST_WAIT
     while True:
         locks = []
-        for lock in sorted(_WAITED.keys(), key=lambda lock: _WAITED[lock]):
-            if not lock.acquire(timeout=turn):
+        for lock in sorted(_LOCK_ORDER.keys(), key=lambda lock: _LOCK_ORDER[lock]):
+            if not lock.acquire(timeout=timeout):
                 break
             locks.append(lock)
         else:
             break
-        waited = time.monotonic() - begin
-        if waited > _PATIENCE and (waited > _IMPORTS_END or not _others_import()):
+        waited_seconds = time.monotonic() - start
+        if waited_seconds > _FORK_TIMEOUT and (waited_seconds > _IMPORT_TIMEOUT or not _has_importing_threads()):
             break
         for lock in locks:  # the owner of the next one may wait for these
             lock.release()
-        turn = min(2 * turn, _LONGEST_TURN)
-    _FORKING.locks = tuple(locks)
+        timeout = min(2 * timeout, _LONGEST_WAIT)
+    _HELD_LOCKS.locks = tuple(locks)
 
 
-def _others_import() -> bool:
-    """Return whether other threads are importing modules, and none of them can be waiting for an import of this one."""
+def _has_importing_threads() -> bool:
+    """Return whether other threads are importing modules, and this thread is not."""
     owners = {
         getattr(lock_reference(), "owner", None)
         for lock_reference in list(getattr(_bootstrap, "_module_locks", {}).values())
@@ -138,31 +138,31 @@ def _others_import() -> bool:
     return bool(owners - {None}) and threading.get_ident() not in owners
 
 
-def _in_parent() -> None:
-    locks, _FORKING.locks = _FORKING.locks, ()
+def _release_held_locks() -> None:
+    locks, _HELD_LOCKS.locks = _HELD_LOCKS.locks, ()
     for lock in locks:
         lock.release()
 
 
-def _in_child() -> None:
+def _repair_child() -> None:
     _GENERATION[0] += 1
-    _in_parent()
+    _release_held_locks()
     for lock in list(_LOCKS):
         if not lock._is_owned():
             lock._at_fork_reinit()
     this = threading.get_ident()
-    for block, (thread, undo) in reversed(list(_UNDO.items())):
+    for block, (thread, undo) in reversed(list(_UNDO_BY_BLOCK.items())):
         if thread != this:
-            del _UNDO[block]
-            _try(undo)
-    for tell in _IN_CHILD:
-        _try(tell)
+            del _UNDO_BY_BLOCK[block]
+            _call_suppressing_errors(undo)
+    for callback in _CHILD_CALLBACKS:
+        _call_suppressing_errors(callback)
 
 
-def _try(function: Callable[[], object]) -> None:
+def _call_suppressing_errors(function: Callable[[], object]) -> None:
     with suppress(Exception):  # one failing callback must not prevent the others
         function()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_release_held_locks, after_in_child=_repair_child)

@@ -88,10 +88,10 @@ class _Hook(importlib.abc.MetaPathFinder):
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
-    def spec_of_others(
+    def find_spec_elsewhere(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        """Return the spec that finders other than these hooks give."""
+        """Return the spec from the finders that are not hooks of this class."""
         for finder in sys.meta_path:
             find = None if isinstance(finder, _Hook) else getattr(finder, "find_spec", None)
             spec = find(fullname, path, target) if find else None
@@ -132,11 +132,11 @@ class ImportHook(_Hook):
         """Return the spec of the other finders, with a converting loader if the module is to be converted."""
         if SETTINGS.disabled or fullname.partition(".")[0] == "autoconv":
             return None
-        named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
-        if not named and self.folder is None:
+        is_named = any(fullname == package or fullname.startswith(package + ".") for package in self.packages)
+        if not is_named and self.folder is None:
             return None
-        spec = self.spec_of_others(fullname, path, target)
-        if spec is None or not (named or self._is_inside(spec.origin)):
+        spec = self.find_spec_elsewhere(fullname, path, target)
+        if spec is None or not (is_named or self._is_inside(spec.origin)):
             return spec
         if isinstance(spec.loader, SourceFileLoader) and not isinstance(spec.loader, ConvertingLoader):
             spec.loader = ConvertingLoader(fullname, spec.loader.path, self)
@@ -175,11 +175,11 @@ class ImportHook(_Hook):
 
 
 def rename(old: str, new: str = "autoconv.tensorflow", *, packages: Iterable[str]) -> RenamingHook:
-    """Let `packages` (and their subpackages) see the module `new` where they import `old`, from now on.
+    """Make `packages` (and their subpackages) import the module `new` in place of `old`, from now on.
 
-    Nothing else sees it: `old` does not enter `sys.modules`, and no file is changed. The packages are not converted.
-    Packages that are imported already stay as they are, with a warning. Returns the hook; `hook.uninstall()` removes
-    it.
+    Other modules are not affected: `old` does not enter `sys.modules`, and no file is changed. The packages are not
+    converted. Packages that are imported already stay as they are, with a warning. Returns the hook; `hook.uninstall()`
+    removes it.
 
     >>> hook = autoconv.importing.rename("tensorflow", packages=["sonnet"])
     >>> hook.uninstall()
@@ -209,14 +209,14 @@ class RenamingHook(_Hook):
         """Return the spec of the other finders, with a renaming loader for a module of the packages."""
         if not any(fullname == package or fullname.startswith(package + ".") for package in self.packages):
             return None
-        spec = self.spec_of_others(fullname, path, target)
+        spec = self.find_spec_elsewhere(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = RenamingLoader(fullname, spec.loader.path, self)
         return spec
 
 
 class RenamingLoader(SourceFileLoader):
-    """Loader of a file whose imports are renamed; a file without the old name comes from its own bytecode."""
+    """Loader that renames the imports of a file; a file without the old name is loaded from its usual bytecode."""
 
     def __init__(self, fullname: str, path: str, hook: RenamingHook) -> None:
         super().__init__(fullname, path)
@@ -229,37 +229,37 @@ class RenamingLoader(SourceFileLoader):
         if self.hook.old.encode() not in data:
             return super().get_code(fullname)
         tree = ast.parse(data, file)
-        if not rename_imports(tree, {self.hook.old: self.hook.new}, computed=_COMPUTED):
+        if not rename_imports(tree, {self.hook.old: self.hook.new}, computed=_RENAMER_NAME):
             return super().get_code(fullname)
         return compile(tree, file, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module, which finds the function that renames computed names among its globals."""
-        setattr(module, _COMPUTED, self._renamed)
+        """Run the module with a global function that renames computed module names."""
+        setattr(module, _RENAMER_NAME, self._rename_module)
         super().exec_module(module)
 
-    def _renamed(self, name: object) -> object:
+    def _rename_module(self, name: object) -> object:
         return (new_module_name(name, {self.hook.old: self.hook.new}) or name) if isinstance(name, str) else name
 
 
-_COMPUTED = "_renamed_by_autoconv"
+_RENAMER_NAME = "_renamed_by_autoconv"
 
 
-class _Converting:
+class _ConvertingLoaderBase:
     """Shared behaviour of converting loaders; a syntax error is the one that Python's own loader would raise."""
 
     hook: ImportHook
 
-    def converted_code(self, module: str, data: bytes, file: str) -> CodeType:
+    def compile_converted(self, module: str, data: bytes, file: str) -> CodeType:
         failure: Exception
         try:
-            return self._converted_code(module, importlib.util.decode_source(data), data, file)
+            return self._convert_or_load(module, importlib.util.decode_source(data), data, file)
         except (SourceError, SyntaxError) as error:
             failure = error
         compile(data, file, "exec", dont_inherit=True)  # outside of the handler, to raise without a context
         raise failure
 
-    def _converted_code(self, module: str, source: str, data: bytes, file: str) -> CodeType:
+    def _convert_or_load(self, module: str, source: str, data: bytes, file: str) -> CodeType:
         if is_converted(source):
             return compile(data, file, "exec", dont_inherit=True)
         options = self.hook.options_for(module, source)
@@ -274,7 +274,7 @@ class _Converting:
         return code
 
 
-class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
+class ConvertingLoader(_ConvertingLoaderBase, SourceFileLoader):  # type: ignore[misc]
     """Loader of a converted file.
 
     Only `get_code` differs from Python's loader. So no frame of this package appears in a traceback of the
@@ -288,10 +288,10 @@ class ConvertingLoader(_Converting, SourceFileLoader):  # type: ignore[misc]
     def get_code(self, fullname: str) -> CodeType:
         """Return the converted module's code, with the user's file name and lines."""
         file = self.get_filename(fullname)
-        return self.converted_code(fullname, self.get_data(file), file)
+        return self.compile_converted(fullname, self.get_data(file), file)
 
 
-class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
+class ConvertingZipLoader(_ConvertingLoaderBase, importlib.abc.InspectLoader):
     """Loader of a converted module in a zip archive; everything else is delegated to the archive's own loader."""
 
     def __init__(self, inner: zipimport.zipimporter, hook: ImportHook) -> None:
@@ -315,7 +315,7 @@ class ConvertingZipLoader(_Converting, importlib.abc.InspectLoader):
             return self.inner.get_code(fullname)
         file = self.inner.get_filename(fullname)
         source_file = file if file.endswith(".py") else file.removesuffix("c")
-        return self.converted_code(fullname, self.inner.get_data(source_file), source_file)
+        return self.compile_converted(fullname, self.inner.get_data(source_file), source_file)
 
 
 def convert_script(path: Path, hook: ImportHook) -> CodeType:

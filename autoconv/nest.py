@@ -60,7 +60,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
             f"Could not pack sequence. Structure had {len(leaves)} atoms, but flat_sequence had "
             f"{len(flat_sequence)} items. Structure: {structure!r}, flat_sequence: {flat_sequence!r}."
         )
-    return _in_order(structure, pack(template, flat_sequence))
+    return _restore_key_order(structure, pack(template, flat_sequence))
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -116,9 +116,9 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
         )
     if not _is_nest(first, expand):
         return None
-    if check_types and type(first) is not type(second) and not _both_mappings(first, second):
+    if check_types and type(first) is not type(second) and not _are_mappings(first, second):
         return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
-    if _both_mappings(first, second):
+    if _are_mappings(first, second):
         if set(first) != set(second):
             return (
                 ValueError,
@@ -126,10 +126,10 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
             )
         pairs = [(first[key], second[key]) for key in first]
     else:
-        one, other = _parts(first), _parts(second)
-        if len(one) != len(other):
-            return ValueError, f"the numbers of elements differ: {len(one)} and {len(other)}"
-        pairs = list(zip(one, other, strict=True))
+        first_parts, second_parts = _parts(first), _parts(second)
+        if len(first_parts) != len(second_parts):
+            return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
+        pairs = list(zip(first_parts, second_parts, strict=True))
     for a, b in pairs:
         result = _difference(a, b, check_types, expand)
         if result is not None:
@@ -137,7 +137,7 @@ def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tup
     return None
 
 
-def _both_mappings(first: Any, second: Any) -> bool:
+def _are_mappings(first: Any, second: Any) -> bool:
     return isinstance(first, Mapping) and isinstance(second, Mapping)
 
 
@@ -149,14 +149,14 @@ def _parts(structure: Any) -> list[Any]:
     return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
 
 
-def _in_order(like: Any, packed: Any) -> Any:
+def _restore_key_order(like: Any, packed: Any) -> Any:
     """Return `packed` with its dicts in the key order of those in `like`."""
     if not _is_nest(like):
         return packed
     if isinstance(like, Mapping):
-        return type(packed)((key, _in_order(like[key], packed[key])) for key in like)
+        return type(packed)((key, _restore_key_order(like[key], packed[key])) for key in like)
     if isinstance(like, (list, tuple)):
-        parts = [_in_order(a, b) for a, b in zip(like, packed, strict=True)]
+        parts = [_restore_key_order(a, b) for a, b in zip(like, packed, strict=True)]
         return type(packed)(*parts) if hasattr(packed, "_fields") else type(packed)(parts)
     return packed
 

@@ -1,7 +1,7 @@
 """`%load_ext autoconv`: the magic `%%autoconv`, which compiles the functions that a cell defines.
 
 %%autoconv              all functions at the top of the cell
-%%autoconv step energy  those of them that are named
+%%autoconv step energy  only the functions with these names
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def _run(shell: Any, line: str, cell: str) -> None:
     missing = sorted(names - _defined_names(shell.transform_cell(cell)))
     if missing:
         raise NameError(f"%%autoconv: the cell defines no function {', '.join(missing)}")
-    compiling = _Compiling(names)
-    shell.ast_transformers.append(compiling)
+    transformer = _CompileDecorator(names)
+    shell.ast_transformers.append(transformer)
     try:
         shell.run_cell(cell)
     finally:
-        shell.ast_transformers.remove(compiling)
+        shell.ast_transformers.remove(transformer)
 
 
 def _defined_names(text: str) -> set[str]:
@@ -36,7 +36,7 @@ def _defined_names(text: str) -> set[str]:
         return set()
 
 
-class _Compiling(ast.NodeTransformer):
+class _CompileDecorator(ast.NodeTransformer):
     """Decorate `def f(…): …` with @autoconv.compile, unless it has a decorator of autoconv."""
 
     def __init__(self, names: frozenset[str]) -> None:

@@ -12,55 +12,55 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autoconv.forks import PARSE, new_lock, undone_in_children
+from autoconv.forks import PARSE, new_lock, undo_in_children
 
-_DEEP = 60_000  # frames of recursion while converting
+_CONVERSION_RECURSION_LIMIT = 60_000  # frames of recursion while converting
 _LOCK = new_lock()
-_FILTERS = new_lock(waited=PARSE)
+_FILTERS_LOCK = new_lock(order=PARSE)
 
 
 class _BlockCount:
-    """The number of active blocks, and the state before the first of them."""
+    """The number of active blocks, and the recursion limit before the first of them."""
 
     def __init__(self) -> None:
-        self.blocks = 0
-        self.before = 0
+        self.count = 0
+        self.previous_limit = 0
 
 
-_LIMIT = _BlockCount()
-_COLLECTOR = _BlockCount()
+_RECURSION_BLOCKS = _BlockCount()
+_COLLECTOR_BLOCKS = _BlockCount()
 
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
     """Raise the recursion limit: long chains of elif are deep trees."""
-    with undone_in_children(_leave_deep):
-        _enter_deep()
+    with undo_in_children(_restore_recursion_limit):
+        _raise_recursion_limit()
         try:
             yield
         finally:
-            _leave_deep()
+            _restore_recursion_limit()
 
 
-def _enter_deep() -> None:
+def _raise_recursion_limit() -> None:
     with _LOCK:
-        if not _LIMIT.blocks:
-            _LIMIT.before = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(_LIMIT.before, _DEEP))
-        _LIMIT.blocks += 1
+        if not _RECURSION_BLOCKS.count:
+            _RECURSION_BLOCKS.previous_limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_RECURSION_BLOCKS.previous_limit, _CONVERSION_RECURSION_LIMIT))
+        _RECURSION_BLOCKS.count += 1
 
 
-def _leave_deep() -> None:
+def _restore_recursion_limit() -> None:
     with _LOCK:
-        _LIMIT.blocks -= 1
-        if not _LIMIT.blocks:
-            sys.setrecursionlimit(_LIMIT.before)
+        _RECURSION_BLOCKS.count -= 1
+        if not _RECURSION_BLOCKS.count:
+            sys.setrecursionlimit(_RECURSION_BLOCKS.previous_limit)
 
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
     """Suppress warnings in the block. One thread at a time, since warning filters are process-wide."""
-    with _FILTERS, warnings.catch_warnings():
+    with _FILTERS_LOCK, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
@@ -69,22 +69,22 @@ def without_warnings() -> Iterator[None]:
 def without_collections() -> Iterator[bool]:
     """Disable garbage collection in the block; yields whether it was enabled before."""
     with _LOCK:
-        mine = bool(_COLLECTOR.blocks) or gc.isenabled()
-        if mine:
+        was_enabled = bool(_COLLECTOR_BLOCKS.count) or gc.isenabled()
+        if was_enabled:
             gc.disable()
-            _COLLECTOR.blocks += 1
-    if not mine:
+            _COLLECTOR_BLOCKS.count += 1
+    if not was_enabled:
         yield False
         return
-    with undone_in_children(_collect_again):
+    with undo_in_children(_restore_collector):
         try:
             yield True
         finally:
-            _collect_again()
+            _restore_collector()
 
 
-def _collect_again() -> None:
+def _restore_collector() -> None:
     with _LOCK:
-        _COLLECTOR.blocks -= 1
-        if not _COLLECTOR.blocks:
+        _COLLECTOR_BLOCKS.count -= 1
+        if not _COLLECTOR_BLOCKS.count:
             gc.enable()

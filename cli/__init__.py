@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from autoconv._start import loaded
+from autoconv._start import restore_interrupts
 from autoconv.errors import AutoconvError
 
 from .bench import bench
@@ -58,7 +58,7 @@ class _Command(click.Group):
 
     def _outcome(self, args: Sequence[str] | None, prog_name: str | None, settings: dict[str, Any]) -> int:
         try:
-            loaded()
+            restore_interrupts()
             return super().main(args, prog_name or "autoconv", **settings) or ExitCode.FINE
         except click.ClickException as error:
             error.show()

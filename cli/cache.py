@@ -21,11 +21,13 @@ def info() -> None:
     for kind in CACHES:
         entries = kind.entries()
         size = sum(entry[1] for entry in entries)
-        click.echo(f"{kind.folder()}: {len(entries)} {kind.what}, {size / 1e6:.1f} MB (at most {kind.limit >> 20} MB)")
+        click.echo(
+            f"{kind.folder()}: {len(entries)} {kind.description}, {size / 1e6:.1f} MB (at most {kind.limit >> 20} MB)"
+        )
 
 
 @cache.command(short_help="Remove all compiled and converted code from the cache.")
 def clear() -> None:
     """Remove all compiled and converted code from the cache; running programs are not disturbed."""
     for kind in CACHES:
-        click.echo(f"removed {kind.clear()} {kind.what} from {kind.folder()}")
+        click.echo(f"removed {kind.clear()} {kind.description} from {kind.folder()}")

@@ -119,7 +119,7 @@ def test_a_fork_waits_until_no_thread_imports():
 def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_path):
     (tmp_path / "loads_slowly.py").write_text("import time\ntime.sleep(0.7)\nready = True\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.1)
 
     def load():
         with forks.lazy_import():
@@ -139,7 +139,7 @@ def test_a_fork_waits_longer_for_a_module_that_loads_slowly(monkeypatch, tmp_pat
 
 
 def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
-    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.1)
 
     def load() -> None:
         with forks.lazy_import():
@@ -153,7 +153,7 @@ def test_an_import_goes_on_when_another_one_does_not_end(monkeypatch):
 
 
 def test_a_fork_in_the_middle_of_a_trace_leaves_the_programs_objects_as_they_were(monkeypatch):
-    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
     kept = [1.0]
 
     class Counter:
@@ -216,7 +216,7 @@ def test_locks_that_other_threads_hold_are_free_in_a_child_and_own_ones_held():
 
 
 def test_a_conversion_in_another_thread_leaves_the_limit_of_recursion_and_the_collector(monkeypatch):
-    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
     limit = sys.getrecursionlimit()
 
     def convert() -> None:
@@ -273,7 +273,7 @@ def test_an_iterator_goes_on_in_a_child(kind):
 
 
 def test_an_element_that_was_being_computed_is_an_error_in_a_child(monkeypatch):
-    monkeypatch.setattr(forks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(forks, "_FORK_TIMEOUT", 0.0)
 
     def generate():
         yield 0

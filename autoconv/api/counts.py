@@ -19,7 +19,7 @@ def confusion_matrix(
     labels: TensorLike, predictions: TensorLike, num_classes: IntLike | None = None,
     weights: TensorLike | None = None, dtype: DTypeLike = int32, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Count, for each label (a row) and each prediction (a column), how often they come together.
+    """Count the occurrences of each pair of a label (row) and a prediction (column).
 
     `weights` are added instead of ones. Raises InvalidArgumentError for a class below 0, or not below `num_classes`.
 
@@ -28,8 +28,8 @@ def confusion_matrix(
            [1, 1]], dtype=int32)
     """
     rows, columns = (cast(reshape(convert_to_tensor(x), [-1]), "int64") for x in (labels, predictions))
-    for classes, what in ((rows, "`labels`"), (columns, "`predictions`")):
-        assert_non_negative(classes, f"{what} contains negative values")
+    for classes, label in ((rows, "`labels`"), (columns, "`predictions`")):
+        assert_non_negative(classes, f"{label} contains negative values")
     if num_classes is None:
         side = maximum(reduce_max(rows), reduce_max(columns)) + 1
     else:

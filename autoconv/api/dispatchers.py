@@ -20,7 +20,7 @@ _ASSERTIONS = (
 
 
 def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) -> Callable[[Function], Function]:
-    """Register the decorated function in the place of a public one, for arguments of the annotated types.
+    """Register the decorated function as a replacement of a public one, for arguments of the annotated types.
 
     `signatures` map names or positions of the public function's parameters to types; by default they are the
     annotations of the decorated function. Raises ValueError without any.
@@ -36,13 +36,13 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Mapping[Any, Any]) ->
     function = unwrap(api)
     parameters = inspect.signature(function)
 
-    def add(run: Function) -> Function:
-        wanted = list(signatures) or [_annotations(run)]
-        if not all(wanted):
-            raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {run!r}")
-        for one in wanted:
-            register(function, Handler(_annotation_check(parameters, one), run))
-        return run
+    def add(handler: Function) -> Function:
+        type_maps = list(signatures) or [_annotations(handler)]
+        if not all(type_maps):
+            raise ValueError(f"dispatch_for_api needs types of arguments: annotate those of {handler!r}")
+        for type_map in type_maps:
+            register(function, Handler(_annotated_type_check(parameters, type_map), handler))
+        return handler
 
     return add
 
@@ -62,7 +62,7 @@ def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Function], Fun
 
     def add(handler: Function) -> Function:
         for function in UNARY:
-            register(function, Handler(_first_are([x_type]), _of_one(handler, function)))
+            register(function, Handler(_leading_type_check([x_type]), _wrap_unary(handler, function)))
         return handler
 
     return add
@@ -79,7 +79,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     >>> autoconv.add(Amount([1, 2]), Amount([3, 4])).values.numpy()
     array([4, 6], dtype=int32)
     """
-    return _of_pairs(BINARY, x_type, y_type)
+    return _register_binary(BINARY, x_type, y_type)
 
 
 def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Function], Function]:
@@ -92,7 +92,7 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Cal
     ...     return function(x.values, y.values)
     >>> autoconv.assert_equal(Checked([1]), Checked([1]))
     """
-    return _of_pairs(_ASSERTIONS, x_type, y_type)
+    return _register_binary(_ASSERTIONS, x_type, y_type)
 
 
 def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
@@ -105,16 +105,18 @@ def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
     unregister(dispatch_target)
 
 
-def _of_pairs(functions: Sequence[Callable[..., Any]], x_type: Any, y_type: Any) -> Callable[[Function], Function]:
+def _register_binary(functions: Sequence[Callable[..., Any]], x_type: Any, y_type: Any) -> Callable[
+    [Function], Function
+]:
     def add(handler: Function) -> Function:
         for function in functions:
-            register(function, Handler(_first_are([x_type, y_type]), _of_two(handler, function)))
+            register(function, Handler(_leading_type_check([x_type, y_type]), _wrap_binary(handler, function)))
         return handler
 
     return add
 
 
-def _of_one(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_unary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     def run(x: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda value: function(value, *args, **kwargs), x)
 
@@ -122,7 +124,7 @@ def _of_one(handler: Callable[..., Any], function: Callable[..., Any]) -> Callab
     return run
 
 
-def _of_two(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrap_binary(handler: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     def run(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         return handler(lambda first, second: function(first, second, *args, **kwargs), x, y)
 
@@ -136,7 +138,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     return hints
 
 
-def _annotation_check(parameters: inspect.Signature, wanted: Mapping[Any, Any]) -> Callable[..., bool]:
+def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, Any]) -> Callable[..., bool]:
     names = list(parameters.parameters)
 
     def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -144,24 +146,26 @@ def _annotation_check(parameters: inspect.Signature, wanted: Mapping[Any, Any]) 
             bound = parameters.bind(*args, **kwargs).arguments
         except TypeError:
             return False
-        by_name = {names[key] if isinstance(key, int) else key: kind for key, kind in wanted.items()}
-        return all(name in bound and is_of(bound[name], kind) for name, kind in by_name.items())
+        by_name = {names[key] if isinstance(key, int) else key: kind for key, kind in type_map.items()}
+        return all(name in bound and is_instance_of(bound[name], kind) for name, kind in by_name.items())
 
     return fits
 
 
-def _first_are(kinds: Sequence[Any]) -> Callable[..., bool]:
+def _leading_type_check(kinds: Sequence[Any]) -> Callable[..., bool]:
     def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-        return len(args) >= len(kinds) and all(is_of(value, kind) for value, kind in zip(args, kinds, strict=False))
+        return len(args) >= len(kinds) and all(
+            is_instance_of(value, kind) for value, kind in zip(args, kinds, strict=False)
+        )
 
     return fits
 
 
-def is_of(value: Any, kind: Any) -> bool:
+def is_instance_of(value: Any, kind: Any) -> bool:
     """Return whether a value is of an annotated type: a class, a union, or a list of such."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return any(is_of(value, one) for one in inner)
+        return any(is_instance_of(value, one) for one in inner)
     if origin in (list, tuple, Sequence):
-        return isinstance(value, (list, tuple)) and all(is_of(one, inner[0]) for one in value)
+        return isinstance(value, (list, tuple)) and all(is_instance_of(one, inner[0]) for one in value)
     return kind is Any or (isinstance(kind, type) and isinstance(value, kind))

@@ -22,8 +22,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 _MISSING = object()
 
 
-class _Constructing(type):
-    """Freeze an object when its constructor is through: its fields are converted, and do not change any more."""
+class _FreezingMeta(type):
+    """Metaclass that freezes an object after its constructor: its fields are converted and become read-only."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         result = super().__call__(*args, **kwargs)
@@ -31,7 +31,7 @@ class _Constructing(type):
         return result
 
 
-class ExtensionType(CompositeTensor, metaclass=_Constructing):
+class ExtensionType(CompositeTensor, metaclass=_FreezingMeta):
     """Base of classes whose annotated fields are tensors, composites, static values, tuples and mappings of them.
 
     Their objects are arguments, results and loop variables of functions. Without an `__init__` of its own, a class
@@ -57,10 +57,10 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
         base = BatchableSpec if cls._batchable else ExtensionTypeSpec
         if "Spec" not in vars(cls):
             cls.Spec = type("Spec", (base,), {"__module__": cls.__module__, "__qualname__": f"{cls.__qualname__}.Spec"})
-        cls.Spec._of = cls
+        cls.Spec._extension_class = cls
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        fields_by_name = _bound_fields(type(self), args, kwargs)
+        fields_by_name = _bind_fields(type(self), args, kwargs)
         for name, value in fields_by_name.items():
             setattr(self, name, value)
 
@@ -93,13 +93,15 @@ class ExtensionType(CompositeTensor, metaclass=_Constructing):
 
     @property
     def _type_spec(self) -> ExtensionTypeSpec:
-        return type(self).Spec._of_values({name: _spec_of(vars(self)[name]) for name in _fields(type(self))})  # type: ignore[no-any-return]
+        return type(self).Spec._from_field_values(  # type: ignore[no-any-return]
+            {name: _spec_of(vars(self)[name]) for name in _fields(type(self))}
+        )
 
     def __eq__(self, other: object) -> Any:
         if type(self) is not type(other) or self._type_spec != spec_of_composite(other):
             return False
         pairs = zip(flatten(self)[0], flatten(other)[0], strict=True)
-        equal = [reduce_all(apply("equal", mine, its)) for mine, its in pairs]
+        equal = [reduce_all(apply("equal", own_leaf, other_leaf)) for own_leaf, other_leaf in pairs]
         return reduce_all(stack(equal)) if equal else True
 
     def __ne__(self, other: object) -> Any:
@@ -122,20 +124,20 @@ class ExtensionTypeSpec(TypeSpec):
     Point.Spec(x=TensorSpec(shape=(2,), dtype=autoconv.float32, name=None))
     """
 
-    _of: ClassVar[type[ExtensionType]]
+    _extension_class: ClassVar[type[ExtensionType]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._values: dict[str, Any] = _bound_fields(self._of, args, kwargs)
+        self._values: dict[str, Any] = _bind_fields(self._extension_class, args, kwargs)
 
     @classmethod
-    def _of_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
+    def _from_field_values(cls, values: dict[str, Any]) -> ExtensionTypeSpec:
         result = cls.__new__(cls)
         result._values = values
         return result
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> ExtensionTypeSpec:
-        return cls._of_values(dict(zip(_fields(cls._of), serialization, strict=True)))
+        return cls._from_field_values(dict(zip(_fields(cls._extension_class), serialization, strict=True)))
 
     def __getattr__(self, name: str) -> Any:
         values = self.__dict__.get("_values", {})
@@ -145,44 +147,44 @@ class ExtensionTypeSpec(TypeSpec):
 
     @property
     def value_type(self) -> type:
-        return self._of
+        return self._extension_class
 
     def _serialize(self) -> tuple[Any, ...]:
-        return tuple(self._values[name] for name in _fields(self._of))
+        return tuple(self._values[name] for name in _fields(self._extension_class))
 
     @property
     def _component_specs(self) -> list[Any]:
         return [spec for value in self._serialize() for spec in _specs_in(value)]
 
     def _to_components(self, value: Any) -> list[Any]:
-        fields = zip(_fields(self._of), self._serialize(), strict=True)
-        return [part for name, spec in fields for part in _parts_in(spec, vars(value)[name])]
+        fields = zip(_fields(self._extension_class), self._serialize(), strict=True)
+        return [part for name, spec in fields for part in _components_in(spec, vars(value)[name])]
 
     def _from_components(self, components: Any) -> Any:
-        waiting = iter(components)
-        result = self._of.__new__(self._of)
-        for name, spec in zip(_fields(self._of), self._serialize(), strict=True):
-            vars(result)[name] = _map_specs(spec, lambda one: next(waiting))
+        remaining = iter(components)
+        result = self._extension_class.__new__(self._extension_class)
+        for name, spec in zip(_fields(self._extension_class), self._serialize(), strict=True):
+            vars(result)[name] = _map_specs(spec, lambda one: next(remaining))
         vars(result)["_is_frozen"] = True
         return result
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={value!r}" for name, value in self._values.items())
-        return f"{self._of.__name__}.Spec({fields})"
+        return f"{self._extension_class.__name__}.Spec({fields})"
 
 
 class BatchableSpec(ExtensionTypeSpec):
     """The spec of an extension type whose values are batched field by field."""
 
     def _batch(self, batch_size: int | None) -> BatchableSpec:
-        return self._with(lambda spec: _batched(spec, batch_size))
+        return self._map_fields(lambda spec: _batch_spec(spec, batch_size))
 
     def _unbatch(self) -> BatchableSpec:
-        return self._with(_unbatched)
+        return self._map_fields(_unbatch_spec)
 
     def _rows(self, value: Any) -> list[Any]:
         parts = zip(self._component_specs, self._to_components(value), strict=True)
-        columns = [_rows_of(spec, part) for spec, part in parts]
+        columns = [_split_rows(spec, part) for spec, part in parts]
         row = self._unbatch()
         return [row._from_components(parts) for parts in zip(*columns, strict=True)]
 
@@ -191,12 +193,14 @@ class BatchableSpec(ExtensionTypeSpec):
         parts = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
         return self._batch(len(values))._from_components(parts)
 
-    def _with(self, function: Callable[[Any], Any]) -> BatchableSpec:
-        return self._of_values({name: _map_specs(value, function) for name, value in self._values.items()})  # type: ignore[return-value]
+    def _map_fields(self, function: Callable[[Any], Any]) -> BatchableSpec:
+        return self._from_field_values(  # type: ignore[return-value]
+            {name: _map_specs(value, function) for name, value in self._values.items()}
+        )
 
 
 class BatchableExtensionType(ExtensionType):
-    """An extension type whose objects datasets, `map_fn` and the like batch and take apart, field by field.
+    """An extension type whose objects are batched and split field by field, as by datasets and `map_fn`.
 
     >>> class Vertex(autoconv.experimental.BatchableExtensionType):
     ...     weight: autoconv.Tensor
@@ -218,9 +222,9 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         return value._type_spec
     if hasattr(type(value), "__autoconv_spec__"):
         return value.__autoconv_spec__()  # type: ignore[no-any-return]
-    own = getattr(value, "_type_spec", None)  # of objects that are no composites, such as an Optional
-    if own is not None:
-        return own  # type: ignore[no-any-return]
+    declared_spec = getattr(value, "_type_spec", None)  # an object that is no composite, such as an Optional
+    if declared_spec is not None:
+        return declared_spec  # type: ignore[no-any-return]
     try:
         return TensorSpec.from_tensor(convert_to_tensor(value))
     except (TypeError, ValueError):
@@ -243,7 +247,7 @@ def _is_class_var(hint: Any) -> bool:
     return typing.get_origin(hint) is ClassVar or hint is ClassVar
 
 
-def _bound_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _bind_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that were given; raises TypeError for too many, unknown or missing ones."""
     names = list(_fields(kind))
     if len(args) > len(names):
@@ -264,12 +268,12 @@ def _bound_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 
 
 def _convert(value: Any, annotation: Any, where: str) -> Any:
-    """Return a value as the annotation has it; raises TypeError where it does not fit."""
+    """Convert a value to the annotated type; raise TypeError where that is impossible."""
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return _of_union(value, inner, where)
+        return _convert_to_union(value, inner, where)
     if origin is tuple:
-        return _tuple(value, inner, where)
+        return _convert_tuple(value, inner, where)
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
@@ -277,7 +281,7 @@ def _convert(value: Any, annotation: Any, where: str) -> Any:
     if annotation is Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
-        return _tensor(value, annotation, where)
+        return _convert_to_field_tensor(value, annotation, where)
     if annotation is None or annotation is type(None):
         annotation = type(None)
     if annotation is TensorShape and not isinstance(value, TensorShape):
@@ -296,7 +300,7 @@ def _is_bool_for_number(value: Any, annotation: type) -> bool:
     return isinstance(value, bool) and annotation in (int, float)
 
 
-def _tensor(value: Any, annotation: Any, where: str) -> Any:
+def _convert_to_field_tensor(value: Any, annotation: Any, where: str) -> Any:
     if isinstance(value, CompositeTensor):
         raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}")
     dtype = annotation.dtype if isinstance(annotation, TensorSpec) and not is_tensor(value) else None
@@ -306,7 +310,7 @@ def _tensor(value: Any, annotation: Any, where: str) -> Any:
         raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}: {error}") from None
 
 
-def _of_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
+def _convert_to_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
     exact = [kind for kind in kinds if isinstance(kind, type) and isinstance(value, kind)]
     for kind in (*exact, *kinds):
         try:
@@ -317,7 +321,7 @@ def _of_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
     raise TypeError(f"{where}: expected one of {names}, got {type(value).__name__!r}")
 
 
-def _tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
+def _convert_tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{where}: expected tuple, got {type(value).__name__!r}")
     kinds_of_items = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
@@ -327,7 +331,7 @@ def _tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
 
 
 def _spec_of(value: Any) -> Any:
-    """Return the spec of what a field holds: specs in the place of tensors and composites."""
+    """Return a field's value with its tensors and composites replaced by their specs."""
     if isinstance(value, CompositeTensor):
         return value._type_spec
     if isinstance(value, Tensor):
@@ -340,7 +344,7 @@ def _spec_of(value: Any) -> Any:
 
 
 def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
-    """Return a field with `function` applied to each spec in it."""
+    """Apply `function` to each spec in a field of a spec."""
     if isinstance(spec, TypeSpec):
         return function(spec)
     if isinstance(spec, tuple) and not isinstance(spec, TensorShape):
@@ -356,29 +360,29 @@ def _specs_in(spec: Any) -> list[Any]:
     return result
 
 
-def _parts_in(spec: Any, value: Any) -> Iterator[Any]:
-    """Iterate over what a field's value has in the places of the specs."""
+def _components_in(spec: Any, value: Any) -> Iterator[Any]:
+    """Iterate over the parts of a field's value that correspond to specs."""
     if isinstance(spec, TypeSpec):
         yield value
     elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
         for one, part in zip(spec, value, strict=True):
-            yield from _parts_in(one, part)
+            yield from _components_in(one, part)
     elif isinstance(spec, dict):
         for key, one in spec.items():
-            yield from _parts_in(one, value[key])
+            yield from _components_in(one, value[key])
 
 
-def _batched(spec: TypeSpec, size: int | None) -> TypeSpec:
+def _batch_spec(spec: TypeSpec, size: int | None) -> TypeSpec:
     if isinstance(spec, TensorSpec):
         return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
     return spec._batch(size)
 
 
-def _unbatched(spec: TypeSpec) -> TypeSpec:
+def _unbatch_spec(spec: TypeSpec) -> TypeSpec:
     return TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else spec._unbatch()
 
 
-def _rows_of(spec: TypeSpec, part: Any) -> list[Any]:
+def _split_rows(spec: TypeSpec, part: Any) -> list[Any]:
     return list(part) if isinstance(spec, TensorSpec) else spec._rows(part)
 
 

@@ -30,7 +30,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """
     path = convert_to_tensor(filename)
     if current_region() is None:
-        return constant(_contents(path.numpy()))  # type: ignore[attr-defined]
+        return constant(_read(path.numpy()))  # type: ignore[attr-defined]
     result: Any = numpy_function(ReadFile(), [path], string)
     return reshape(result, [])
 
@@ -56,7 +56,7 @@ class ReadFile:
     graphdef: ClassVar = "ReadFile"
 
     def __call__(self, path: Any) -> Any:
-        return np.array(_contents(path), object)
+        return np.array(_read(path), object)
 
 
 @attribute_class
@@ -70,7 +70,7 @@ class WriteFile:
         _write(path, contents)
 
 
-def _contents(path: Any) -> bytes:
+def _read(path: Any) -> bytes:
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
     try:
         with open(name, "rb") as file:

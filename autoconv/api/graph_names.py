@@ -1,4 +1,4 @@
-"""Names of graphs and programs that have a meaning only in part here: scopes, logs, critical sections."""
+"""TensorFlow's functions about graphs and programs, some without an effect: scopes, logs, critical sections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_symbolic_tensor(tensor: object) -> bool:
 
 
 def get_current_name_scope() -> str:
-    """Return the name scopes that hold now, joined by slashes.
+    """Return the current name scopes, joined by slashes.
 
     >>> autoconv.get_current_name_scope()
     ''

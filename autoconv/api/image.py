@@ -12,7 +12,7 @@ from autoconv.api.tensors.casts import cast, saturate_cast
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum, reduce_variance
 from autoconv.api.tensors.shaping import pad, reverse, shape, stack, tile
-from autoconv.api.tensors.shaping import transpose as permuted
+from autoconv.api.tensors.shaping import transpose as permute
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -69,7 +69,7 @@ def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     TensorShape([3, 2, 1])
     """
     x = convert_to_tensor(image)
-    return permuted(x, [1, 0, 2] if len(x.shape) == 3 else [0, 2, 1, 3])
+    return permute(x, [1, 0, 2] if len(x.shape) == 3 else [0, 2, 1, 3])
 
 
 def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
@@ -91,7 +91,7 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The part of an image from an offset on.
+    """Crop an image to a target size, at an offset.
 
     >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
     TensorShape([2, 3, 1])
@@ -104,18 +104,18 @@ def crop_to_bounding_box(
 def pad_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """An image at an offset in a larger one of zeros.
+    """Pad an image with zeros to a target size, at an offset.
 
     >>> autoconv.image.pad_to_bounding_box(autoconv.ones([1, 1, 1]), 0, 1, 1, 3).numpy().ravel()
     array([0., 1., 0.], dtype=float32)
     """
     x = convert_to_tensor(image)
     height, width = _sides(x)
-    around = [
+    padding = [
         [offset_height, target_height - offset_height - height], [offset_width, target_width - offset_width - width],
         [0, 0],
     ]  # fmt: skip
-    return pad(x, around if len(x.shape) == 3 else [[0, 0], *around])
+    return pad(x, padding if len(x.shape) == 3 else [[0, 0], *padding])
 
 
 def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
@@ -140,7 +140,7 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
 
 
 def resize_with_crop_or_pad(image: TensorLike, target_height: int, target_width: int) -> Tensor:
-    """An image of another size: its middle, or with zeros around it.
+    """Crop an image at its centre, or pad it with zeros, to a target size.
 
     >>> autoconv.image.resize_with_crop_or_pad(autoconv.ones([4, 2, 1]), 2, 4).shape
     TensorShape([2, 4, 1])
@@ -184,15 +184,15 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.rgb_to_hsv([[[0.0, 0.0, 1.0]]]).numpy().ravel().round(3)
     array([0.667, 1.   , 1.   ], dtype=float32)
     """
-    x = _of_three_channels(images)
+    x = _check_three_channels(images)
     red, green, blue = (get_item(x, (..., channel)) for channel in (0, 1, 2))
     value, low = reduce_max(x, axis=-1), reduce_min(x, axis=-1)
     extent = value - low
-    some = where(extent > 0, extent, 1.0)
+    divisor = where(extent > 0, extent, 1.0)
     hue = where(
         apply("equal", value, red),
-        (green - blue) / some,
-        where(apply("equal", value, green), 2.0 + (blue - red) / some, 4.0 + (red - green) / some),
+        (green - blue) / divisor,
+        where(apply("equal", value, green), 2.0 + (blue - red) / divisor, 4.0 + (red - green) / divisor),
     )
     hue = where(extent > 0, hue / 6.0, 0.0)
     hue = where(hue < 0.0, hue + 1.0, hue)
@@ -205,7 +205,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.image.hsv_to_rgb([[[0.0, 1.0, 1.0]]]).numpy().ravel()
     array([1., 0., 0.], dtype=float32)
     """
-    x = _of_three_channels(images)
+    x = _check_three_channels(images)
     hue, saturation, value = (get_item(x, (..., channel)) for channel in (0, 1, 2))
     channels = []
     for shift in (0.0, -2.0, 2.0):
@@ -215,7 +215,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     return stack(channels, axis=-1)
 
 
-def _of_three_channels(images: TensorLike) -> Tensor:
+def _check_three_channels(images: TensorLike) -> Tensor:
     x = convert_to_tensor(images)
     if x.shape.rank == 0 or (x.shape.rank is not None and x.shape[-1] not in (3, None)):
         raise InvalidArgumentError(f"input must have 3 channels but input has shape {x.shape}")
@@ -228,7 +228,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
     >>> autoconv.image.adjust_brightness([[[0.25]]], 0.5).numpy().ravel()
     array([0.75], dtype=float32)
     """
-    return as_floats(image, lambda x: x + cast(delta, x.dtype))
+    return map_as_floats(image, lambda x: x + cast(delta, x.dtype))
 
 
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
@@ -238,11 +238,11 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
     array([0., 4.], dtype=float32)
     """
 
-    def changed(x: Tensor) -> Tensor:
+    def scale(x: Tensor) -> Tensor:
         mean = reduce_mean(x, axis=(-3, -2), keepdims=True)
         return (x - mean) * cast(contrast_factor, x.dtype) + mean
 
-    return as_floats(images, changed)
+    return map_as_floats(images, scale)
 
 
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
@@ -252,12 +252,12 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
     array([1., 1., 1.], dtype=float32)
     """
 
-    def changed(x: Tensor) -> Tensor:
+    def scale(x: Tensor) -> Tensor:
         hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
-        more = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
-        return hsv_to_rgb(stack([hue, more, value], axis=-1))
+        scaled = apply("minimum", apply("maximum", saturation * cast(saturation_factor, x.dtype), 0.0), 1.0)
+        return hsv_to_rgb(stack([hue, scaled, value], axis=-1))
 
-    return as_floats(image, changed)
+    return map_as_floats(image, scale)
 
 
 def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
@@ -267,11 +267,11 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
     array([0., 1., 1.], dtype=float32)
     """
 
-    def changed(x: Tensor) -> Tensor:
+    def rotate(x: Tensor) -> Tensor:
         hue, saturation, value = (get_item(rgb_to_hsv(x), (..., channel)) for channel in (0, 1, 2))
         return hsv_to_rgb(stack([floormod(hue + cast(delta, x.dtype), 1.0), saturation, value], axis=-1))
 
-    return as_floats(image, changed)
+    return map_as_floats(image, rotate)
 
 
 def per_image_standardization(image: TensorLike) -> Tensor:
@@ -293,10 +293,12 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     np.float32(2.0)
     """
     x = convert_to_tensor(images)
-    whole = slice(None)
-    down = get_item(x, (..., slice(1, None), whole, whole)) - get_item(x, (..., slice(None, -1), whole, whole))
-    right = get_item(x, (..., slice(1, None), whole)) - get_item(x, (..., slice(None, -1), whole))
-    return sum(reduce_sum(apply("abs", part), axis=(-3, -2, -1)) for part in (down, right))  # type: ignore[return-value]
+    every = slice(None)
+    down = get_item(x, (..., slice(1, None), every, every)) - get_item(x, (..., slice(None, -1), every, every))
+    right = get_item(x, (..., slice(1, None), every)) - get_item(x, (..., slice(None, -1), every))
+    return sum(  # type: ignore[return-value]
+        reduce_sum(apply("abs", part), axis=(-3, -2, -1)) for part in (down, right)
+    )
 
 
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
@@ -310,8 +312,8 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     down = get_item(x, (slice(None), slice(1, None))) - get_item(x, (slice(None), slice(None, -1)))
     rows = slice(None), slice(None)
     right = get_item(x, (*rows, slice(1, None))) - get_item(x, (*rows, slice(None, -1)))
-    none = [0, 0]
-    return pad(down, [none, [0, 1], none, none]), pad(right, [none, none, [0, 1], none])
+    unpadded = [0, 0]
+    return pad(down, [unpadded, [0, 1], unpadded, unpadded]), pad(right, [unpadded, unpadded, [0, 1], unpadded])
 
 
 def sobel_edges(image: TensorLike) -> Tensor:
@@ -354,7 +356,7 @@ def _sides(image: Tensor) -> list[Any]:
 
 
 def _leading_cut(side: Any, target: Any) -> Any:
-    """Return how much to cut off before the middle: half of what is too much."""
+    """Return the number of leading rows or columns to crop: half of the excess over the target."""
     if isinstance(side, int) and isinstance(target, int):
         return max(side - target, 0) // 2
     return apply("maximum", side - target, 0) // 2
@@ -364,8 +366,8 @@ def _smaller_side(side: Any, target: Any) -> Any:
     return min(side, target) if isinstance(side, int) and isinstance(target, int) else apply("minimum", side, target)
 
 
-def as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """Change an image as floats from 0 to 1; return it in its own dtype, cut to its range."""
+def map_as_floats(image: TensorLike, change: Callable[[Tensor], Tensor]) -> Tensor:
+    """Apply `change` to an image as floats from 0 to 1; convert the result to the image's dtype, saturated."""
     x = convert_to_tensor(image)
     if x.dtype.is_floating:
         return change(x)

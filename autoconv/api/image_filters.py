@@ -69,7 +69,7 @@ def adjust_gamma(image: TensorLike, gamma: float = 1, gain: float = 1) -> Tensor
     """
     if isinstance(gamma, (int, float)) and gamma < 0:
         raise ValueError(f"Gamma should be a non-negative real number: found {gamma}")
-    return images.as_floats(image, lambda x: x ** cast(gamma, x.dtype) * cast(gain, x.dtype))
+    return images.map_as_floats(image, lambda x: x ** cast(gamma, x.dtype) * cast(gain, x.dtype))
 
 
 def extract_patches(
@@ -89,26 +89,26 @@ def extract_patches(
     if padding not in ("VALID", "SAME"):
         raise ValueError(f'padding is "VALID" or "SAME", found {padding!r}')
     x = convert_to_tensor(images)
-    reach = [(sizes[axis] - 1) * rates[axis] + 1 for axis in (1, 2)]
+    patch_sides = [(sizes[axis] - 1) * rates[axis] + 1 for axis in (1, 2)]
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (1, 2)]
     if padding == "SAME":
-        missing = []
-        for axis, side, wide in zip((1, 2), sides, reach, strict=True):
+        side_padding = []
+        for axis, side, patch_side in zip((1, 2), sides, patch_sides, strict=True):
             stride = strides[axis]
-            need = ((side + stride - 1) // stride - 1) * stride + wide - side
-            need = max(need, 0) if isinstance(need, int) else apply("maximum", need, 0)
-            missing.append([need // 2, need - need // 2])
-        x = pad(x, [[0, 0], *missing, [0, 0]])
-        sides = [side + sum(both) for side, both in zip(sides, missing, strict=True)]
+            pad_size = ((side + stride - 1) // stride - 1) * stride + patch_side - side
+            pad_size = max(pad_size, 0) if isinstance(pad_size, int) else apply("maximum", pad_size, 0)
+            side_padding.append([pad_size // 2, pad_size - pad_size // 2])
+        x = pad(x, [[0, 0], *side_padding, [0, 0]])
+        sides = [side + sum(pair) for side, pair in zip(sides, side_padding, strict=True)]
     parts = []
     for row in range(sizes[1]):
         for column in range(sizes[2]):
             begin = row * rates[1], column * rates[2]
-            cut = [
-                slice(start, side - wide + start + 1, strides[axis])
-                for axis, start, side, wide in zip((1, 2), begin, sides, reach, strict=True)
+            slices = [
+                slice(start, side - patch_side + start + 1, strides[axis])
+                for axis, start, side, patch_side in zip((1, 2), begin, sides, patch_sides, strict=True)
             ]
-            parts.append(get_item(x, (slice(None), *cut)))
+            parts.append(get_item(x, (slice(None), *slices)))
     return concat(parts, -1, name=name)
 
 
@@ -116,7 +116,7 @@ def ssim(
     img1: TensorLike, img2: TensorLike, max_val: float, filter_size: int = 11, filter_sigma: float = 1.5,
     k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The structural similarity of images (Wang and others, 2004), 1 for equal ones: the mean over places and channels.
+    """The structural similarity of images (Wang and others, 2004), 1 for equal ones: the mean over pixels and channels.
 
     `max_val` is the range of the pixels. With `return_index_map`, the mean over channels for each place.
 
@@ -124,15 +124,15 @@ def ssim(
     >>> autoconv.image.ssim(x, x, max_val=1.0).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, whole, scale = _prepare_images(img1, img2, max_val)
-    luminance, contrast = _compare(first, second, scale, (filter_size, filter_sigma, k1, k2))
+    first, second, image_shape, scale = _normalize_images(img1, img2, max_val)
+    luminance, contrast = _similarity_terms(first, second, scale, (filter_size, filter_sigma, k1, k2))
     similarity = luminance * contrast
     similarity = (
         reduce_mean(similarity, axis=-1)
         if return_index_map
         else reduce_mean(reduce_mean(similarity, axis=(-3, -2)), axis=-1)
     )
-    return reshape(similarity, concat([whole[:-3], shape(similarity)[1:]], 0))
+    return reshape(similarity, concat([image_shape[:-3], shape(similarity)[1:]], 0))
 
 
 def ssim_multiscale(
@@ -149,35 +149,37 @@ def ssim_multiscale(
     >>> autoconv.image.ssim_multiscale(x, x, max_val=1.0, power_factors=(0.5, 0.5)).numpy().round(3)
     np.float32(1.0)
     """
-    first, second, whole, scale = _prepare_images(img1, img2, max_val)
+    first, second, image_shape, scale = _normalize_images(img1, img2, max_val)
     count = len(power_factors)
     product: Any = None
     for i, power in enumerate(power_factors):
         if i:
             first, second = _halve(first), _halve(second)
-        luminance, contrast = _compare(first, second, scale, (filter_size, filter_sigma, k1, k2))
+        luminance, contrast = _similarity_terms(first, second, scale, (filter_size, filter_sigma, k1, k2))
         value = luminance * contrast if i == count - 1 else contrast
-        part = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
-        product = part if product is None else product * part
-    return reshape(reduce_mean(product, axis=-1), whole[:-3])
+        factor = apply("maximum", reduce_mean(value, axis=(-3, -2)), 0.0) ** power
+        product = factor if product is None else product * factor
+    return reshape(reduce_mean(product, axis=-1), image_shape[:-3])
 
 
-def _prepare_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
+def _normalize_images(img1: TensorLike, img2: TensorLike, max_val: float) -> tuple[Any, Any, Any, float]:
     """Return images of floats in one batch, their shape, and the range of their pixels."""
-    kinds = [convert_to_tensor(image).dtype for image in (img1, img2)]
+    dtypes = [convert_to_tensor(image).dtype for image in (img1, img2)]
     first, second = (images.convert_image_dtype(image, float32) for image in (img1, img2))
-    if not kinds[0].is_floating:
-        max_val = max_val / kinds[0].max
-    whole = shape(first)
-    first, second = (reshape(image, concat([[-1], whole[-3:]], 0)) for image in (first, second))
-    return first, second, whole, max_val
+    if not dtypes[0].is_floating:
+        max_val = max_val / dtypes[0].max
+    image_shape = shape(first)
+    first, second = (reshape(image, concat([[-1], image_shape[-3:]], 0)) for image in (first, second))
+    return first, second, image_shape, max_val
 
 
-def _compare(first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]) -> tuple[Any, Any]:
-    """Return for each place how alike the luminances are, and the contrasts."""
+def _similarity_terms(
+    first: Any, second: Any, max_val: float, options: tuple[int, float, float, float]
+) -> tuple[Any, Any]:
+    """Return the luminance term and the contrast term of the similarity at each pixel."""
     size, sigma, k1, k2 = options
-    places = np.arange(size, dtype=np.float32) - (size - 1) / 2
-    weights = np.exp(-(places**2) / (2 * sigma**2))
+    offsets = np.arange(size, dtype=np.float32) - (size - 1) / 2
+    weights = np.exp(-(offsets**2) / (2 * sigma**2))
     kernel = np.outer(weights, weights) / weights.sum() ** 2
     filters = np.tile(kernel.astype(np.float32)[:, :, None, None], (1, 1, first.shape[-1], 1))
 
@@ -185,10 +187,10 @@ def _compare(first: Any, second: Any, max_val: float, options: tuple[int, float,
         return depthwise_conv2d(x, filters, [1, 1, 1, 1], "VALID")
 
     c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
-    one, other = smooth(first), smooth(second)
-    product, squares = one * other * 2.0, one * one + other * other
-    joint, own = smooth(first * second) * 2.0, smooth(first * first + second * second)
-    return (product + c1) / (squares + c1), (joint - product + c2) / (own - squares + c2)
+    first_mean, second_mean = smooth(first), smooth(second)
+    product, squares = first_mean * second_mean * 2.0, first_mean * first_mean + second_mean * second_mean
+    product_mean, square_sum = smooth(first * second) * 2.0, smooth(first * first + second * second)
+    return (product + c1) / (squares + c1), (product_mean - product + c2) / (square_sum - squares + c2)
 
 
 def _halve(image: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Images changed at random: by a seed of two integers, or by the global generator."""
+"""Random changes of images, drawn by a seed of two integers or by the global generator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Tenso
     >>> autoconv.image.stateless_random_brightness([[[0.5]]], 0.25, seed=[1, 2]).numpy().ravel().round(4)
     array([0.672], dtype=float32)
     """
-    return _brightness(image, max_delta, _by_seed(seed))
+    return _change_brightness(image, max_delta, _seeded_draw(seed))
 
 
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
@@ -36,7 +36,7 @@ def random_brightness(image: TensorLike, max_delta: float, seed: int | None = No
     >>> autoconv.image.random_brightness([[[0.5]]], 0.25).shape
     TensorShape([1, 1, 1])
     """
-    return _brightness(image, max_delta, _globally(seed))
+    return _change_brightness(image, max_delta, _global_draw(seed))
 
 
 def stateless_random_contrast(image: TensorLike, lower: float, upper: float, seed: TensorLike) -> Tensor:
@@ -45,7 +45,7 @@ def stateless_random_contrast(image: TensorLike, lower: float, upper: float, see
     >>> autoconv.image.stateless_random_contrast([[[1.0], [3.0]]], 0.5, 1.0, seed=[1, 2]).numpy().ravel().round(4)
     array([1.078, 2.922], dtype=float32)
     """
-    return _by_factor(images.adjust_contrast, image, lower, upper, _by_seed(seed))
+    return _scale_randomly(images.adjust_contrast, image, lower, upper, _seeded_draw(seed))
 
 
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
@@ -54,7 +54,7 @@ def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | N
     >>> autoconv.image.random_contrast([[[1.0], [3.0]]], 0.5, 1.0).shape
     TensorShape([1, 2, 1])
     """
-    return _by_factor(images.adjust_contrast, image, lower, upper, _globally(seed))
+    return _scale_randomly(images.adjust_contrast, image, lower, upper, _global_draw(seed))
 
 
 def stateless_random_saturation(
@@ -65,7 +65,7 @@ def stateless_random_saturation(
     >>> autoconv.image.stateless_random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0, seed=[1, 2]).shape
     TensorShape([1, 1, 3])
     """
-    return _by_factor(images.adjust_saturation, image, lower, upper, _by_seed(seed))
+    return _scale_randomly(images.adjust_saturation, image, lower, upper, _seeded_draw(seed))
 
 
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
@@ -74,7 +74,7 @@ def random_saturation(image: TensorLike, lower: float, upper: float, seed: int |
     >>> autoconv.image.random_saturation([[[1.0, 0.5, 0.5]]], 0.0, 1.0).shape
     TensorShape([1, 1, 3])
     """
-    return _by_factor(images.adjust_saturation, image, lower, upper, _globally(seed))
+    return _scale_randomly(images.adjust_saturation, image, lower, upper, _global_draw(seed))
 
 
 def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
@@ -83,7 +83,7 @@ def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) 
     >>> autoconv.image.stateless_random_hue([[[1.0, 0.5, 0.5]]], 0.25, seed=[1, 2]).shape
     TensorShape([1, 1, 3])
     """
-    return _hue(image, max_delta, _by_seed(seed))
+    return _change_hue(image, max_delta, _seeded_draw(seed))
 
 
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
     >>> autoconv.image.random_hue([[[1.0, 0.5, 0.5]]], 0.25).shape
     TensorShape([1, 1, 3])
     """
-    return _hue(image, max_delta, _globally(seed))
+    return _change_hue(image, max_delta, _global_draw(seed))
 
 
 def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
@@ -101,7 +101,7 @@ def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Ten
     >>> autoconv.image.stateless_random_flip_left_right([[[1.0], [3.0]]], seed=[3, 2]).numpy().ravel()
     array([1., 3.], dtype=float32)
     """
-    return _flip(image, -2, _by_seed(seed))
+    return _flip_randomly(image, -2, _seeded_draw(seed))
 
 
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
@@ -110,7 +110,7 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
     >>> autoconv.image.random_flip_left_right([[[1.0], [3.0]]]).shape
     TensorShape([1, 2, 1])
     """
-    return _flip(image, -2, _globally(seed))
+    return _flip_randomly(image, -2, _global_draw(seed))
 
 
 def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
@@ -119,7 +119,7 @@ def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor
     >>> autoconv.image.stateless_random_flip_up_down([[[1.0]], [[3.0]]], seed=[3, 2]).numpy().ravel()
     array([1., 3.], dtype=float32)
     """
-    return _flip(image, -3, _by_seed(seed))
+    return _flip_randomly(image, -3, _seeded_draw(seed))
 
 
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
@@ -128,7 +128,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     >>> autoconv.image.random_flip_up_down([[[1.0]], [[3.0]]]).shape
     TensorShape([2, 1, 1])
     """
-    return _flip(image, -3, _globally(seed))
+    return _flip_randomly(image, -3, _global_draw(seed))
 
 
 def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, name: str | None = None) -> Tensor:
@@ -137,7 +137,7 @@ def stateless_random_crop(value: TensorLike, size: ShapeLike, seed: TensorLike, 
     >>> autoconv.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).numpy()
     array([2, 3], dtype=int32)
     """
-    return _crop(value, size, _by_seed(seed), name)
+    return _crop_randomly(value, size, _seeded_draw(seed), name)
 
 
 def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -146,33 +146,33 @@ def random_crop(value: TensorLike, size: ShapeLike, seed: int | None = None, nam
     >>> autoconv.image.random_crop([1, 2, 3, 4], [2]).shape
     TensorShape([2])
     """
-    return _crop(value, size, _globally(seed), name)
+    return _crop_randomly(value, size, _global_draw(seed), name)
 
 
 # ---- draws and changes
 
 
-def _by_seed(seed: TensorLike | None) -> Draw:
+def _seeded_draw(seed: TensorLike | None) -> Draw:
     return lambda size, low, high, dtype: stateless_uniform(size, seed, low, high, dtype)
 
 
-def _globally(seed: int | None) -> Draw:
+def _global_draw(seed: int | None) -> Draw:
     return lambda size, low, high, dtype: uniform(size, low, high, dtype, seed)
 
 
-def _brightness(image: TensorLike, most: float, draw: Draw) -> Tensor:
-    if most < 0:
+def _change_brightness(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
+    if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
-    return images.adjust_brightness(image, draw([], -most, most, "float32"))
+    return images.adjust_brightness(image, draw([], -max_delta, max_delta, "float32"))
 
 
-def _hue(image: TensorLike, most: float, draw: Draw) -> Tensor:
-    if not 0 <= most <= 0.5:
-        raise ValueError(f"max_delta must be from 0 to 0.5, found {most}")
-    return images.adjust_hue(image, draw([], -most, most, "float32"))
+def _change_hue(image: TensorLike, max_delta: float, draw: Draw) -> Tensor:
+    if not 0 <= max_delta <= 0.5:
+        raise ValueError(f"max_delta must be from 0 to 0.5, found {max_delta}")
+    return images.adjust_hue(image, draw([], -max_delta, max_delta, "float32"))
 
 
-def _by_factor(change: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw) -> Tensor:
+def _scale_randomly(change: Callable[..., Tensor], image: TensorLike, lower: float, upper: float, draw: Draw) -> Tensor:
     if upper <= lower:
         raise ValueError("upper must be > lower.")
     if lower < 0:
@@ -180,17 +180,17 @@ def _by_factor(change: Callable[..., Tensor], image: TensorLike, lower: float, u
     return change(image, draw([], lower, upper, "float32"))
 
 
-def _flip(image: TensorLike, axis: int, draw: Draw) -> Tensor:
+def _flip_randomly(image: TensorLike, axis: int, draw: Draw) -> Tensor:
     x = convert_to_tensor(image)
-    turned = reverse(x, [axis])
+    flipped = reverse(x, [axis])
     if x.shape.rank == 4:
         result = apply("round", draw(shape(x)[:1], 0, 1.0, "float32"))
-        return where(reshape(cast(result, "bool"), [-1, 1, 1, 1]), turned, x)
-    return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), turned, x)
+        return where(reshape(cast(result, "bool"), [-1, 1, 1, 1]), flipped, x)
+    return where(apply("less", draw([], 0, 1.0, "float32"), 0.5), flipped, x)
 
 
-def _crop(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
+def _crop_randomly(value: TensorLike, size: ShapeLike, draw: Draw, name: str | None) -> Tensor:
     x, sizes = convert_to_tensor(value), convert_to_tensor(size, dtype=int32)
     limit = shape(x) - sizes + 1
-    places = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)
-    return slice(x, places, size, name=name)
+    offsets = floormod(draw(shape(shape(x)), 0, int32.max, int32), limit)
+    return slice(x, offsets, size, name=name)

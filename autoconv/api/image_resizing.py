@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.api.matrices.linalg import einsum
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, pad, shape, squeeze
 from autoconv.graph.dtypes import float32, int32
@@ -47,8 +47,8 @@ def resize(
     `size` is the new height and width. `method` is one of ResizeMethod: "bilinear", "bicubic" (Keys' kernel with
     a = -0.5), "lanczos3", "lanczos5", "gaussian", "mitchellcubic", "area" (means), or "nearest". The
     centre of the first pixel is at 0.5. With `antialias`, kernels are stretched where an image becomes smaller. The
-    result is float32; that of "nearest" keeps the dtype. `preserve_aspect_ratio` makes images as large as fits into
-    `size`. Raises ValueError for another rank, size or method.
+    result is float32; "nearest" keeps the dtype. With `preserve_aspect_ratio`, images get the largest sides that fit
+    into `size`. Raises ValueError for another rank, size or method.
 
     >>> autoconv.image.resize([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
     array([0., 1., 3., 4.], dtype=float32)
@@ -57,23 +57,27 @@ def resize(
     rank = len(x.shape)
     if rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
-    new_sides = [_side(part) for part in _pair(size)]
+    new_sides = [_static_or_tensor(part) for part in _height_and_width(size)]
     batch = x if rank == 4 else expand_dims(x, 0)
     sides = [batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis] for axis in (1, 2)]
     if preserve_aspect_ratio:
         new_sides = _largest_proportional_sides(new_sides, sides)
-    chosen = str(getattr(method, "value", method))
+    method_name = str(getattr(method, "value", method))
     if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(new_sides, sides, strict=True)):
         return x
-    if chosen == "nearest":
+    if method_name == "nearest":
         for axis, (old, new) in enumerate(zip(sides, new_sides, strict=True), 1):
-            batch = gather(batch, _nearest(old, new), axis=axis)
+            batch = gather(batch, _nearest_indices(old, new), axis=axis)
     else:
-        if chosen not in _KERNELS and chosen != "area":
+        if method_name not in _KERNELS and method_name != "area":
             raise ValueError(f"Resize method is not implemented: {method}")
         batch = cast(batch, float32)
         for old, new, rule in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
-            batch = einsum(rule, _area(old, new) if chosen == "area" else _weights(old, new, chosen, antialias), batch)
+            batch = einsum(
+                rule, _area_weights(old, new) if method_name == "area" else _kernel_weights(
+                    old, new, method_name, antialias
+                ), batch
+            )
     return batch if rank == 4 else squeeze(batch, 0)
 
 
@@ -90,17 +94,17 @@ def resize_with_pad(
     target_sides = target_height, target_width
     ratio = apply("maximum", *(_float(old) / _float(new) for old, new in zip(sides, target_sides, strict=True)))
     exact = [_float(side) / ratio for side in sides]
-    height, width = (_side(cast(apply("floor", side), int32)) for side in exact)
+    height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact)
     resized = resize(x, [height, width], method, False, antialias)
     top, left = (
-        _side(cast(apply("floor", (_float(new) - side) / 2.0), int32))
+        _static_or_tensor(cast(apply("floor", (_float(new) - side) / 2.0), int32))
         for new, side in zip(target_sides, exact, strict=True)
     )
     amounts = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
     return pad(resized, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
 
 
-# By method: the distance from the centre beyond which weights are 0, and the weights at smaller distances.
+# By method: the radius beyond which weights are 0, and the weights by distance from the centre.
 _KERNELS: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "bilinear": (1.0, lambda x: 1.0 - x),
     "bicubic": (
@@ -126,28 +130,28 @@ def _lanczos(distance: Tensor, radius: float) -> Tensor:
     return radius * apply("sin", angle) * apply("sin", angle / radius) / (angle * angle)
 
 
-def _weights(old: Any, new: Any, method: str, antialias: bool) -> Tensor:
+def _kernel_weights(old: Any, new: Any, method: str, antialias: bool) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
     radius, kernel = _KERNELS[method]
     ratio = _float(old) / _float(new)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
-    centres = expand_dims((cast(counted(new), float32) + 0.5) * ratio, 1)
-    distance = apply("abs", cast(counted(old), float32) + 0.5 - centres) / stretch
+    centres = expand_dims((cast(tensor_range(new), float32) + 0.5) * ratio, 1)
+    distance = apply("abs", cast(tensor_range(old), float32) + 0.5 - centres) / stretch
     raw = where(distance < radius, kernel(distance), 0.0)
     return raw / apply("reduce_sum", raw, axis=(1,), keepdims=True)
 
 
-def _area(old: Any, new: Any) -> Tensor:
+def _area_weights(old: Any, new: Any) -> Tensor:
     """Return the shares of old pixels in the area of new ones, [new, old]."""
     ratio = _float(old) / _float(new)
-    begins = expand_dims(cast(counted(new), float32) * ratio, 1)
-    pixels = cast(counted(old), float32)
+    begins = expand_dims(cast(tensor_range(new), float32) * ratio, 1)
+    pixels = cast(tensor_range(old), float32)
     ends = apply("minimum", begins + ratio, pixels + 1.0)
     return apply("maximum", ends - apply("maximum", begins, pixels), 0.0) / ratio
 
 
-def _nearest(old: Any, new: Any) -> Tensor:
-    places = cast((cast(counted(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
+def _nearest_indices(old: Any, new: Any) -> Tensor:
+    places = cast((cast(tensor_range(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
     return apply("minimum", places, cast(old, int32) - 1)
 
 
@@ -155,7 +159,7 @@ def _float(size: Any) -> Tensor:
     return cast(convert_to_tensor(size), float32)
 
 
-def _pair(size: Any) -> list[Any]:
+def _height_and_width(size: Any) -> list[Any]:
     if isinstance(size, Tensor):
         size = [get_item(size, 0), get_item(size, 1)]
     if len(size) != 2:
@@ -163,7 +167,7 @@ def _pair(size: Any) -> list[Any]:
     return list(size)
 
 
-def _side(size: Any) -> Any:
+def _static_or_tensor(size: Any) -> Any:
     static_size = static_value(size) if isinstance(size, Tensor) else size
     return cast(size, int32) if static_size is None else int(static_size)
 
@@ -171,4 +175,4 @@ def _side(size: Any) -> Any:
 def _largest_proportional_sides(limits: list[Any], sides: list[Any]) -> list[Any]:
     """Return the largest sides of the same proportions within the given ones."""
     scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(limits, sides, strict=True)))
-    return [_side(cast(apply("round", _float(side) * scale), int32)) for side in sides]
+    return [_static_or_tensor(cast(apply("round", _float(side) * scale), int32)) for side in sides]

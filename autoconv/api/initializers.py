@@ -41,7 +41,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
-        return zeros(shape, _checked_dtype(dtype, numbers_only=False))
+        return zeros(shape, _check_dtype(dtype, numbers_only=False))
 
 
 class Ones(Initializer):
@@ -52,7 +52,7 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
-        return ones(shape, _checked_dtype(dtype, numbers_only=False))
+        return ones(shape, _check_dtype(dtype, numbers_only=False))
 
 
 class Constant(Initializer):
@@ -110,7 +110,7 @@ class RandomNormal(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape: TensorLike, dtype: DTypeLike = float32, **kwargs: Any) -> Tensor:
-        dtype = _checked_dtype(dtype)
+        dtype = _check_dtype(dtype)
         if self.seed is None:
             return normal(shape, self.mean, self.stddev, dtype)
         return stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
@@ -119,7 +119,7 @@ class RandomNormal(Initializer):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
 
 
-def _checked_dtype(dtype: DTypeLike, numbers_only: bool = True) -> Any:
+def _check_dtype(dtype: DTypeLike, numbers_only: bool = True) -> Any:
     result = as_dtype(dtype)
     if numbers_only and not result.is_floating:
         raise ValueError(f"Expected float dtype, got {result}.")

@@ -31,7 +31,7 @@ def fake_quant_with_min_max_vars(
     inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`fake_quant_with_min_max_args` with tensors as bounds, which get the gradients of the numbers beyond them.
+    """`fake_quant_with_min_max_args` with tensors as bounds, which receive the gradients of clipped elements.
 
     >>> autoconv.quantization.fake_quant_with_min_max_vars([0.6, -2.0], 0.0, 3.0, num_bits=2).numpy()
     array([1., 0.], dtype=float32)
@@ -42,14 +42,14 @@ def fake_quant_with_min_max_vars(
     x = cast(convert_to_tensor(inputs), "float32")
     low, high = (cast(convert_to_tensor(bound), "float32") for bound in (min, max))
     scale = (high - low) / (highest - lowest)
-    zero = lowest - low / scale
-    zero = floor(minimum(maximum(zero, lowest), highest) + 0.5)
-    first, last = (lowest - zero) * scale, (highest - zero) * scale
-    # Gradients of bounds are those of the given bounds, not of the moved ones.
-    first, last = low + stop_gradient(first - low), high + stop_gradient(last - high)
-    inside = minimum(maximum(x, first), last)
-    rounded = floor((inside - first) / scale + 0.5) * scale + first
-    return inside + stop_gradient(rounded - inside)
+    zero_level = lowest - low / scale
+    zero_level = floor(minimum(maximum(zero_level, lowest), highest) + 0.5)
+    first_bound, last_bound = (lowest - zero_level) * scale, (highest - zero_level) * scale
+    # Gradients flow to the given bounds, not through their adjustment.
+    first_bound, last_bound = low + stop_gradient(first_bound - low), high + stop_gradient(last_bound - high)
+    clipped = minimum(maximum(x, first_bound), last_bound)
+    rounded = floor((clipped - first_bound) / scale + 0.5) * scale + first_bound
+    return clipped + stop_gradient(rounded - clipped)
 
 
 def fake_quant_with_min_max_vars_per_channel(

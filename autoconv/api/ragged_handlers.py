@@ -16,8 +16,8 @@ from autoconv.api.ragged import construction, conversion, indexing, joining, par
 from autoconv.api.ragged.broadcasting import elementwise, select
 from autoconv.api.ragged.dynamic_shape import DynamicRaggedShape
 from autoconv.api.ragged.products import ragged_matmul
-from autoconv.api.ragged.reductions import REDUCTIONS, by_segments, ragged_cumsum, ragged_reduce, ragged_softmax
-from autoconv.api.ragged.rows import coordinates, gather_rows
+from autoconv.api.ragged.reductions import REDUCTIONS, ragged_cumsum, ragged_reduce, ragged_softmax, reduce_segments
+from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
 from autoconv.api.random.dropout import dropout
 from autoconv.api.sparse.computing import bincount as sparse_bincount
@@ -43,7 +43,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_PUBLIC = (conversion, indexing)  # imported to set the hooks of the class
+_PUBLIC = (conversion, indexing)  # imported because these modules set the hooks of the class
 assert _PUBLIC
 
 
@@ -70,8 +70,8 @@ def _reduction(function: Callable[..., Any], input_tensor: Any, *args: Any, **kw
 def _where(condition: RaggedTensor, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     if x is not None and y is not None:
         return select(condition, x, y)
-    at = apply("stack", *(cast(one, int64) for one in coordinates(condition)), axis=1)
-    return gather(at, true_rows(condition.flat_values))
+    positions = apply("stack", *(cast(index, int64) for index in value_coordinates(condition)), axis=1)
+    return gather(positions, true_rows(condition.flat_values))
 
 
 @handles(shaping.shape, kind=RaggedTensor)
@@ -115,9 +115,9 @@ def _reverse(tensor: RaggedTensor, axis: AxisLike, name: str | None = None) -> A
 def _nonnegative_axes(value: RaggedTensor, axis: AxisLike) -> list[int]:
     rank = value.shape.rank
     axes = static_axes(axis) or ()
-    if rank is None and any(one < 0 for one in axes):
+    if rank is None and any(number < 0 for number in axes):
         raise ValueError("a negative axis needs a ragged tensor of known rank")
-    return [one + rank if one < 0 else one for one in axes]  # type: ignore[operator]
+    return [number + rank if number < 0 else number for number in axes]  # type: ignore[operator]
 
 
 @handles(shaping.tile, kind=RaggedTensor)
@@ -149,21 +149,23 @@ def _gather(
     params: RaggedLike, indices: RaggedLike, validate_indices: bool | None = None, axis: AxisLike | None = None,
     batch_dims: AxisLike = 0, name: str | None = None,
 ) -> Any:  # fmt: skip
-    lead = static_int(batch_dims, "batch_dims")
-    at = lead if axis is None else static_int(axis, "axis")
-    if lead == 0 and at == 0:
+    batch_rank = static_int(batch_dims, "batch_dims")
+    gather_axis = batch_rank if axis is None else static_int(axis, "axis")
+    if batch_rank == 0 and gather_axis == 0:
         return gather_rows(params, indices)
-    if lead == 1 and at == 1:
+    if batch_rank == 1 and gather_axis == 1:
         return _gather_in_rows(params, indices)
-    if lead == 0 and at > 0 and isinstance(params, RaggedTensor):
-        return params.with_values(_gather(params.values, indices, axis=at - 1)) if at > 1 else _columns(params, indices)
-    raise NotImplementedError(f"gather of ragged tensors with batch_dims={lead}, axis={at}")
+    if batch_rank == 0 and gather_axis > 0 and isinstance(params, RaggedTensor):
+        return params.with_values(
+            _gather(params.values, indices, axis=gather_axis - 1)
+        ) if gather_axis > 1 else _gather_columns(params, indices)
+    raise NotImplementedError(f"gather of ragged tensors with batch_dims={batch_rank}, axis={gather_axis}")
 
 
-def _columns(params: RaggedTensor, indices: RaggedLike) -> Any:
-    numbers = convert_to_tensor(indices)
-    parts = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + numbers[place]), 1)
-             for place in range(numbers.shape[0] or 0)]  # fmt: skip
+def _gather_columns(params: RaggedTensor, indices: RaggedLike) -> Any:
+    columns = convert_to_tensor(indices)
+    parts = [joining.ragged_expand_dims(gather_rows(params.values, partitions.starts(params) + columns[position]), 1)
+             for position in range(columns.shape[0] or 0)]  # fmt: skip
     return joining.ragged_concat(parts, 1)
 
 
@@ -173,11 +175,11 @@ def _gather_in_rows(params: RaggedLike, indices: RaggedLike) -> Any:
     if isinstance(indices, RaggedTensor):
         begins = gather(partitions.starts(rows), partitions.rowids(indices))
         return indices.with_values(gather_rows(rows.values, cast(indices.values, begins.dtype) + begins))
-    numbers = convert_to_tensor(indices)
+    positions = convert_to_tensor(indices)
     begins = partitions.starts(rows)
-    for _ in range((numbers.shape.rank or 1) - 1):
+    for _ in range((positions.shape.rank or 1) - 1):
         begins = shaping.expand_dims(begins, -1)
-    return gather_rows(rows.values, cast(numbers, begins.dtype) + begins)
+    return gather_rows(rows.values, cast(positions, begins.dtype) + begins)
 
 
 @handles(gather_nd, kind=RaggedTensor)
@@ -186,29 +188,29 @@ def _gather_nd(
 ) -> Any:
     if isinstance(indices, RaggedTensor):
         return indices.with_values(_gather_nd(params, indices.values))
-    numbers = convert_to_tensor(indices)
+    positions = convert_to_tensor(indices)
     if not isinstance(params, RaggedTensor):
-        return gather_nd(params, numbers)
-    depth = numbers.shape[-1]
+        return gather_nd(params, positions)
+    depth = positions.shape[-1]
     if depth is None:
         raise ValueError("the number of coordinates for gather_nd has to be known")
-    first = numbers[..., 0]
+    outer_rows = positions[..., 0]
     if depth == 1:
-        return gather_rows(params, first)
-    begins = gather(partitions.starts(params), first)
-    rest = cast(numbers[..., 1], begins.dtype) + begins
-    return _gather_nd_in_values(params.values, rest, numbers, 2, depth)
+        return gather_rows(params, outer_rows)
+    begins = gather(partitions.starts(params), outer_rows)
+    inner_rows = cast(positions[..., 1], begins.dtype) + begins
+    return _gather_nd_in_values(params.values, inner_rows, positions, 2, depth)
 
 
-def _gather_nd_in_values(values: RaggedLike, at: Tensor, numbers: Tensor, level: int, depth: int) -> Any:
+def _gather_nd_in_values(values: RaggedLike, rows: Tensor, positions: Tensor, level: int, depth: int) -> Any:
     if level == depth:
-        return gather_rows(values, at)
+        return gather_rows(values, rows)
     if not isinstance(values, RaggedTensor):
-        rest = cast(numbers[..., level:], at.dtype)
-        return gather_nd(values, shaping.concat([shaping.expand_dims(at, -1), rest], -1))
-    begins = gather(partitions.starts(values), at)
-    inner = cast(numbers[..., level], begins.dtype) + begins
-    return _gather_nd_in_values(values.values, inner, numbers, level + 1, depth)
+        inner_positions = cast(positions[..., level:], rows.dtype)
+        return gather_nd(values, shaping.concat([shaping.expand_dims(rows, -1), inner_positions], -1))
+    begins = gather(partitions.starts(values), rows)
+    inner_rows = cast(positions[..., level], begins.dtype) + begins
+    return _gather_nd_in_values(values.values, inner_rows, positions, level + 1, depth)
 
 
 @handles(one_hot, kind=RaggedTensor)
@@ -252,15 +254,15 @@ def _dropout(x: RaggedTensor, rate: Any, *args: Any, **kwargs: Any) -> Any:
 def _cumsum(
     x: RaggedTensor, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
-    (at,) = _nonnegative_axes(x, axis)
-    return ragged_cumsum(x, at, exclusive, reverse)
+    (positive_axis,) = _nonnegative_axes(x, axis)
+    return ragged_cumsum(x, positive_axis, exclusive, reverse)
 
 
 @handles(arithmetic.add_n, kind=RaggedTensor)
 def _add_n(inputs: Any, name: str | None = None) -> Any:
     result = inputs[0]
-    for one in inputs[1:]:
-        result = elementwise(arithmetic.add, result, one)
+    for term in inputs[1:]:
+        result = elementwise(arithmetic.add, result, term)
     return result
 
 
@@ -276,13 +278,13 @@ def _segments(
     if isinstance(segment_ids, RaggedTensor):
         partitions.require_same(data, segment_ids)
         return function(data.flat_values, segment_ids.flat_values, num_segments)
-    return by_segments(function, data, convert_to_tensor(segment_ids), num_segments)
+    return reduce_segments(function, data, convert_to_tensor(segment_ids), num_segments)
 
 
 @handles(dynamic_partition, kind=RaggedTensor)
 def _dynamic_partition(data: RaggedLike, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
-    numbers = convert_to_tensor(partitions)
-    return [gather_rows(data, true_rows(apply("equal", numbers, place))) for place in range(num_partitions)]
+    partition_ids = convert_to_tensor(partitions)
+    return [gather_rows(data, true_rows(apply("equal", partition_ids, number))) for number in range(num_partitions)]
 
 
 @handles(segments.bincount, kind=RaggedTensor)
@@ -302,7 +304,7 @@ def _join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 
 @handles(strings.unicode_encode, kind=RaggedTensor)
 def _unicode_encode(input: RaggedTensor, *args: Any, **kwargs: Any) -> Any:
-    """Encode each code point as a string, and join those of a row."""
+    """Encode each code point as a string, and join the strings of a row."""
     points = shaping.expand_dims(input.flat_values, -1)
     return _reduce_join(input.with_flat_values(strings.unicode_encode(points, *args, **kwargs)), -1)
 
@@ -312,19 +314,19 @@ def _reduce_join(
     inputs: RaggedTensor, axis: AxisLike | None = None, keepdims: bool = False, separator: str = "",
     name: str | None = None,
 ) -> Any:
-    at = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
-    if at > 1:
-        inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
-        return inputs.with_values(inner(inputs.values, at - 1, keepdims, separator))
-    if isinstance(inputs.values, RaggedTensor) or at == 0:
+    positive_axis = _nonnegative_axes(inputs, axis)[0] if axis is not None else inputs.ragged_rank
+    if positive_axis > 1:
+        reduce_inner = _reduce_join if isinstance(inputs.values, RaggedTensor) else strings.reduce_join
+        return inputs.with_values(reduce_inner(inputs.values, positive_axis - 1, keepdims, separator))
+    if isinstance(inputs.values, RaggedTensor) or positive_axis == 0:
         raise NotImplementedError("reduce_join of a ragged tensor works along its innermost ragged dimension only")
     lengths = gather(partitions.lengths(inputs), inputs.value_rowids())
-    last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
-    ended = inputs.with_values(where(last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
-    return strings.reduce_join(ended, 1, keepdims)
+    is_last = apply("equal", partitions.positions_in_rows(inputs) + 1, lengths)
+    padded = inputs.with_values(where(is_last, inputs.values, strings.join([inputs.values, separator]))).to_tensor("")
+    return strings.reduce_join(padded, 1, keepdims)
 
 
-with_rows_by(RaggedTensor, construction.numbers_of_rows)
+with_rows_by(RaggedTensor, construction.row_ids_and_values)
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,

@@ -48,26 +48,26 @@ def control_dependencies(control_inputs: Sequence[Any] | None) -> Iterator[None]
     if region is None:
         yield
         return
-    before = region.trace.controls
-    inherited = before[1] if before[0] is region.graph and control_inputs is not None else ()
-    names = (*inherited, *_names_of(region.graph, control_inputs or ()))
+    previous = region.trace.controls
+    inherited = previous[1] if previous[0] is region.graph and control_inputs is not None else ()
+    names = (*inherited, *_control_names(region.graph, control_inputs or ()))
     region.trace.controls = region.graph, tuple(dict.fromkeys(names))
     try:
         yield
     finally:
-        region.trace.controls = before
+        region.trace.controls = previous
 
 
-def _names_of(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
+def _control_names(graph: Graph, dependencies: Sequence[Any]) -> Iterator[str]:
     """Yield the names of the nodes that produced the dependencies."""
-    named = [getattr(dependency, "control_names", None) for dependency in dependencies]
-    silent = sum(
-        1 for dependency, names in zip(dependencies, named, strict=True)
+    names_of_dependencies = [getattr(dependency, "control_names", None) for dependency in dependencies]
+    unnamed_count = sum(
+        1 for dependency, names in zip(dependencies, names_of_dependencies, strict=True)
         if names is None and not isinstance(dependency, SymbolicTensor)
     )  # fmt: skip
     effects = [node for node in graph.nodes if node.effects]
-    yield from (node.name for node in effects[len(effects) - silent :] if silent)
-    for dependency, names in zip(dependencies, named, strict=True):
+    yield from (node.name for node in effects[len(effects) - unnamed_count :] if unnamed_count)
+    for dependency, names in zip(dependencies, names_of_dependencies, strict=True):
         if names is not None:
             yield from names
         elif isinstance(dependency, SymbolicTensor) and dependency.value_in_graph.graph is graph:
@@ -93,7 +93,7 @@ def init_scope() -> Iterator[None]:
 
 
 def device(device_name: str | DeviceSpec | LogicalDevice | None) -> DeviceScope:
-    """Name the device on which ops inside run: parts that the name leaves open are those of the enclosing block.
+    """Name the device on which ops inside run; the enclosing block supplies omitted parts of the name.
 
     None requests the default device. Graphs record the name. Raises RuntimeError for a function, and ValueError for
     anything else that is not the name of a device; ops raise InvalidArgumentError where there is no such device, unless
@@ -126,7 +126,7 @@ class DeviceScope:
         region = current_region()
         outer = current_request() if region is None else region.trace.device
         request = merge_requests(self._request, outer)
-        block = requesting(request) if region is None else _recording_on(region, request)
+        block = requesting(request) if region is None else _record_on_device(region, request)
         block.__enter__()
         self._entered.append(block)
 
@@ -135,8 +135,8 @@ class DeviceScope:
 
 
 @contextmanager
-def _recording_on(region: Region, request: str) -> Iterator[None]:
-    """Let the nodes that the block records request a device."""
+def _record_on_device(region: Region, request: str) -> Iterator[None]:
+    """Record a device request on the nodes of the block."""
     outer, region.trace.device = region.trace.device, request
     try:
         yield

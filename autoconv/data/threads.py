@@ -128,7 +128,7 @@ class _Buffer:
     def __init__(self, source: Iterator[Element], size: int) -> None:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
-        self._filling = new_lock(waited=DATASET)
+        self._filling = new_lock(order=DATASET)
         self._in_hand: tuple[Any, BaseException | None] | None = None
         self._is_computing = self._is_over = self._stopped = False
         self._begin()

@@ -33,7 +33,7 @@ _CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKey
 _OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
-_LOCK = new_lock(waited=CONVERSION)
+_LOCK = new_lock(order=CONVERSION)
 ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
 _UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 

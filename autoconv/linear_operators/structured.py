@@ -8,7 +8,7 @@ from autoconv.api.matrices.bands import diag
 from autoconv.api.matrices.linalg import det, matmul, slogdet, solve
 from autoconv.api.signals.fourier import fft, ifft
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, one_hot
 from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_mean, reduce_prod, reduce_sum
@@ -277,7 +277,7 @@ class LinearOperatorToeplitz(LinearOperator):
         # The diagonals from the lower left corner to the upper right one.
         diagonals = concat([reverse(column, [-1]), row[..., 1:]], -1)
         size = shape(row)[-1]
-        places = counted(size)
+        places = tensor_range(size)
         return gather(diagonals, size - 1 + expand_dims(places, 0) - expand_dims(places, 1), axis=-1)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:

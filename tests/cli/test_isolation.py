@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autoconv._start import _module_option
+from autoconv._start import _find_module_option
 
 HOSTILE = (
     *("gast", "numpy", "click", "rich", "pygments", "platformdirs", "astunparse", "typing_extensions"),
@@ -84,7 +84,7 @@ def test_nothing_of_the_folder_is_run(hostile, arguments, start, python_path):
     ],
 )
 def test_reading_the_interpreters_own_options(arguments, module):
-    assert _module_option(arguments) == module
+    assert _find_module_option(arguments) == module
 
 
 def test_a_program_that_imports_autoconv_keeps_its_path(here):

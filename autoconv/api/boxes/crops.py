@@ -11,7 +11,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import clip_by_value, logical_and
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, reshape, shape, stack
 from autoconv.graph.attribute_text import attribute_class
@@ -28,11 +28,11 @@ def crop_and_resize(
     image: TensorLike, boxes: TensorLike, box_indices: TensorLike, crop_size: TensorLike, method: str = "bilinear",
     extrapolation_value: float = 0.0, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Parts of images [batch, height, width, channels], each resized to the two sides `crop_size`, as float32.
+    """Crop boxes from images [batch, height, width, channels] and resize each to `crop_size`, as float32.
 
-    A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; y1 above y2 turns the part
-    around. `box_indices` has the image of each box. `method` is "bilinear" or "nearest"; pixels outside of the image
-    are `extrapolation_value`. Raises ValueError for another method.
+    A row of `boxes` is [y1, x1, y2, x2], where 0 is the first and 1 the last row or column; y1 above y2 flips the crop
+    vertically. `box_indices` are the indices of the images of the boxes. `method` is "bilinear" or "nearest"; pixels
+    outside of the image are `extrapolation_value`. Raises ValueError for another method.
 
     >>> x = autoconv.reshape(autoconv.range(9.0), [1, 3, 3, 1])
     >>> autoconv.image.crop_and_resize(x, [[0.0, 0.0, 0.5, 1.0]], [0], [2, 2]).numpy()[0, :, :, 0]
@@ -43,56 +43,60 @@ def crop_and_resize(
         raise ValueError(f'method is "bilinear" or "nearest", found {method!r}')
     x, corners = cast(convert_to_tensor(image), float32), convert_to_tensor(boxes, float32)
     sides, static_sizes = shape_argument(crop_size)
-    tall, wide = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
+    static_height, static_width = static_sizes if static_sizes is not None and len(static_sizes) == 2 else (None, None)
     sizes = get_item(shape(x), slice(1, 3))
-    low, high = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
-    placed = []
-    for axis, side in ((0, tall), (1, wide)):
+    begins, ends = get_item(corners, (slice(None), slice(0, 2))), get_item(corners, (slice(None), slice(2, 4)))
+    sample_positions = []
+    for axis, side in ((0, static_height), (1, static_width)):
         count = get_item(sides[0], axis) if side is None else side
-        last = cast(get_item(sizes, axis) - 1, float32)
-        begin, end = get_item(low, (slice(None), axis)), get_item(high, (slice(None), axis))
-        steps = cast(counted(count), float32)
-        spread = expand_dims((end - begin) * last, 1) / cast(count - 1, float32) if side != 1 else None
-        first = expand_dims(begin * last, 1)
-        middle = expand_dims((begin + end) * 0.5 * last, 1)
-        along = middle + 0.0 * steps if spread is None else first + steps * spread
+        last_index = cast(get_item(sizes, axis) - 1, float32)
+        begin, end = get_item(begins, (slice(None), axis)), get_item(ends, (slice(None), axis))
+        steps = cast(tensor_range(count), float32)
+        step_size = expand_dims((end - begin) * last_index, 1) / cast(count - 1, float32) if side != 1 else None
+        first = expand_dims(begin * last_index, 1)
+        middle = expand_dims((begin + end) * 0.5 * last_index, 1)
+        positions = middle + 0.0 * steps if step_size is None else first + steps * step_size
         if side is None:
-            along = where(apply("equal", count, 1), middle + 0.0 * steps, along)
-        placed.append((along, last))
-    (down, bottom), (across, right) = placed
-    down, across = expand_dims(down, 2), expand_dims(across, 1)
+            positions = where(apply("equal", count, 1), middle + 0.0 * steps, positions)
+        sample_positions.append((positions, last_index))
+    (rows, last_row), (columns, last_column) = sample_positions
+    rows, columns = expand_dims(rows, 2), expand_dims(columns, 1)
     pixels = _Pixels(x, cast(convert_to_tensor(box_indices), int32))
     if method == "nearest":
-        colour = pixels.at(_round(down), _round(across))
+        colour = pixels.gather_pixels(_round(rows), _round(columns))
     else:
-        top, left = apply("floor", down), apply("floor", across)
-        lower, righter = expand_dims(down - top, -1), expand_dims(across - left, -1)
-        below, beside = apply("ceil", down), apply("ceil", across)
-        upper_row = pixels.at(top, left) * (1.0 - righter) + pixels.at(top, beside) * righter
-        lower_row = pixels.at(below, left) * (1.0 - righter) + pixels.at(below, beside) * righter
-        colour = upper_row * (1.0 - lower) + lower_row * lower
+        top_rows, left_columns = apply("floor", rows), apply("floor", columns)
+        row_fraction, column_fraction = expand_dims(rows - top_rows, -1), expand_dims(columns - left_columns, -1)
+        bottom_rows, right_columns = apply("ceil", rows), apply("ceil", columns)
+        upper_row = pixels.gather_pixels(top_rows, left_columns) * (1.0 - column_fraction) + pixels.gather_pixels(
+            top_rows, right_columns
+        ) * column_fraction
+        lower_row = pixels.gather_pixels(bottom_rows, left_columns) * (1.0 - column_fraction) + pixels.gather_pixels(
+            bottom_rows, right_columns
+        ) * column_fraction
+        colour = upper_row * (1.0 - row_fraction) + lower_row * row_fraction
     inside = logical_and(
-        logical_and(apply("greater_equal", down, 0.0), apply("less_equal", down, bottom)),
-        logical_and(apply("greater_equal", across, 0.0), apply("less_equal", across, right)),
+        logical_and(apply("greater_equal", rows, 0.0), apply("less_equal", rows, last_row)),
+        logical_and(apply("greater_equal", columns, 0.0), apply("less_equal", columns, last_column)),
     )
     return where(expand_dims(inside, -1), colour, cast(extrapolation_value, float32))
 
 
-def _round(place: Tensor) -> Tensor:
+def _round(value: Tensor) -> Tensor:
     """Round to the nearest number, halves away from 0."""
-    return apply("sign", place) * apply("floor", apply("abs", place) + 0.5)
+    return apply("sign", value) * apply("floor", apply("abs", value) + 0.5)
 
 
 class _Pixels:
     """The pixels of a batch of images at rows [boxes, tall, 1] and columns [boxes, 1, wide]; the nearest inside."""
 
-    def __init__(self, images: Tensor, numbers: Tensor) -> None:
+    def __init__(self, images: Tensor, image_indices: Tensor) -> None:
         sizes = shape(images)
         self.height, self.width = get_item(sizes, 1), get_item(sizes, 2)
         self.flat = reshape(images, stack([get_item(sizes, 0) * self.height * self.width, get_item(sizes, 3)]))
-        self.begins = expand_dims(expand_dims(numbers * self.height * self.width, 1), 1)
+        self.begins = expand_dims(expand_dims(image_indices * self.height * self.width, 1), 1)
 
-    def at(self, rows: Tensor, columns: Tensor) -> Tensor:
+    def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
         row = clip_by_value(cast(rows, int32), 0, self.height - 1)
         column = clip_by_value(cast(columns, int32), 0, self.width - 1)
         return gather(self.flat, self.begins + row * self.width + column)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.control.output import top_piece
+from autoconv.api.control.output import argument_piece
 from autoconv.api.tensors.reductions import reduce_all
 from autoconv.api.tensors.shaping import reshape
 from autoconv.runtime.annotations import TensorLike
@@ -26,7 +26,7 @@ def Assert(condition: TensorLike, data: TensorLike, summarize: int | None = None
     """
     operands: list[Any] = []
     parts = data if isinstance(data, (list, tuple)) else [data]
-    message = tuple(top_piece(part, operands) for part in parts)
+    message = tuple(argument_piece(part, operands) for part in parts)
     shown = 3 if summarize is None else int(summarize)
     with name_scope(name or "Assert"):
         apply("assert_true", condition, *operands, message=message, kind="assert", summarize=shown, name="Assert")
@@ -101,18 +101,18 @@ def assert_greater_equal(
     _compare("greater_equal", ">=", x, y, message, summarize, name)
 
 
-def _against_zero(
+def _compare_with_zero(
     op: str, sign: str, x: TensorLike, message: str | None, summarize: int | None, name: str | None
 ) -> None:
     tensor = convert_to_tensor(x)
     text = f"Condition x {sign} 0 did not hold element-wise:"
     inner = "assert_less_equal" if op.endswith("equal") else "assert_less"  # as in TensorFlow
-    with name_scope(name or _AGAINST_ZERO[op]), name_scope(inner):
+    with name_scope(name or _ZERO_ASSERTIONS[op]), name_scope(inner):
         condition = apply(op, tensor, np.zeros((), tensor.dtype.numpy))
         Assert(condition, [message or "", text, "x = ", tensor], summarize)
 
 
-_AGAINST_ZERO = {
+_ZERO_ASSERTIONS = {
     "greater": "assert_positive", "less": "assert_negative",
     "greater_equal": "assert_non_negative", "less_equal": "assert_non_positive",
 }  # fmt: skip
@@ -125,7 +125,7 @@ def assert_positive(
 
     >>> autoconv.debugging.assert_positive([1, 2])
     """
-    _against_zero("greater", ">", x, message, summarize, name)
+    _compare_with_zero("greater", ">", x, message, summarize, name)
 
 
 def assert_negative(
@@ -135,7 +135,7 @@ def assert_negative(
 
     >>> autoconv.debugging.assert_negative([-1, -2])
     """
-    _against_zero("less", "<", x, message, summarize, name)
+    _compare_with_zero("less", "<", x, message, summarize, name)
 
 
 def assert_non_negative(
@@ -145,7 +145,7 @@ def assert_non_negative(
 
     >>> autoconv.debugging.assert_non_negative([0, 1])
     """
-    _against_zero("greater_equal", ">=", x, message, summarize, name)
+    _compare_with_zero("greater_equal", ">=", x, message, summarize, name)
 
 
 def assert_non_positive(
@@ -155,7 +155,7 @@ def assert_non_positive(
 
     >>> autoconv.debugging.assert_non_positive([0, -1])
     """
-    _against_zero("less_equal", "<=", x, message, summarize, name)
+    _compare_with_zero("less_equal", "<=", x, message, summarize, name)
 
 
 def assert_near(

@@ -42,7 +42,7 @@ def cond(
     pred = condition_value(pred)
     if not is_staged(pred):
         return call(true_fn)() if bool(pred) else call(false_fn)()
-    return _one_of(truth(pred), [true_fn, false_fn], "the result of cond")
+    return _stage_choice(truth(pred), [true_fn, false_fn], "the result of cond")
 
 
 def case(
@@ -73,8 +73,8 @@ def case(
         _check_exclusive(predicates)
     results = switch_stmt(
         tuple(map(_constant_function, predicates)),
-        tuple(_as_tuple(function) for _, function in pairs),
-        _none_holds if default is None else _as_tuple(default),
+        tuple(_wrap_arm(function) for _, function in pairs),
+        _raise_no_condition if default is None else _wrap_arm(default),
         (),
         ("the result of case",),
     )
@@ -91,19 +91,19 @@ def switch_case(
     >>> autoconv.switch_case(1, [lambda: 10, lambda: 20])
     20
     """
-    table = _branches(branch_fns)
-    numbers = list(table)
-    arms = [*table.values(), default or table[max(numbers)]]
-    for arm in arms:
+    table = _branch_table(branch_fns)
+    indices = list(table)
+    functions = [*table.values(), default or table[max(indices)]]
+    for arm in functions:
         check_callable("a function of branch_fns", arm)
     index = as_tensor(branch_index)
     if index is None or isinstance(index, EagerTensor):
-        return call(table.get(int(branch_index), arms[-1]))()
-    position: Any = convert_to_tensor(np.int64(len(numbers)))
+        return call(table.get(int(branch_index), functions[-1]))()
+    function_position: Any = convert_to_tensor(np.int64(len(indices)))
     result = apply("cast", index, dtype=int64)
-    for place, number in enumerate(numbers):
-        position = apply("select", result == number, np.int64(place), position)
-    return _one_of(position, arms, "the result of switch_case")
+    for arm_position, number in enumerate(indices):
+        function_position = apply("select", result == number, np.int64(arm_position), function_position)
+    return _stage_choice(function_position, functions, "the result of switch_case")
 
 
 def while_loop(
@@ -130,50 +130,50 @@ def while_loop(
     check_callable("body", body)
     if not loop_vars and loop_vars != 0:
         raise ValueError("while_loop needs at least one loop variable")
-    given = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+    initial_values = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
     test, step = call(cond), call(body)
-    if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in given):
+    if region is not None and any(getattr(value, "__autoconv_unsettled__", False) for value in initial_values):
         with recording(subregion(region, "probe")):  # dropped: the body only settles the structure of its variables
-            step(*given)
-    state = tuple(map_structure(_as_loop_value, value) for value in given)
+            step(*initial_values)
+    state = tuple(map_structure(_as_loop_value, value) for value in initial_values)
     if shape_invariants is not None:
-        _check_invariants(shape_invariants, given, state)
+        _check_invariants(shape_invariants, initial_values, state)
     if region is None or region.contract.python_numbers:
-        state = tuple(given)  # Python numbers stay what they are until `body` replaces them
+        state = tuple(initial_values)  # Python numbers stay what they are until `body` replaces them
 
-    def stays(count: IntLike, *values: Any) -> Any:
+    def continues(count: IntLike, *values: Any) -> Any:
         if maximum_iterations is None:
-            return _decision(test(*values))
-        return and_(count < maximum_iterations, lambda: _decision(test(*values)))
+            return _bool_or_tensor(test(*values))
+        return and_(count < maximum_iterations, lambda: _bool_or_tensor(test(*values)))
 
     def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
-        return (count + 1, *_as_many(step(*map(_with_python_lists, values)), values))
+        return (count + 1, *_loop_results(step(*map(_with_python_lists, values)), values))
 
     if region is None:
         values = (0, *state)
-        while stays(*values):
+        while continues(*values):
             values = repeat(*values)
     else:
-        values = stage_loop(stays, repeat, (0, *state), ("iterations", *_names(body, len(state))))
+        values = stage_loop(continues, repeat, (0, *state), ("iterations", *_parameter_names(body, len(state))))
     results = values[1:]
     if region is None:
         results = tuple(map_structure(_as_loop_value, value) for value in results)
-    return _with_class_of(given, results)
+    return _pack_like(initial_values, results)
 
 
 def _with_python_lists(value: Any) -> Any:
-    """Return a loop variable with lists of its own, of Python's class, which is what other packages look for."""
+    """Copy the lists in a loop variable to plain Python lists, since other packages test for that class."""
     if isinstance(value, list) and items_of(value) is None:
         return [_with_python_lists(item) for item in value]
     return tuple(map(_with_python_lists, value)) if type(value) is tuple else value
 
 
-def _one_of(index: Any, functions: Sequence[Any], title: str) -> Any:
-    return stage_arms(index, [_as_tuple(function) for function in functions], [], (title,))[0]
+def _stage_choice(index: Any, functions: Sequence[Any], title: str) -> Any:
+    return stage_arms(index, [_wrap_arm(function) for function in functions], [], (title,))[0]
 
 
-def _as_tuple(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
+def _wrap_arm(function: Callable[..., Any]) -> Callable[[], tuple[Any]]:
     """Wrap the function as an arm, which returns its results as a tuple."""
     return lambda: (call(function)(),)
 
@@ -182,32 +182,32 @@ def _constant_function(value: TensorLike) -> Thunk:
     return lambda: value
 
 
-def check_callable(what: str, function: object) -> None:
+def check_callable(parameter: str, function: object) -> None:
     """Raise TypeError, naming the parameter, for an object that is not callable."""
     if not callable(function):
-        raise TypeError(f"'{what}' must be callable, found {function!r}")
+        raise TypeError(f"'{parameter}' must be callable, found {function!r}")
 
 
-def _none_holds() -> Any:
+def _raise_no_condition() -> Any:
     raise AssertionFailedError("None of the conditions evaluated as True, and case has no default")
 
 
 def _check_exclusive(predicates: Sequence[Any]) -> None:
-    many = (
+    at_most_one = (
         apply(
             "reduce_sum", apply("stack", *[_as_int(p) for p in predicates], axis=0), axis=None, keepdims=False
         )
         < 2
     )
     message = "More than one condition evaluated as True but exclusive=True."
-    apply("assert_true", many, message=(message,), kind="assert", summarize=3)
+    apply("assert_true", at_most_one, message=(message,), kind="assert", summarize=3)
 
 
 def _as_int(predicate: Any) -> Any:
     return apply("cast", convert_to_tensor(predicate), dtype=int64)
 
 
-def _branches(branch_fns: Any) -> dict[int, Thunk]:
+def _branch_table(branch_fns: Any) -> dict[int, Thunk]:
     if isinstance(branch_fns, Mapping) or all(isinstance(entry, (tuple, list)) for entry in branch_fns):
         table = dict(branch_fns)
     else:
@@ -226,11 +226,11 @@ def _as_loop_value(value: TensorLike) -> Any:
     return convert_to_tensor(value)
 
 
-def _decision(value: TensorLike) -> Any:
+def _bool_or_tensor(value: TensorLike) -> Any:
     return value if is_staged(value) else bool(value)
 
 
-def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+def _loop_results(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the results of a loop's body, one for each loop variable."""
     state = tuple(results) if isinstance(results, (list, tuple)) else (results,)
     count = len(values)
@@ -243,7 +243,7 @@ def _as_many(results: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     return state
 
 
-def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
+def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     """Return the names of the body's parameters, for the loop variables."""
     try:
         names = [
@@ -254,7 +254,7 @@ def _names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else tuple(f"loop_vars[{i}]" for i in range(count))
 
 
-def _with_class_of(like: Any, results: tuple[Any, ...]) -> Any:
+def _pack_like(like: Any, results: tuple[Any, ...]) -> Any:
     return type(like)(*results) if hasattr(like, "_fields") else type(like)(results)
 
 

@@ -31,7 +31,7 @@ def map_fn(
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:  # fmt: skip
-    """fn(row) for each row of `elems`, a tensor or a structure of tensors of one length; the results are stacked.
+    """Apply `fn` to each row of `elems`, a tensor or a structure of tensors of one length, and stack the results.
 
     `fn` may return a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of the
     result, is needed only if there are no rows and the dtype differs from that of `elems`. Results of different lengths
@@ -128,7 +128,7 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
     return result
 
 
-class _ResultTypesKnown(BaseException):
+class _ResultTypesFound(BaseException):
     """Unwind the recording of a loop once the types of its results are known."""
 
     def __init__(self, template: Template | None, types: list[TensorType]) -> None:
@@ -143,15 +143,15 @@ def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, revers
         return _collect_at_once(step, rows, state, reverse)
     if declared is None:
         shapes = [row.type.shape for row in rows]
-        declared = None, [TensorType(rows[0].dtype, _tail(shapes[0]))]
+        declared = None, [TensorType(rows[0].dtype, _row_shape(shapes[0]))]
     template, types = declared
-    learned = False
+    is_assumed = False
     while True:
         try:
             return _loop(step, rows, state, template, types, reverse)
-        except _ResultTypesKnown as found:
-            types = _join_types(types, found.types, template == found.template) if learned else found.types
-            template, learned = found.template, True
+        except _ResultTypesFound as unwound:
+            types = _join_types(types, unwound.types, template == unwound.template) if is_assumed else unwound.types
+            template, is_assumed = unwound.template, True
 
 
 def _collect_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
@@ -168,7 +168,7 @@ def _collect_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -
             template = result_template
             arrays = [TensorArray(t.dtype, length, clear_after_read=False, infer_shape=False) for t in tensors]
         elif result_template != template:
-            raise _other_structure()
+            raise _structure_error()
         arrays = [array.write(index, t) for array, t in zip(arrays, tensors, strict=True)]
     return pack(template, [array.stack() for array in arrays]), state
 
@@ -176,11 +176,11 @@ def _collect_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -
 def _join_types(assumed: list[TensorType], types: list[TensorType], alike: bool) -> list[TensorType]:
     """Join the assumed types of the results with those that another recording found."""
     if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, types, strict=True)):
-        raise _other_structure()
+        raise _structure_error()
     return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
 
 
-def _other_structure() -> ValueError:
+def _structure_error() -> ValueError:
     return ValueError("the function has to give results of one structure and of the same dtypes for all rows")
 
 
@@ -192,7 +192,7 @@ def _loop(
     types: list[TensorType],
     reverse: bool,
 ) -> tuple[Any, Any]:
-    """Run `step` for every row in a graph loop; raise `_ResultTypesKnown` if a result's types are not those assumed."""
+    """Run `step` for every row in a graph loop; raise `_ResultTypesFound` if a result's types are not those assumed."""
     length = leading_dimension(rows[0])
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
@@ -202,16 +202,16 @@ def _loop(
         result, carried = step(index, carried)
         leaves, result_template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        kinds = [TensorType(t.dtype, t.type.shape) for t in tensors]
-        if result_template != template or not _is_covered_by(kinds, types):
-            raise _ResultTypesKnown(result_template, kinds)
+        result_types = [TensorType(t.dtype, t.type.shape) for t in tensors]
+        if result_template != template or not _is_covered_by(result_types, types):
+            raise _ResultTypesFound(result_template, result_types)
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
     @kind_preserving
-    def goes_on(position: int, *_: Any) -> Any:
+    def continues(position: int, *_: Any) -> Any:
         return position < length
 
-    _, arrays, state = while_loop(goes_on, body, (_counter(0), arrays, state))
+    _, arrays, state = while_loop(continues, body, (_counter(0), arrays, state))
     return pack(template, [array.stack() for array in arrays]), state
 
 
@@ -226,7 +226,7 @@ def _counter(start: int) -> Tensor:
     return convert_to_tensor(start)
 
 
-def _tail(shape: Shape) -> Shape:
+def _row_shape(shape: Shape) -> Shape:
     return None if shape is None else shape[1:]
 
 
@@ -264,24 +264,24 @@ def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
     structure = map_structure(convert_to_tensor, new)
     if flatten(structure)[1] != flatten(state)[1]:
         raise ValueError(
-            "the function of scan has to give what it is given as its state, which the initializer or else the first "
-            f"row says: it is given {state!r} and gives {new!r}"
+            "the function of scan has to return a state of the structure of the initializer, or else of the first "
+            f"row: it is called with {state!r} and returns {new!r}"
         )
     return structure, structure
 
 
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
     """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
-    first = [get_item(row, -1 if reverse else 0) for row in rows]
-    rest = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
+    first_row = [get_item(row, -1 if reverse else 0) for row in rows]
+    other_rows = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
     def step(index: object, state: Any) -> tuple[Any, Any]:
-        new = function(state, pack(template, [get_item(row, index) for row in rest]))
+        new = function(state, pack(template, [get_item(row, index) for row in other_rows]))
         return _next_state(new, state)
 
-    start = pack(template, first)
-    stacked, _ = _collect(step, rest, start, None, reverse)
+    start = pack(template, first_row)
+    stacked, _ = _collect(step, other_rows, start, None, reverse)
     leaves, shape = flatten(stacked)
-    heads = [get_item(f, None) for f in flatten(start)[0]]
-    joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(heads, leaves, strict=True)]
+    first_results = [get_item(f, None) for f in flatten(start)[0]]
+    joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(first_results, leaves, strict=True)]
     return pack(shape, joined)

@@ -87,7 +87,7 @@ class GraphVariable(Variable):
         return self.op.control_names
 
     def initialized_value(self) -> Tensor:
-        """Return the initial value, whether or not a session has set it."""
+        """Return the initial value, which need not be set in a session."""
         return self.initial_value
 
     def is_initialized(self, name: str | None = None) -> Tensor:
@@ -131,15 +131,15 @@ class GraphVariable(Variable):
 
 @contextmanager
 def outside_of_control_flow(graph: Any) -> Iterator[None]:
-    """Record into the graph itself, not into the branch or loop around, without scopes and control dependencies."""
+    """Record into the graph itself, not into the enclosing branch or loop, without scopes and control dependencies."""
     trace = graph.root.trace
-    before = trace.controls, trace.scope
+    previous = trace.controls, trace.scope
     trace.controls, trace.scope = (None, ()), ""
     try:
         with recording(graph.root):
             yield
     finally:
-        trace.controls, trace.scope = before
+        trace.controls, trace.scope = previous
 
 
 def _initial_tensor(value: Any | Callable[[], Any], dtype: DType | None) -> SymbolicTensor:

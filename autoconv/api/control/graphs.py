@@ -42,7 +42,7 @@ class Graph(FuncGraph):
         """Record the ops of the block in this graph, which is the value of the block's `as` clause."""
         region = current_region()
         if region is not None and region.trace is self._trace:
-            yield self  # nested blocks of one graph: branches and loops record where they are
+            yield self  # a nested block of the same graph: the current branch or loop keeps recording
             return
         with LOCK, recording(self._trace.root):
             yield self
@@ -54,7 +54,7 @@ class Graph(FuncGraph):
 
     @property
     def captured(self) -> dict[Value, Any]:
-        """The captured objects by the parameters that stand for them."""
+        """The captured objects by their parameters in the graph."""
         return {value: captured for captured, value in self._trace.captures.values()}
 
     @property
@@ -87,14 +87,14 @@ class Graph(FuncGraph):
 
     def get_tensor_by_name(self, name: str) -> Any:
         """Return the tensor `operation:index`, imported ones by their names too; raises KeyError."""
-        found = self.attachments.get("imported", {}).get(name)
-        return super().get_tensor_by_name(name) if found is None else found
+        imported = self.attachments.get("imported", {}).get(name)
+        return super().get_tensor_by_name(name) if imported is None else imported
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         self.get_collection_ref(name).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
-        """Add a value to several collections, to each once."""
+        """Add a value once to each of several collections."""
         for name in dict.fromkeys([names] if isinstance(names, str) else names):
             self.add_to_collection(name, value)
 
@@ -102,9 +102,9 @@ class Graph(FuncGraph):
         self._collections.pop(name, None)
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """Return a name under the present scope that no node has, and reserve it."""
-        whole = self._trace.scope + name
-        return self.recorded.unique_name(whole) if mark_as_used else self.recorded.next_name(whole)
+        """Return an unused name under the current scope, and reserve it."""
+        full_name = self._trace.scope + name
+        return self.recorded.unique_name(full_name) if mark_as_used else self.recorded.next_name(full_name)
 
     def get_name_scope(self) -> str:
         return self._trace.scope.rstrip("/")

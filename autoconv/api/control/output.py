@@ -25,7 +25,7 @@ def print_(
     x = [0 1 2 ... 6 7 8]
     """
     operands: list[Any] = []
-    template = tuple(top_piece(value, operands) for value in inputs)
+    template = tuple(argument_piece(value, operands) for value in inputs)
     apply(
         "print", *operands, template=template, end=str(end), sep=str(sep), stream=_stream_name(output_stream),
         summarize=3 if summarize is None else int(summarize), name=name,
@@ -42,7 +42,7 @@ def _stream_name(stream: Any) -> str:
     raise ValueError(f"output_stream has to be sys.stderr, sys.stdout or a 'file://' path, found {stream!r}")
 
 
-def top_piece(value: TensorLike, operands: list[Any]) -> Any:
+def argument_piece(value: TensorLike, operands: list[Any]) -> Any:
     """Return the template piece of one argument: text, or the number of its operand; strings appear without quotes."""
     if isinstance(value, str):
         return value
@@ -58,18 +58,18 @@ def nested_piece(value: TensorLike, operands: list[Any]) -> Any:
         operands.append(convert_to_tensor(tensor))
         return len(operands) - 1
     if isinstance(value, dict):
-        keys = _sort_items(value)
+        keys = _sort_keys(value)
         items = [(f"{key!r}: ", nested_piece(value[key], operands)) for key in keys]
-        return _enclosed_pieces("{", items, "}")
+        return _enclose_pieces("{", items, "}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         fields = zip(value._fields, value, strict=True)
         items = [(f"{name}=", nested_piece(item, operands)) for name, item in fields]
-        return _enclosed_pieces(f"{type(value).__name__}(", items, ")")
+        return _enclose_pieces(f"{type(value).__name__}(", items, ")")
     if isinstance(value, (list, tuple)):
         items = [("", nested_piece(item, operands)) for item in value]
         if isinstance(value, list):
-            return _enclosed_pieces("[", items, "]")
-        return _enclosed_pieces("(", items, ",)" if len(items) == 1 else ")")
+            return _enclose_pieces("[", items, "]")
+        return _enclose_pieces("(", items, ",)" if len(items) == 1 else ")")
     return repr(value)
 
 
@@ -77,14 +77,14 @@ def _is_container(value: TensorLike) -> bool:
     return isinstance(value, (list, tuple, dict))
 
 
-def _sort_items(mapping: dict[Any, Any]) -> list[Any]:
+def _sort_keys(mapping: dict[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
         return list(mapping)
 
 
-def _enclosed_pieces(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
+def _enclose_pieces(opening: str, items: list[tuple[str, Any]], closing: str) -> tuple[Any, ...]:
     pieces: list[Any] = [opening]
     for position, (label, piece) in enumerate(items):
         pieces += [", " if position else "", label, piece]

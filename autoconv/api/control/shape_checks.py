@@ -33,14 +33,18 @@ def assert_rank_at_least(x: TensorLike, rank: IntLike, message: str | None = Non
     _assert_rank("greater_equal", "at least ", x, rank, message, name)
 
 
-def _assert_rank(op: str, least: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None) -> None:
+def _assert_rank(
+    op: str, comparison_words: str, x: TensorLike, rank: IntLike, message: str | None, name: str | None
+) -> None:
     tensor, expected_rank = convert_to_tensor(x), static_value(rank)
     actual_rank = tensor.shape.rank
     if actual_rank is None or expected_rank is None:
-        shown = [f"the rank has to be {least}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)]
+        shown = [
+            f"the rank has to be {comparison_words}", convert_to_tensor(rank), "the shape is", apply("shape", tensor)
+        ]
         Assert(apply(op, apply("rank", tensor), rank), [message or "", *shown], name=name)
-    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not least):
-        text = f"Tensor {name_of(tensor)} must have rank {least}{int(expected_rank)}."
+    elif actual_rank < int(expected_rank) or (actual_rank > int(expected_rank) and not comparison_words):
+        text = f"Tensor {name_of(tensor)} must have rank {comparison_words}{int(expected_rank)}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
 
 
@@ -52,9 +56,9 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: str | None = None, name: 
     tensor, expected_ranks = convert_to_tensor(x), [static_value(rank) for rank in ranks]
     actual_rank = tensor.shape.rank
     if actual_rank is None or builtins.any(rank is None for rank in expected_ranks):
-        actual, several = apply("rank", tensor), stack(list(ranks))
-        shown = ["the rank has to be one of", several, "the shape is", apply("shape", tensor)]
-        Assert(reduce_any(apply("equal", actual, several)), [message or "", *shown], name=name)
+        actual, rank_tensor = apply("rank", tensor), stack(list(ranks))
+        shown = ["the rank has to be one of", rank_tensor, "the shape is", apply("shape", tensor)]
+        Assert(reduce_any(apply("equal", actual, rank_tensor)), [message or "", *shown], name=name)
     elif actual_rank not in map(int, expected_ranks):
         text = f"Tensor {name_of(tensor)} must have rank in {tuple(map(int, expected_ranks))}."
         raise ValueError(with_message(message, f"{text} Received rank {actual_rank}, shape {tensor.shape}"))
@@ -96,15 +100,15 @@ def _assert_shape(
 ) -> None:
     """Check one tensor; `sizes` collects the sizes of named dimensions."""
     labels = tuple(shape) if isinstance(shape, (list, tuple, str)) else (shape,)
-    starred = [i for i, size in enumerate(labels) if size in ("...", "*", Ellipsis)]
-    count = len(labels) - len(starred)
+    ellipsis_axes = [i for i, size in enumerate(labels) if size in ("...", "*", Ellipsis)]
+    count = len(labels) - len(ellipsis_axes)
     if tensor.shape.rank is None:
         raise ValueError(with_message(message, "assert_shapes needs tensors of known rank"))
-    if tensor.shape.rank < count or (not starred and tensor.shape.rank != count):
+    if tensor.shape.rank < count or (not ellipsis_axes and tensor.shape.rank != count):
         raise ValueError(with_message(message, f"the shape {tensor.shape} does not match {labels}"))
-    if starred:
-        fill = tensor.shape.rank - count
-        labels = (*labels[: starred[0]], *(None,) * fill, *labels[starred[0] + 1 :])
+    if ellipsis_axes:
+        ellipsis_rank = tensor.shape.rank - count
+        labels = (*labels[: ellipsis_axes[0]], *(None,) * ellipsis_rank, *labels[ellipsis_axes[0] + 1 :])
     for axis, size in enumerate(labels):
         if size is None or size == ".":
             continue
@@ -114,10 +118,10 @@ def _assert_shape(
             size = sizes.setdefault(size, actual)
         elif isinstance(size, str):
             size = int(size)
-        _same_size(actual, size, axis, tensor, message, summarize)
+        _check_size(actual, size, axis, tensor, message, summarize)
 
 
-def _same_size(
+def _check_size(
     actual: Any, size: ShapeLike, axis: int, tensor: Tensor, message: str | None, summarize: int | None
 ) -> None:
     if isinstance(actual, int) and isinstance(size, int):

@@ -97,90 +97,93 @@ def _record(
 class _Batch:
     """Application of a graph's nodes to all rows at once.
 
-    `values_of` maps values to tensors; those in `batched` have the rows along their first dimension.
+    `values_of` maps values to tensors; those in `batched_values` have the rows along their first dimension.
     """
 
-    def __init__(self, rows: Sequence[Tensor], loops: bool, warn: bool) -> None:
+    def __init__(self, rows: Sequence[Tensor], may_loop: bool, warn: bool) -> None:
         self.rows = list(rows)
         self.length = leading_dimension(rows[0])
-        self.loops, self.warn = loops, warn
+        self.may_loop, self.warn = may_loop, warn
         self.values_of: dict[Value, Any] = {}
-        self.batched: set[Value] = set()
-        self.read: set[Value] = set()
+        self.batched_values: set[Value] = set()
+        self.read_values: set[Value] = set()
 
     def run(self, graph: Graph, captured: Sequence[Any]) -> list[Tensor]:
         for parameter, value in zip(graph.parameters, [*self.rows, *captured], strict=True):
             if not isinstance(parameter.type, TensorType):
-                raise NotBatched("what it reads from a variable or a list")
+                raise NotBatched("a value read from a variable or a list")
             self.values_of[parameter] = value
-        self.batched.update(graph.parameters[: len(self.rows)])
-        self.read.update(graph.outputs, *(node.inputs for node in graph.nodes))
+        self.batched_values.update(graph.parameters[: len(self.rows)])
+        self.read_values.update(graph.outputs, *(node.inputs for node in graph.nodes))
         for node in graph.nodes:
             self._apply(node)
-        return [self._spread(self.values_of[v]) if v not in self.batched else self.values_of[v] for v in graph.outputs]
+        return [
+            self.values_of[v] if v in self.batched_values else self._repeat_for_rows(self.values_of[v])
+            for v in graph.outputs
+        ]
 
     def _apply(self, node: Node) -> None:
         if node.regions or (node.effects & _LOOP_ONLY and node.op.name not in _RULES):
             raise NotBatched(f"the op {node.op.graphdef}")
         inputs = [self.values_of[value] for value in node.inputs]
-        flags = [value in self.batched for value in node.inputs]
+        flags = [value in self.batched_values for value in node.inputs]
         if node.op.name == "constant":
             constant: Any = EagerTensor(node.attributes["value"], bool(node.attributes.get("weak", False)))
         elif not any(flags):
             constant = apply(node.op.name, *inputs, **node.attributes)
         else:
-            constant = self._batched(node, inputs, flags)
-            self.batched.update(node.results)
+            constant = self._apply_batched(node, inputs, flags)
+            self.batched_values.update(node.results)
         self.values_of.update(zip(node.results, constant if isinstance(constant, tuple) else (constant,), strict=True))
 
-    def _batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    def _apply_batched(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
         if any(not isinstance(value.type, TensorType) or value.type.weak for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result is a Python number or a list")
         if node.op.traits.elementwise:
-            return apply(node.op.name, *self._aligned(node, inputs, flags), **node.attributes)
+            return apply(node.op.name, *self._align_ranks(node, inputs, flags), **node.attributes)
         rule = _RULES.get(node.op.name)
         outputs = rule(self, node, inputs, flags) if rule is not None else None
-        return self._looped(node, inputs, flags) if outputs is None else outputs
+        return self._run_in_loop(node, inputs, flags) if outputs is None else outputs
 
-    def _aligned(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
+    def _align_ranks(self, node: Node, inputs: list[Any], flags: list[bool]) -> list[Any]:
         """Insert dimensions of one into rows of lower rank, so that they broadcast after the first dimension."""
         ranks = [rank_of(value) for value in node.inputs]
-        highest = max(ranks)
+        max_rank = max(ranks)
         aligned = []
         for x, flag, rank in zip(inputs, flags, ranks, strict=True):
-            for _ in range(highest - rank if flag else 0):
+            for _ in range(max_rank - rank if flag else 0):
                 x = apply("expand_dims", x, axis=1)
             aligned.append(x)
         return aligned
 
-    def _looped(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    def _run_in_loop(self, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
         """Run an op without a rule row by row; only results that are read are computed."""
-        if not self.loops:
+        if not self.may_loop:
             raise NotBatched(f"the op {node.op.graphdef}")
-        if any(value in self.read and _has_value_dependent_shape(node, value) for value in node.results):
+        if any(value in self.read_values and _has_value_dependent_shape(node, value) for value in node.results):
             raise NotBatched(f"the op {node.op.graphdef}, whose result may have another shape for each row")
         if self.warn:
             logging.getLogger("autoconv").warning(
                 "vectorized_map goes over the rows in a loop for the op %s", node.op.graphdef
             )
 
-        def row(parts: tuple[Any, ...]) -> Any:
-            left = iter(parts)
-            operands = [next(left) if flag else x for x, flag in zip(inputs, flags, strict=True)]
+        def run_row(parts: tuple[Any, ...]) -> Any:
+            remaining = iter(parts)
+            operands = [next(remaining) if flag else x for x, flag in zip(inputs, flags, strict=True)]
             outputs = apply(node.op.name, *operands, **node.attributes)
             results = outputs if isinstance(outputs, tuple) else (outputs,)
-            return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read)
+            return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read_values)
 
-        stacked = iter(map_fn(row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
-        return tuple(next(stacked) if value in self.read else None for value in node.results)
+        stacked = iter(map_fn(run_row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
+        return tuple(next(stacked) if value in self.read_values else None for value in node.results)
 
-    def _spread(self, x: TensorLike) -> Any:
+    def _repeat_for_rows(self, x: TensorLike) -> Any:
         """Repeat a tensor for every row."""
         tensor = apply("expand_dims", convert_to_tensor(x), axis=0)
         return tile(tensor, [self.length] + [1] * (len(tensor.type.shape) - 1))
 
-    def all_batched(self, inputs: list[Any], flags: list[bool]) -> list[Any]:
-        return [x if flag else self._spread(x) for x, flag in zip(inputs, flags, strict=True)]
+    def batch_all(self, inputs: list[Any], flags: list[bool]) -> list[Any]:
+        return [x if flag else self._repeat_for_rows(x) for x, flag in zip(inputs, flags, strict=True)]
 
 
 def rank_of(value: Value) -> int:
@@ -195,7 +198,7 @@ def _after_batch_axis(axis: int) -> int:
     return axis if axis < 0 else axis + 1
 
 
-def _reduction(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _reduce(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     axis = node.attributes["axis"]
     axes = tuple(range(1, rank_of(node.inputs[0]) + 1)) if axis is None else tuple(map(_after_batch_axis, axis))
     if not axes:  # reduction of a scalar
@@ -203,22 +206,22 @@ def _reduction(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) 
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": axes})
 
 
-def _along_axis(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _shift_axis(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     axis = node.attributes.get("axis")
     if not isinstance(axis, int) or len(inputs) != 1:
         return None
     return apply(node.op.name, inputs[0], **{**node.attributes, "axis": _after_batch_axis(axis)})
 
 
-def _joining(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
-    return apply(node.op.name, *batch.all_batched(inputs, flags), axis=_after_batch_axis(node.attributes["axis"]))
+def _join(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+    return apply(node.op.name, *batch.batch_all(inputs, flags), axis=_after_batch_axis(node.attributes["axis"]))
 
 
 def _matmul(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     ranks = [rank_of(value) for value in node.inputs]
     if min(ranks) < 2 or (ranks[0] != ranks[1] and 2 not in ranks):
         return None
-    return apply("matmul", *batch._aligned(node, inputs, flags), **node.attributes)
+    return apply("matmul", *batch._align_ranks(node, inputs, flags), **node.attributes)
 
 
 def _transpose(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
@@ -244,7 +247,7 @@ def _reshape(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) ->
     return apply("reshape", inputs[0], shape=(batch.length, *shape))
 
 
-def _item(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _get_item(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     spec = node.attributes["spec"]
     if len(inputs) != 1 or not is_fixed(spec, At, Slice, NewAxis, Rest):
         return None
@@ -260,7 +263,7 @@ def _gather(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> 
     return apply("gather", *inputs, axis=axis) if axis == 0 else None
 
 
-def _assertion(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
+def _assert(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) -> Any:
     """Assert a condition of all rows at once, unless the message has data of the row."""
     if any(flags[1:]):
         return None
@@ -270,10 +273,10 @@ def _assertion(batch: _Batch, node: Node, inputs: list[Any], flags: list[bool]) 
 
 _REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 # Ops with an attribute `axis`, which is shifted by the batch dimension.
-_ALONG = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
+_AXIS_OPS = ("expand_dims", "softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "argmax", "argmin")
 _RULES: dict[str, Callable[[_Batch, Node, list[Any], list[bool]], Any]] = {
-    **{f"reduce_{name}": _reduction for name in _REDUCTIONS},
-    **dict.fromkeys(_ALONG, _along_axis),
-    "stack": _joining, "concat": _joining, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,
-    "reshape": _reshape, "get_item": _item, "gather": _gather, "assert_true": _assertion,
+    **{f"reduce_{name}": _reduce for name in _REDUCTIONS},
+    **dict.fromkeys(_AXIS_OPS, _shift_axis),
+    "stack": _join, "concat": _join, "matmul": _matmul, "transpose": _transpose, "squeeze": _squeeze,
+    "reshape": _reshape, "get_item": _get_item, "gather": _gather, "assert_true": _assert,
 }  # fmt: skip

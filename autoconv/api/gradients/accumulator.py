@@ -26,9 +26,11 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._primals, template = flatten(primals)
-        tangent_leaves, other = flatten(tangents)
-        if template != other:
-            raise ValueError(f"the primals and the tangents have different structures: {template} and {other}")
+        tangent_leaves, tangent_template = flatten(tangents)
+        if template != tangent_template:
+            raise ValueError(
+                f"the primals and the tangents have different structures: {template} and {tangent_template}"
+            )
         self._tangents = [convert_to_tensor(t, p.dtype) for p, t in zip(self._primals, tangent_leaves, strict=True)]
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if not primal.shape.is_compatible_with(tangent.shape):
@@ -50,25 +52,25 @@ class ForwardAccumulator:
         """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves, template = flatten(primals)
-        return pack(template, [product(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
+        return pack(template, [jvp_of(self._tape, leaf, self._primals, self._tangents, zero) for leaf in leaves])
 
 
-def product(
+def jvp_of(
     tape: GradientTape, result: Any, primals: Sequence[Any], tangents: Sequence[Any], zero: bool
 ) -> Any:
     """Return the jvp of `result`, which the persistent `tape` recorded."""
-    linear = GradientTape(watch_accessed_variables=False)
-    with linear:
+    vjp_tape = GradientTape(watch_accessed_variables=False)
+    with vjp_tape:
         seed = apply("zeros_like", result if isinstance(result, Tensor) else convert_to_tensor(result))
-        linear.watch(seed)
+        vjp_tape.watch(seed)
         slopes = tape.gradient(result, primals, output_gradients=seed)
         pairs = [(dense(s), t) for s, t in zip(slopes, tangents, strict=True) if s is not None]
     if not pairs:
         return zeros_of_source(result) if zero else None
-    return linear.gradient(
+    return vjp_tape.gradient(
         [s for s, _ in pairs], seed, output_gradients=[t for _, t in pairs],
         unconnected_gradients=UnconnectedGradients.ZERO,
     )  # fmt: skip
 
 
-__all__ = ["ForwardAccumulator", "product"]
+__all__ = ["ForwardAccumulator", "jvp_of"]

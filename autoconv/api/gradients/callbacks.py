@@ -32,7 +32,7 @@ def numpy_function(
     >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
     np.float32(0.637)
     """
-    return _call(func, func, inp, Tout, name)
+    return _apply_callback(func, func, inp, Tout, name)
 
 
 def py_function(
@@ -46,7 +46,7 @@ def py_function(
     >>> autoconv.py_function(lambda x: float(x) ** 2, [autoconv.constant(3.0)], autoconv.float32).numpy()
     np.float32(9.0)
     """
-    return _call(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
+    return _apply_callback(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 
 
 class EagerCall:
@@ -66,27 +66,29 @@ class EagerCall:
         return _array(result)
 
     def gradient(self, b: Any, inputs: Sequence[Any], results: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """The vjp of the op: runs the function again under a tape."""
+        """Build the vjp of the op, which runs the function again under a tape."""
         positions = [i for i, x in enumerate(inputs) if x.type.dtype.is_differentiable]
-        ends = [i for i, ct in enumerate(cotangents) if ct is not None]
+        connected = [i for i, ct in enumerate(cotangents) if ct is not None]
         if not positions:
             return [None] * len(inputs)
 
         def back(*tensors: Any) -> list[Any]:
-            arguments, given = tensors[: len(inputs)], tensors[len(inputs) :]
+            arguments, upstream = tensors[: len(inputs)], tensors[len(inputs) :]
             tape = GradientTape()
             with tape:
                 tape.watch([arguments[i] for i in positions])
                 output = self.function(*arguments)
             results = output if isinstance(output, (list, tuple)) else [output]
-            targets = [convert_to_tensor(results[i]) for i in ends]
+            targets = [convert_to_tensor(results[i]) for i in connected]
             slopes = tape.gradient(
-                targets, [arguments[i] for i in positions], list(given), unconnected_gradients=UnconnectedGradients.ZERO
+                targets, [
+                    arguments[i] for i in positions
+                ], list(upstream), unconnected_gradients=UnconnectedGradients.ZERO
             )
             return [dense(slope) for slope in slopes]
 
         output = b.py_call(
-            *inputs, *(cotangents[i] for i in ends), function=EagerCall(back),
+            *inputs, *(cotangents[i] for i in connected), function=EagerCall(back),
             dtypes=tuple(inputs[i].type.dtype for i in positions),
             shapes=tuple(inputs[i].type.shape for i in positions),
         )  # fmt: skip
@@ -98,18 +100,18 @@ def _array(value: TensorLike) -> Any:
     return None if value is None else np.asarray(convert_to_tensor(value).numpy())  # type: ignore[attr-defined]
 
 
-def _call(
-    given: Callable[..., Any] | None,
+def _apply_callback(
+    original: Callable[..., Any] | None,
     function: object,
     inputs: Sequence[Any] | None,
     outputs: Any,
     name: str | None,
 ) -> Any:
-    if not callable(given):
-        raise ValueError(f"Expected func to be callable. Received func={given!r}")
+    if not callable(original):
+        raise ValueError(f"Expected func to be callable. Received func={original!r}")
     single = not isinstance(outputs, (list, tuple))
-    outs = ([] if outputs is None else [outputs]) if single else list(outputs)
-    types = [_type(output) for output in outs]
+    output_specs = ([] if outputs is None else [outputs]) if single else list(outputs)
+    types = [_output_type(output) for output in output_specs]
     found = apply(
         "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in types),
         shapes=tuple(shape for _, shape in types), name=name,
@@ -120,7 +122,7 @@ def _call(
     return results[0] if results else None
 
 
-def _type(output: Any) -> tuple[DType, Shape]:
+def _output_type(output: Any) -> tuple[DType, Shape]:
     if isinstance(output, TensorSpec):
         return output.dtype, output.shape.dims_tuple
     return as_dtype(output), None

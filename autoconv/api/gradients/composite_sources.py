@@ -1,4 +1,4 @@
-"""Sources and targets of gradients in which composite tensors count by their differentiable components."""
+"""Sources and targets of gradients: composite tensors are replaced by their differentiable components."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.runtime.support.structure import Template, flatten, pack
 from autoconv.runtime.support.type_spec import is_composite
 
 
-class Differentiable:
+class DifferentiableTensors:
     """The tensors of a structure: leaves, and those components of composite tensors that may have gradients."""
 
     def __init__(self, structure: Any) -> None:
@@ -17,10 +17,10 @@ class Differentiable:
         self._parts = [_parts(leaf) for leaf in leaves]
         self.tensors = [tensor for tensors, _, _ in self._parts for tensor in tensors]
 
-    def packed(self, gradients: Sequence[Any]) -> Any:
-        """Return the gradients in the structure: that of a composite has them in place of the components."""
-        waiting = iter(gradients)
-        return pack(self._template, [_pack(*part, waiting) for part in self._parts])
+    def pack_gradients(self, gradients: Sequence[Any]) -> Any:
+        """Pack the gradients into the structure; in a composite they replace its components."""
+        remaining = iter(gradients)
+        return pack(self._template, [_pack_leaf(*part, remaining) for part in self._parts])
 
 
 def _parts(leaf: Any) -> tuple[list[Any], list[Any], Template | None]:
@@ -33,11 +33,13 @@ def _may_have_gradient(tensor: Any) -> bool:
     return bool(tensor.dtype.is_differentiable)
 
 
-def _pack(sources: Sequence[Any], every: Sequence[Any], template: Template | None, waiting: Iterator[Any]) -> Any:
-    gradients = [next(waiting) for _ in sources]
+def _pack_leaf(
+    sources: Sequence[Any], components: Sequence[Any], template: Template | None, remaining: Iterator[Any]
+) -> Any:
+    gradients = [next(remaining) for _ in sources]
     if template is None:
         return gradients[0]
     if all(gradient is None for gradient in gradients):
         return None
-    of_parts = iter(gradients)
-    return pack(template, [next(of_parts) if _may_have_gradient(part) else part for part in every])
+    remaining_parts = iter(gradients)
+    return pack(template, [next(remaining_parts) if _may_have_gradient(part) else part for part in components])

@@ -55,19 +55,21 @@ def gradients(
         apply("ones_like", t) if ct is None else convert_to_tensor(ct)
         for t, ct in zip(targets, cotangents, strict=True)
     ]
-    stopped = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
+    stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
-    def within(graph: Graph) -> list[Node] | None:
-        return [n for n in graph.nodes if not stopped.intersection(n.results)] if stopped else None
+    def nodes_before_stops(graph: Graph) -> list[Node] | None:
+        return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
-    places = [symbolic_source(region, source) for source in sources]
+    source_values = [symbolic_source(region, source) for source in sources]
     iterator = iter(
         symbolic_gradients(
             region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
-            [region.lift(graph_value(region, seed)) for seed in seeds], [v for v in places if v is not None], within,
+            [region.lift(graph_value(region, seed)) for seed in seeds], [
+                v for v in source_values if v is not None
+            ], nodes_before_stops,
         )
     )  # fmt: skip
-    slopes = [None if v is None else next(iterator) for v in places]
+    slopes = [None if v is None else next(iterator) for v in source_values]
     tensors = [None if v is None else SymbolicTensor(region.lift(v)) for v in slopes]
     if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
         return [zeros_of_source(s) if g is None else g for s, g in zip(sources, tensors, strict=True)]
@@ -123,18 +125,20 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     @functools.wraps(function)
     def with_gradient(*args: Any, **kwargs: Any) -> Any:
         region = current_region()
-        given, shape = flatten(args)  # each tensor in tuples, lists and dicts is an argument of the gradient
-        arguments = [convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in given]
+        leaf_arguments, argument_template = flatten(args)  # each tensor is an argument of the vjp
+        arguments = [
+            convert_to_tensor(a) if region is not None or isinstance(a, Variable) else a for a in leaf_arguments
+        ]
         recorder = tape_recorders.Recorder()
         tape_recorders.start(recorder)
         try:  # tapes record the body too: its vjp may use values of it, and may be differentiated again
-            result, vjp_function = call(function)(*pack(shape, arguments), **kwargs)
+            result, vjp_function = call(function)(*pack(argument_template, arguments), **kwargs)
         finally:
             tape_recorders.stop(recorder)
-        used = list(recorder.variables.values())
+        variables = list(recorder.variables.values())
         leaves, template = flatten(result)
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        vjp = _CustomVjp(vjp_function, len(arguments), used, str(getattr(function, "__name__", "function")))
+        vjp = _CustomVjp(vjp_function, len(arguments), variables, str(getattr(function, "__name__", "function")))
         record = _record_eager if region is None else functools.partial(_record_symbolic, region)
         return pack(template, record(vjp, arguments, tensors))
 
@@ -144,9 +148,11 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 class _CustomVjp:
     """The vjp of a function with a custom gradient: maps cotangents of the results to those of the arguments."""
 
-    def __init__(self, function: Callable[..., Any], count: int, variables: Sequence[Variable], name: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], argument_count: int, variables: Sequence[Variable], name: str
+    ) -> None:
         self.function = function
-        self.count = count
+        self.count = argument_count
         self.variables = variables
         self.name = name
         if variables and not _takes_variables(function):
@@ -157,18 +163,18 @@ class _CustomVjp:
 
     def __call__(self, cotangents: Sequence[Any]) -> list[Any]:
         """Return the cotangents of the arguments, followed by those of the variables."""
-        more: Any = ()
+        variable_cotangents: Any = ()
         if self.variables:
-            found, more = call(self.function)(*cotangents, variables=list(self.variables))
+            output, variable_cotangents = call(self.function)(*cotangents, variables=list(self.variables))
         else:
-            found = call(self.function)(*cotangents)
-        leaves, _ = flatten(found)
-        if len(leaves) != self.count or len(more) != len(self.variables):
+            output = call(self.function)(*cotangents)
+        leaves, _ = flatten(output)
+        if len(leaves) != self.count or len(variable_cotangents) != len(self.variables):
             raise ValueError(
                 f"the gradient of {self.name} gives {len(leaves)} cotangents for {self.count} arguments"
-                + (f", and {len(more)} for {len(self.variables)} variables" if self.variables else "")
+                + (f", and {len(variable_cotangents)} for {len(self.variables)} variables" if self.variables else "")
             )
-        return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *more)]
+        return [None if ct is None else convert_to_tensor(ct) for ct in (*leaves, *variable_cotangents)]
 
 
 def _takes_variables(function: Callable[..., Any]) -> bool:
@@ -195,15 +201,15 @@ def _record_symbolic(region: Region, vjp: _CustomVjp, arguments: Sequence[Any], 
     inner = subregion(region, "custom_gradient")
     cotangents = [SymbolicTensor(inner.graph.add_parameter(t.type, "cotangent")) for t in tensors]
     with recording(inner):
-        found = vjp(cotangents)
-        reached = tuple(i for i, ct in enumerate(found) if ct is not None)
-        inner.graph.outputs = [inner.lift(graph_value(inner, found[i])) for i in reached]
+        argument_cotangents = vjp(cotangents)
+        connected = tuple(i for i, ct in enumerate(argument_cotangents) if ct is not None)
+        inner.graph.outputs = [inner.lift(graph_value(inner, argument_cotangents[i])) for i in connected]
     captures = unify_captures([inner], len(cotangents))
     operands: list[Value] = [graph_value(region, a) for a in (*arguments, *(v.storage for v in vjp.variables))]
     values = [region.lift(v) for v in (*operands, *(graph_value(region, t) for t in tensors))]
     node = region.record(
         "custom_gradient", [*values, *captures],
-        {"arguments": len(operands), "results": len(tensors), "reached": reached},
+        {"arguments": len(operands), "results": len(tensors), "reached": connected},
         regions=[inner.graph], types=[t.type for t in tensors],
     )  # fmt: skip
     return [SymbolicTensor(value) for value in node.results]

@@ -40,16 +40,20 @@ def rows_of(target: Tensor, gradients: Any) -> list[Any]:
         return [None] * len(probe)
 
     @kind_preserving
-    def row(number: TensorLike) -> Any:
-        hot = apply("cast", apply("equal", _positions(flat), number), dtype=target.type.dtype)
-        result = gradients(apply("reshape_like", hot, target))
+    def gradients_of_element(number: TensorLike) -> Any:
+        seed = apply("cast", apply("equal", _element_indices(flat), number), dtype=target.type.dtype)
+        result = gradients(apply("reshape_like", seed, target))
         return tuple(result[i] for i in connected)
 
-    stacked = iter(map_fn(row, _positions(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)))
+    stacked = iter(
+        map_fn(
+            gradients_of_element, _element_indices(flat), fn_output_signature=tuple(probe[i].dtype for i in connected)
+        )
+    )
     return [next(stacked) if i in connected else None for i in range(len(probe))]
 
 
-def _positions(flat: Any) -> Any:
+def _element_indices(flat: Any) -> Any:
     zero, one = (convert_to_tensor(np.array(n, np.int32)) for n in (0, 1))
     return apply("range", zero, apply("size", flat), one)
 
@@ -61,7 +65,7 @@ def _one_hot(target: Tensor, position: int) -> Any:
 
 
 def dense(gradient: TensorLike) -> Any:
-    """Convert an IndexedSlices to the whole tensor."""
+    """Convert an IndexedSlices to a dense tensor."""
     return convert_to_tensor(gradient) if isinstance(gradient, IndexedSlices) else gradient
 
 

@@ -1,4 +1,4 @@
-"""Functions whose inner values are computed anew for their gradients instead of being kept."""
+"""Functions whose intermediate values are recomputed for their gradients instead of being stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.runtime.support.structure import flatten
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with the results of `f`, whose gradient runs `f` once more: what it computes is not kept.
+    """Return a function like `f` whose gradient runs `f` again: its intermediate values are not stored.
 
     >>> square = autoconv.recompute_grad(lambda x: x * x)
     >>> autoconv.grad(square)(3.0)
@@ -25,7 +25,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
-        def once_more(*arguments: Any) -> Any:
+        def with_recomputed_gradient(*arguments: Any) -> Any:
             with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):  # the last one notes the variables read
                 result = call(f)(*arguments, **kwargs)
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
@@ -43,6 +43,6 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
             return result, pull
 
-        return once_more(*args)
+        return with_recomputed_gradient(*args)
 
     return recomputed

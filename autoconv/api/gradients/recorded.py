@@ -10,45 +10,45 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 class RecordedInterval:
-    """The nodes recorded while it was open.
+    """The nodes recorded while the interval was open.
 
-    In the graph where it was opened, these are the nodes between opening and closing; in surrounding graphs none, and
+    In the graph where it was opened, these are the nodes between opening and closing; in enclosing graphs none, and
     in graphs created later all.
     """
 
     def __init__(self) -> None:
-        self._parts: dict[Graph, Node | None] = {}
-        self._around: set[Graph] = set()
-        self._left_out: set[Node] = set()
-        self._gaps: dict[Graph, Node | None] = {}
+        self._start_marks: dict[Graph, Node | None] = {}
+        self._enclosing: set[Graph] = set()
+        self._excluded: set[Node] = set()
+        self._close_marks: dict[Graph, Node | None] = {}
 
     def open(self, region: Region | None) -> None:
         if region is None:
             return
-        if region.graph in self._gaps:
-            self._left_out.update(_nodes_after(region.graph, self._gaps.pop(region.graph)))
-        elif region.graph not in self._parts:
-            self._parts[region.graph] = region.graph.mark()
+        if region.graph in self._close_marks:
+            self._excluded.update(_nodes_after(region.graph, self._close_marks.pop(region.graph)))
+        elif region.graph not in self._start_marks:
+            self._start_marks[region.graph] = region.graph.mark()
             outer = region.parent
             while outer is not None:
-                self._around.add(outer.graph)
+                self._enclosing.add(outer.graph)
                 outer = outer.parent
 
     def close(self, region: Region | None) -> None:
         if region is not None:
-            self._gaps[region.graph] = region.graph.mark()
+            self._close_marks[region.graph] = region.graph.mark()
 
-    def within(self, graph: Graph) -> list[Node] | None:
-        """Return the nodes of the graph that belong to it, None for all of them."""
-        if graph in self._around and graph not in self._parts:
+    def nodes_in(self, graph: Graph) -> list[Node] | None:
+        """Return the nodes of the graph in the interval, None for all nodes."""
+        if graph in self._enclosing and graph not in self._start_marks:
             return []
         nodes = graph.nodes[:]
-        if graph in self._parts:
-            nodes = _nodes_after(graph, self._parts[graph])
-        if graph in self._gaps:
-            after = set(_nodes_after(graph, self._gaps[graph]))
+        if graph in self._start_marks:
+            nodes = _nodes_after(graph, self._start_marks[graph])
+        if graph in self._close_marks:
+            after = set(_nodes_after(graph, self._close_marks[graph]))
             nodes = [node for node in nodes if node not in after]
-        return [node for node in nodes if node not in self._left_out] if self._left_out else nodes
+        return [node for node in nodes if node not in self._excluded] if self._excluded else nodes
 
 
 def symbolic_source(region: Region, source: TensorLike) -> Value | None:
@@ -56,9 +56,9 @@ def symbolic_source(region: Region, source: TensorLike) -> Value | None:
     if isinstance(source, SymbolicTensor):
         return source.value_in_graph
     storage = source.storage if isinstance(source, Variable) else source
-    own = getattr(storage, "value_in_root", None)
-    if own is not None:
-        return own  # type: ignore[no-any-return]
+    root_value = getattr(storage, "value_in_root", None)
+    if root_value is not None:
+        return root_value  # type: ignore[no-any-return]
     captured = region.trace.captures.get(id(storage))
     return None if captured is None else captured[1]
 

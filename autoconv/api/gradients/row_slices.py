@@ -23,10 +23,12 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     None for any other gradient, and where sizes are known only at run time. `value` itself remains the dense gradient.
     """
     shape: Any = getattr(value.type, "shape", None)
-    parts = None if not shape or None in shape else _parts(region, value, shape)
+    parts = None if not shape or None in shape else _selected_rows(region, value, shape)
     if parts is None:
         return None
-    rows = [apply("reshape", row, shape=(_count(at), *shape[1:])) for row, _, at in parts]
+    rows = [
+        apply("reshape", row, shape=(_position_count(positions_shape), *shape[1:])) for row, _, positions_shape in parts
+    ]
     indices = [apply("reshape", index, shape=(-1,)) for _, index, _ in parts]
     if len(parts) > 1:
         widest = max((index.dtype for index in indices), key=lambda dtype: dtype.size)
@@ -37,13 +39,13 @@ def row_slices(region: Region, value: Value) -> IndexedSlices | None:
     return result
 
 
-def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
+def _selected_rows(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Tensor, Shape]] | None:
     """Return the rows, the positions and their shape for each `ungather` in a sum; None if it has other terms."""
     node = value.node
     if node is None or value.graph is not region.graph or getattr(value.type, "shape", None) != shape:
         return None
     if node.op.name == "add":
-        first, second = (_parts(region, part, shape) for part in node.inputs)
+        first, second = (_selected_rows(region, part, shape) for part in node.inputs)
         return None if first is None or second is None else first + second
     attributes = node.attributes
     if node.op.name != "ungather" or attributes.get("axis", 0) != 0 or attributes.get("batch_dims", 0) != 0:
@@ -52,7 +54,7 @@ def _parts(region: Region, value: Value, shape: Shape) -> list[tuple[Tensor, Ten
     return [(SymbolicTensor(rows), SymbolicTensor(indices), indices.type.shape)]  # type: ignore[union-attr]
 
 
-def _count(shape: Shape) -> int:
+def _position_count(shape: Shape) -> int:
     """Return the number of positions; -1 if it is unknown."""
     sizes = [size for size in shape or (None,) if isinstance(size, int)]
     return math.prod(sizes) if shape is not None and len(sizes) == len(shape) else -1

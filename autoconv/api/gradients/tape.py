@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.gradients.composite_sources import Differentiable
+from autoconv.api.gradients.composite_sources import DifferentiableTensors
 from autoconv.api.gradients.dense_gradients import dense, rows_of, shape_of, zeros_of_source
 from autoconv.api.gradients.recorded import RecordedInterval, symbolic_source
 from autoconv.api.gradients.row_slices import row_slices
@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, Tensor
 
 _LOG = logging.getLogger("autoconv")
-_USED_UP = (
+_USED_UP_MESSAGE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Ask for all of "
     "them at once, with a list of sources, or make the tape with persistent=True."
 )
@@ -74,7 +74,7 @@ class GradientTape:
         self, persistent: bool = False, watch_accessed_variables: bool = True, *, recompute_every: int | None = None
     ) -> None:
         self._persistent = persistent
-        self._recompute_every = _checked_steps(recompute_every)
+        self._recompute_every = _check_steps(recompute_every)
         self._watches_variables = watch_accessed_variables
         self._used = False
         self._recording = False
@@ -111,9 +111,9 @@ class GradientTape:
 
         Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
         """
-        for value in map(stands_for, Differentiable(tensor).tensors):
+        for value in map(stands_for, DifferentiableTensors(tensor).tensors):
             if not isinstance(value, (Tensor, Variable)):
-                raise _not_a_tensor(value)
+                raise _tensor_type_error(value)
             if not value.dtype.is_differentiable:
                 _warn("watched", value, "")
             elif isinstance(value, Variable):
@@ -170,22 +170,23 @@ class GradientTape:
         `unconnected_gradients="zero"`. The gradient of rows selected by `gather` along the first dimension only is an
         IndexedSlices. Raises RuntimeError when the tape is used up, ValueError for anything that is not a tensor.
         """
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        self._use()
+        fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        self._mark_used()
         targets = _check_values(target, "target")
-        differentiable = Differentiable(sources)
+        differentiable = DifferentiableTensors(sources)
         cotangents: list[Any] = [None] * len(targets)
         if output_gradients is not None:
-            cotangents = [output_gradients] if flatten(target)[1] is None else Differentiable(output_gradients).tensors
+            is_single = flatten(target)[1] is None
+            cotangents = [output_gradients] if is_single else DifferentiableTensors(output_gradients).tensors
         if len(cotangents) != len(targets):
             raise ValueError(f"there are {len(targets)} targets and {len(cotangents)} output_gradients")
         gradients = self._gradients(targets, cotangents, _check_values(sources, "source"))
         self._release()
-        if zero:
+        if fills_zeros:
             gradients = [
                 zeros_of_source(s) if g is None else g for s, g in zip(differentiable.tensors, gradients, strict=True)
             ]
-        return differentiable.packed(gradients)
+        return differentiable.pack_gradients(gradients)
 
     def jacobian(
         self, target: TensorLike, sources: Any, unconnected_gradients: Any = UnconnectedGradients.NONE,
@@ -197,15 +198,15 @@ class GradientTape:
         source. Raises the errors of `gradient`.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
-        self._use()
+        self._mark_used()
         (value,) = _check_values(target, "target")
         _, template = flatten(sources)
-        places = _check_values(sources, "source")
+        source_leaves = _check_values(sources, "source")
         tensor = convert_to_tensor(value) if isinstance(value, Variable) else value
-        rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], places))
+        rows = rows_of(tensor, lambda seed: self._gradients([value], [seed], source_leaves))
         self._release()
         stacks = []
-        for leaf, stacked in zip(places, rows, strict=True):
+        for leaf, stacked in zip(source_leaves, rows, strict=True):
             shape = apply("concat", apply("shape", tensor), apply("shape", convert_to_tensor(leaf)), axis=0)
             if stacked is None and unconnected is UnconnectedGradients.ZERO:
                 zero = convert_to_tensor(0, leaf.dtype)
@@ -224,16 +225,19 @@ class GradientTape:
         A target of shape [b, ...t] and a source of shape [b, ...s] give [b, ...t, ...s]; a row of the target must
         depend only on its own row of the source. Raises ValueError when the first dimensions differ.
         """
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        self._use()
-        (value,), (place,) = _check_values(target, "target"), _check_values(source, "source")
-        shape, other = shape_of(value), shape_of(place)
-        if not shape or not other or (None not in (shape[0], other[0]) and shape[0] != other[0]):
+        fills_zeros = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        self._mark_used()
+        (value,), (source_leaf,) = _check_values(target, "target"), _check_values(source, "source")
+        shape, source_shape = shape_of(value), shape_of(source_leaf)
+        if not shape or not source_shape or (None not in (shape[0], source_shape[0]) and shape[0] != source_shape[0]):
             raise ValueError(
-                f"Need first dimension of target shape ({list(shape)}) and source shape ({list(other)}) to match."
+                f"Need first dimension of target shape ({list(shape)}) and source shape ({list(source_shape)}) to "
+                "match."
             )
-        if None in (*shape[1:], *other[1:]):
-            raise ValueError(f"batch_jacobian needs all but the first dimension, found {list(shape)} and {list(other)}")
+        if None in (*shape[1:], *source_shape[1:]):
+            raise ValueError(
+                f"batch_jacobian needs all but the first dimension, found {list(shape)} and {list(source_shape)}"
+            )
         count = int(np.prod(shape[1:], dtype=np.int64))
         columns = []
         for column in range(count):
@@ -241,21 +245,23 @@ class GradientTape:
             row[column] = 1.0
             ones = apply("ones_like", convert_to_tensor(value))
             seed = apply("multiply", ones, convert_to_tensor(row.reshape(shape[1:]).astype(value.dtype.numpy)))
-            columns.append(self._gradients([value], [seed], [place])[0])
+            columns.append(self._gradients([value], [seed], [source_leaf])[0])
         self._release()
         if not columns or columns[0] is None:
-            if not zero and columns:
+            if not fills_zeros and columns:
                 return None
-            whole = apply("zeros_like", convert_to_tensor(source))
-            columns = [whole] * count
+            zeros = apply("zeros_like", convert_to_tensor(source))
+            columns = [zeros] * count
         stacked = apply("stack", *map(dense, columns), axis=1)
         batch = apply("shape", convert_to_tensor(source))[:1]
-        rest = convert_to_tensor(np.array([*shape[1:], *other[1:]], np.int32))
-        return _reshape(stacked, (other[0], *shape[1:], *other[1:]), apply("concat", batch, rest, axis=0))
+        tail_sizes = convert_to_tensor(np.array([*shape[1:], *source_shape[1:]], np.int32))
+        return _reshape(
+            stacked, (source_shape[0], *shape[1:], *source_shape[1:]), apply("concat", batch, tail_sizes, axis=0)
+        )
 
-    def _use(self) -> None:
+    def _mark_used(self) -> None:
         if self._used and not self._persistent:
-            raise RuntimeError(_USED_UP)
+            raise RuntimeError(_USED_UP_MESSAGE)
         self._used = True
         if self._recording and not self._persistent:
             self._stop()
@@ -265,36 +271,38 @@ class GradientTape:
         if not self._persistent:
             self._recorder.forget()
 
-    def _gradients(self, targets: Sequence[Any], given: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
+    def _gradients(self, targets: Sequence[Any], upstream: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
         region = current_region()
         if region is not None:
-            return self._symbolic(region, targets, given, sources)
+            return self._symbolic_gradients(region, targets, upstream, sources)
         target_values = [_recorded_value(t) for t in targets]
-        cotangents = [_seed(t, ct) for t, ct in zip(targets, given, strict=True)]
-        places = [_recorded_value(s) for s in sources]
+        cotangents = [_seed(t, ct) for t, ct in zip(targets, upstream, strict=True)]
+        source_values = [_recorded_value(s) for s in sources]
         pairs = [(t, ct) for t, ct in zip(target_values, cotangents, strict=True) if ct is not None]
-        return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], places)
+        return eager_gradients(self._recorder, [t for t, _ in pairs], [ct for _, ct in pairs], source_values)
 
-    def _symbolic(
+    def _symbolic_gradients(
         self, region: Region, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]
     ) -> Any:
         watched = [symbolic_source(region, v) for v in (*self._watched, *self._recorder.variables.values())]
         values = [value for value in watched if value is not None]
-        places = [symbolic_source(region, source) for source in sources]
-        among = connected_values(region, values, self._interval.within)
-        reached = [v if v in among else None for v in places]
-        ends, seeds = [], []
+        source_values = [symbolic_source(region, source) for source in sources]
+        connected = connected_values(region, values, self._interval.nodes_in)
+        connected_sources = [v if v in connected else None for v in source_values]
+        target_values, seeds = [], []
         for target, cotangent in zip(targets, cotangents, strict=True):
             tensor = target if isinstance(target, SymbolicTensor) else None
             seed = _seed(target, cotangent)
             if tensor is not None and seed is not None:
                 region.lift(tensor.value_in_graph)  # raises here if it is out of scope
-                ends.append(tensor.value_in_graph)
-                seeds.append(region.lift(_in_graph(region, seed)))
-        wrt: list[Value] = [v for v in reached if v is not None]
-        iterator = iter(symbolic_gradients(region, ends, seeds, wrt, self._interval.within, self._recompute_every))
-        slopes = [None if v is None else next(iterator) for v in reached]
-        return [None if v is None else _as_gradient(region, region.lift(v)) for v in slopes]
+                target_values.append(tensor.value_in_graph)
+                seeds.append(region.lift(_lift_to_graph(region, seed)))
+        wrt: list[Value] = [v for v in connected_sources if v is not None]
+        iterator = iter(
+            symbolic_gradients(region, target_values, seeds, wrt, self._interval.nodes_in, self._recompute_every)
+        )
+        slopes = [None if v is None else next(iterator) for v in connected_sources]
+        return [None if v is None else _wrap_gradient(region, region.lift(v)) for v in slopes]
 
 
 def _seed(target: Any, cotangent: Any) -> Any:
@@ -311,30 +319,30 @@ def _seed(target: Any, cotangent: Any) -> Any:
     return seed
 
 
-def _check_values(values: TensorLike, what: str) -> list[Any]:
-    leaves = list(map(stands_for, Differentiable(values).tensors))
+def _check_values(values: TensorLike, role: str) -> list[Any]:
+    leaves = list(map(stands_for, DifferentiableTensors(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
-            raise _not_a_tensor(value)
-        if what == "source" and not value.dtype.is_differentiable:
+            raise _tensor_type_error(value)
+        if role == "source" and not value.dtype.is_differentiable:
             _warn("source", value, " when calling GradientTape.gradient")
     return leaves
 
 
-def _not_a_tensor(value: TensorLike) -> ValueError:
+def _tensor_type_error(value: TensorLike) -> ValueError:
     return ValueError(
         f"Passed in object {value!r} of type {type(value).__name__!r}, not autoconv.Tensor or autoconv.Variable: make "
         "a tensor of it, autoconv.constant(…), before the tape records what is computed with it."
     )
 
 
-def _warn(what: str, value: Any, when: str) -> None:
+def _warn(role: str, value: Any, context: str) -> None:
     _LOG.warning(
-        "The dtype of the %s tensor must be floating (e.g. autoconv.float32)%s, got %r", what, when, value.dtype
+        "The dtype of the %s tensor must be floating (e.g. autoconv.float32)%s, got %r", role, context, value.dtype
     )
 
 
-def _checked_steps(steps: int | None) -> int | None:
+def _check_steps(steps: int | None) -> int | None:
     if steps is not None and (not isinstance(steps, int) or steps < 1):
         raise ValueError(f"recompute_every is a number of iterations, at least 1, found {steps!r}")
     return steps
@@ -344,7 +352,7 @@ def _recorded_value(value: TensorLike) -> Any:
     return value.storage if isinstance(value, Variable) else value
 
 
-def _in_graph(region: Region, tensor: Any) -> Value:
+def _lift_to_graph(region: Region, tensor: Any) -> Value:
     if isinstance(tensor, SymbolicTensor):
         return tensor.value_in_graph
     return region.trace.capture(tensor, tensor.type, "Const")
@@ -354,7 +362,7 @@ def _reshape(value: TensorLike, shape: tuple[Any, ...], vector: Any) -> Any:
     return apply("reshape", value, shape=shape) if None not in shape else apply("reshape", value, vector, shape=shape)
 
 
-def _as_gradient(region: Region, value: Value) -> Any:
+def _wrap_gradient(region: Region, value: Value) -> Any:
     """Return the gradient as a tensor, or as IndexedSlices where it consists of rows."""
     slices = None if region.contract.objects_in_graph else row_slices(region, value)
     return SymbolicTensor(value) if slices is None else slices

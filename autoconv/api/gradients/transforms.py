@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.gradients.accumulator import product
+from autoconv.api.gradients.accumulator import jvp_of
 from autoconv.api.gradients.dense_gradients import dense
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
 from autoconv.config import SETTINGS
@@ -32,7 +32,7 @@ from autoconv.tracing.api.function import Function as Compiled
 from autoconv.tracing.api.function_options import FunctionOptions
 
 Function = Callable[..., Any]
-_SHOWN = ("__name__", "__qualname__", "__doc__")  # of a function in those that are made of it
+_COPIED_ATTRIBUTES = ("__name__", "__qualname__", "__doc__")  # of a function, for its transforms
 
 
 @kind_preserving
@@ -59,11 +59,11 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
     >>> autoconv.grad(lambda x: x**3)(2.0)
     12.0
     """
-    both = _with_gradient(f, argnums, recompute_every)
+    value_and_gradient = _with_gradient(f, argnums, recompute_every)
 
     @_wraps(f)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
+        return value_and_gradient(*args, **kwargs)[1]
 
     return _compile_like(f, gradient)
 
@@ -71,18 +71,18 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, *, recompute_every: int 
 def _with_gradient(f: Function, argnums: int | Sequence[int], recompute_every: int | None) -> Function:
     @_wraps(f)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        all_arguments, wrt_arguments = _arguments(f, args, argnums)
+        all_arguments, wrt_arguments = _select_arguments(f, args, argnums)
         tape = GradientTape(watch_accessed_variables=False, recompute_every=recompute_every)
         with tape:
             wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
             value = call(f)(*all_arguments, **kwargs)
-        result = _scalar(f, value)
-        found = tape.gradient(result, wrt_arguments)
-        _check_followed(f, tape, found)
-        filled = [_or_zeros(g, x) for g, x in zip(flatten(found)[0], flatten(wrt_arguments)[0], strict=True)]
-        gradients = [_of_kind(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
+        result = _check_scalar(f, value)
+        raw_gradients = tape.gradient(result, wrt_arguments)
+        _check_connected(f, tape, raw_gradients)
+        filled = [_fill_zeros(g, x) for g, x in zip(flatten(raw_gradients)[0], flatten(wrt_arguments)[0], strict=True)]
+        gradients = [_convert_to_kind(g, x) for g, x in zip(filled, flatten(wrt_arguments)[0], strict=True)]
         packed = pack(flatten(wrt_arguments)[1], gradients)
-        return _of_kind(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
+        return _convert_to_kind(result, result), packed[0] if isinstance(argnums, int) else tuple(packed)
 
     return with_gradient
 
@@ -100,14 +100,14 @@ def jacobian(f: Function, argnums: int = 0) -> Function:
 
     @_wraps(f)
     def derivatives(*args: Any, **kwargs: Any) -> Any:
-        all_arguments, (argument,) = _arguments(f, args, argnums)
+        all_arguments, (argument,) = _select_arguments(f, args, argnums)
         tape = GradientTape(persistent=True, watch_accessed_variables=False)
         with tape:
             argument = map_structure(lambda x: _watch(tape, x), argument)
             value = call(f)(*all_arguments, **kwargs)
         result = value if isinstance(value, Tensor) else convert_to_tensor(value)
-        found = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return map_structure(lambda g, x: _of_kind(g, x, *_arrays([result])), found, argument)
+        slopes = tape.jacobian(result, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        return map_structure(lambda g, x: _convert_to_kind(g, x, *_array_tensors([result])), slopes, argument)
 
     return _compile_like(f, derivatives)
 
@@ -124,8 +124,8 @@ def hessian(f: Function, argnums: int = 0) -> Function:
     """
 
     @_wraps(f)
-    def second(*args: Any, **kwargs: Any) -> Any:
-        all_arguments, (argument,) = _arguments(f, args, argnums)
+    def second_derivatives(*args: Any, **kwargs: Any) -> Any:
+        all_arguments, (argument,) = _select_arguments(f, args, argnums)
         if not isinstance(argument, (Tensor, np.ndarray)):
             raise TypeError(f"hessian takes the derivatives with respect to one tensor, found {argument!r}")
         outer = GradientTape(persistent=True, watch_accessed_variables=False)
@@ -134,14 +134,14 @@ def hessian(f: Function, argnums: int = 0) -> Function:
             inner = GradientTape(watch_accessed_variables=False)
             with inner:
                 inner.watch(argument)
-                result = _scalar(f, call(f)(*all_arguments, **kwargs))
+                result = _check_scalar(f, call(f)(*all_arguments, **kwargs))
             slope = inner.gradient(result, argument)
-            _check_followed(f, inner, slope)
-            slope = _or_zeros(slope, argument)
-        found = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
-        return _of_kind(found, argument)
+            _check_connected(f, inner, slope)
+            slope = _fill_zeros(slope, argument)
+        slopes = outer.jacobian(slope, argument, unconnected_gradients=UnconnectedGradients.ZERO)
+        return _convert_to_kind(slopes, argument)
 
-    return _compile_like(f, second)
+    return _compile_like(f, second_derivatives)
 
 
 @kind_preserving
@@ -152,10 +152,10 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
     >>> back(autoconv.constant([1.0, 1.0]))[0].numpy()
     array([2., 4.], dtype=float32)
     """
-    all_arguments, chosen = _arguments(f, primals, tuple(range(len(primals))))
+    all_arguments, wrt_arguments = _select_arguments(f, primals, tuple(range(len(primals))))
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
-        chosen = map_structure(lambda x: _watch(tape, x), chosen)
+        wrt_arguments = map_structure(lambda x: _watch(tape, x), wrt_arguments)
         value = call(f)(*all_arguments)
 
     @kind_preserving
@@ -164,11 +164,15 @@ def vjp(f: Function, *primals: Any) -> tuple[Any, Function]:
         flat = [cotangents] if like is None else flatten(cotangents)[0]
         leaves = [leaf if is_tensor(leaf) else convert_to_tensor(leaf) for leaf in flatten(value)[0]]
         tensors = [convert_to_tensor(c, v.dtype) for c, v in zip(flat, leaves, strict=True)]
-        found = tape.gradient(leaves, chosen, output_gradients=tensors)
-        filled = [_of_kind(_or_zeros(g, x), x) for g, x in zip(flatten(found)[0], flatten(chosen)[0], strict=True)]
-        return tuple(pack(flatten(chosen)[1], filled))
+        slopes = tape.gradient(leaves, wrt_arguments, output_gradients=tensors)
+        filled = [
+            _convert_to_kind(_fill_zeros(g, x), x) for g, x in zip(
+                flatten(slopes)[0], flatten(wrt_arguments)[0], strict=True
+            )
+        ]
+        return tuple(pack(flatten(wrt_arguments)[1], filled))
 
-    return map_structure(lambda leaf: _of_kind(leaf, leaf), value), back
+    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), back
 
 
 @kind_preserving
@@ -179,16 +183,18 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
     >>> change.numpy()
     np.float32(6.0)
     """
-    all_arguments, chosen = _arguments(f, tuple(primals), tuple(range(len(primals))))
-    directions = map_structure(lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(chosen), list(tangents))
+    all_arguments, wrt_arguments = _select_arguments(f, tuple(primals), tuple(range(len(primals))))
+    directions = map_structure(
+        lambda x, t: convert_to_tensor(t, as_dtype(x.dtype)), list(wrt_arguments), list(tangents)
+    )
     tape = GradientTape(persistent=True, watch_accessed_variables=False)
     with tape:
-        chosen = map_structure(lambda x: _watch(tape, x), list(chosen))
+        wrt_arguments = map_structure(lambda x: _watch(tape, x), list(wrt_arguments))
         value = call(f)(*all_arguments)
     leaves, template = flatten(value)
-    primals, directions = flatten(chosen)[0], flatten(directions)[0]
-    changes = [_of_kind(product(tape, leaf, primals, directions, zero=True), leaf) for leaf in leaves]
-    return map_structure(lambda leaf: _of_kind(leaf, leaf), value), pack(template, changes)
+    primals, directions = flatten(wrt_arguments)[0], flatten(directions)[0]
+    changes = [_convert_to_kind(jvp_of(tape, leaf, primals, directions, zero=True), leaf) for leaf in leaves]
+    return map_structure(lambda leaf: _convert_to_kind(leaf, leaf), value), pack(template, changes)
 
 
 def _wraps(f: Function) -> Callable[[Function], Function]:
@@ -196,7 +202,7 @@ def _wraps(f: Function) -> Callable[[Function], Function]:
     _check_callable(f)
 
     def wrap(transformed: Function) -> Function:
-        return kind_preserving(functools.wraps(f, _SHOWN, ())(transformed))
+        return kind_preserving(functools.wraps(f, _COPIED_ATTRIBUTES, ())(transformed))
 
     return wrap
 
@@ -213,11 +219,11 @@ def _compile_like(f: Function, transform: Function) -> Function:
     return Compiled(transform, f._contract, FunctionOptions(backend=f.backend))
 
 
-def _arrays(tensors: Iterable[Any]) -> list[ArrayTensor]:
+def _array_tensors(tensors: Iterable[Any]) -> list[ArrayTensor]:
     return [tensor for tensor in tensors if type(tensor) is ArrayTensor]
 
 
-def _arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
+def _select_arguments(f: Function, args: tuple[Any, ...], argnums: int | Sequence[int]) -> tuple[list[Any], list[Any]]:
     """Return all arguments, with tensors in place of those to differentiate by, and the latter alone."""
     _check_callable(f)
     positions = [argnums] if isinstance(argnums, int) else list(argnums)
@@ -266,7 +272,7 @@ def _watch(tape: GradientTape, value: TensorLike) -> Any:
     return value
 
 
-def _scalar(f: Function, value: Any) -> Any:
+def _check_scalar(f: Function, value: Any) -> Any:
     if not is_tensor(value) and not isinstance(value, (float, int, np.generic)):
         raise TypeError(f"a gradient is taken of a scalar, {_name(f)} gave {value!r}")
     result = value if is_tensor(value) else convert_to_tensor(value)
@@ -280,7 +286,7 @@ def _scalar(f: Function, value: Any) -> Any:
     return result
 
 
-def _check_followed(f: Function, tape: GradientTape, gradients: object) -> None:
+def _check_connected(f: Function, tape: GradientTape, gradients: object) -> None:
     """Raise TypeError for a zero gradient that is due to a conversion of the argument to a Python number."""
     if tape.lost and any(g is None for g in flatten(gradients)[0]):
         raise TypeError(
@@ -289,24 +295,24 @@ def _check_followed(f: Function, tape: GradientTape, gradients: object) -> None:
         )
 
 
-def _or_zeros(gradient: Any, like: Any) -> Any:
+def _fill_zeros(gradient: Any, like: Any) -> Any:
     if gradient is None:
         return apply("zeros_like", convert_to_tensor(like) if not isinstance(like, Tensor) else like)
     return dense(gradient)
 
 
-def _of_kind(value: TensorLike, *likes: object) -> Any:
+def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
     """Convert to the kind of the arguments: an array of NumPy's, a float, or a tensor.
 
     What an outer tape follows stays a tensor, which stands for an array or a float.
     """
-    is_number = any(isinstance(like, Tensor) and like.weak for like in likes)
+    is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):
         casts = is_number and not value.weak and value.type.shape == ()
         return apply("python_cast", value, dtype=value.type.dtype, weak=True) if casts else fresh(value)
     if not isinstance(value, EagerTensor):
         return value
-    is_array = any(type(like) is ArrayTensor for like in likes)
+    is_array = any(type(template) is ArrayTensor for template in templates)
     is_number = is_number and not is_array and not value.type.rank
     if not (is_array or is_number):
         return value

@@ -102,16 +102,16 @@ class TextFileInitializer(TableInitializer):
         self._delimiter, self._offset = delimiter, value_index_offset
 
     def initialize(self, table: Any) -> None:
-        lines = self._lines()
+        lines = self._read_lines()
         keys, values = (
-            [self._part(line, number, index, dtype) for number, line in enumerate(lines)]
+            [self._parse_part(line, number, index, dtype) for number, line in enumerate(lines)]
             for index, dtype in zip(self._indices, (self._key_dtype, self._value_dtype), strict=True)
         )
         if self._indices[1] == TextFileIndex.LINE_NUMBER:
             values = [value + self._offset for value in values]
         table.fill(_array(keys, self._key_dtype), _array(values, self._value_dtype))
 
-    def _lines(self) -> list[bytes]:
+    def _read_lines(self) -> list[bytes]:
         name = self._filename.numpy().decode() if hasattr(self._filename, "numpy") else self._filename
         try:
             with open(name, "rb") as file:
@@ -126,10 +126,10 @@ class TextFileInitializer(TableInitializer):
             )
         return lines[: self._vocab_size]
 
-    def _part(self, line: bytes, number: int, index: int, dtype: DType) -> Any:
+    def _parse_part(self, line: bytes, number: int, index: int, dtype: DType) -> Any:
         if index == TextFileIndex.LINE_NUMBER:
             return number
-        text = line if index == TextFileIndex.WHOLE_LINE else self._column(line, number, index)
+        text = line if index == TextFileIndex.WHOLE_LINE else self._read_column(line, number, index)
         if dtype.is_string:
             return text
         try:
@@ -137,7 +137,7 @@ class TextFileInitializer(TableInitializer):
         except ValueError:
             raise InvalidArgumentError(f"line {number} of {self._filename} has {text!r} for a {dtype.name}") from None
 
-    def _column(self, line: bytes, number: int, index: int) -> bytes:
+    def _read_column(self, line: bytes, number: int, index: int) -> bytes:
         parts = line.split(self._delimiter.encode())
         if index >= len(parts):
             raise InvalidArgumentError(

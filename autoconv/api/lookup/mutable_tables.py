@@ -43,32 +43,36 @@ class MutableHashTable(LookupTable):
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of entries, int64."""
-        return self._run(lambda: np.int64(len(self._entries)), [], TensorSpec([], int64))[0]  # type: ignore[no-any-return]
+        return self._call_on_host(  # type: ignore[no-any-return]
+            lambda: np.int64(len(self._entries)), [], TensorSpec([], int64)
+        )[0]
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
-        """Add entries, or give keys other values."""
-        inputs = [self._checked(keys), convert_to_tensor(values, self._value_dtype)]
-        self._run(self._insert, inputs)
+        """Add entries, or replace the values of existing keys."""
+        inputs = [self._convert_keys(keys), convert_to_tensor(values, self._value_dtype)]
+        self._call_on_host(self._insert, inputs)
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
-        """Remove entries; keys that are not there are left out."""
-        self._run(self._remove, [self._checked(keys)])
+        """Remove entries; absent keys are ignored."""
+        self._call_on_host(self._remove, [self._convert_keys(keys)])
 
     erase = remove
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Return all keys and values."""
         specs = [TensorSpec([None], self._key_dtype), TensorSpec([None, *self.value_shape], self._value_dtype)]
-        keys, values = self._run(self._export, [], *specs)
+        keys, values = self._call_on_host(self._export, [], *specs)
         return keys, values
 
-    def _values_of(self, keys: Tensor) -> Tensor:
+    def _look_up_tensor(self, keys: Tensor) -> Tensor:
         shape = keys.shape.concatenate(self.value_shape)
-        return self._run(self._lookup, [keys], TensorSpec(shape, self._value_dtype))[0]  # type: ignore[no-any-return]
+        return self._call_on_host(  # type: ignore[no-any-return]
+            self._lookup, [keys], TensorSpec(shape, self._value_dtype)
+        )[0]
 
     @staticmethod
-    def _run(function: Callable[..., Any], tensors: list[Tensor], *results: TensorSpec) -> Any:
-        """Call a function of arrays, when the graph runs, for the results of these specs."""
+    def _call_on_host(function: Callable[..., Any], tensors: list[Tensor], *results: TensorSpec) -> Any:
+        """Call a function of arrays when the graph runs; its results have these specs."""
         dtypes = tuple(spec.dtype for spec in results)
         shapes = tuple(spec.shape.dims_tuple for spec in results)
         outputs = apply("py_call", *tensors, function=function, dtypes=dtypes, shapes=shapes)
@@ -86,29 +90,29 @@ class MutableHashTable(LookupTable):
 
     def _lookup(self, keys: np.ndarray) -> np.ndarray:
         default = np.asarray(self._default_value.numpy())  # type: ignore[attr-defined]
-        result = np.empty((np.size(keys), *self._sizes()), _numpy(self._value_dtype))
-        for place, key in enumerate(np.ravel(keys).tolist()):
-            result[place] = self._entries.get(key, default)
+        result = np.empty((np.size(keys), *self._sizes()), _numpy_dtype(self._value_dtype))
+        for row, key in enumerate(np.ravel(keys).tolist()):
+            result[row] = self._entries.get(key, default)
         return result.reshape(*np.shape(keys), *self._sizes())
 
     def _export(self) -> list[np.ndarray]:
-        keys = np.empty(len(self._entries), _numpy(self._key_dtype))
+        keys = np.empty(len(self._entries), _numpy_dtype(self._key_dtype))
         keys[:] = list(self._entries)
-        values = np.empty((len(self._entries), *self._sizes()), _numpy(self._value_dtype))
-        for place, value in enumerate(self._entries.values()):
-            values[place] = value
+        values = np.empty((len(self._entries), *self._sizes()), _numpy_dtype(self._value_dtype))
+        for row, value in enumerate(self._entries.values()):
+            values[row] = value
         return [keys, values]
 
     def _sizes(self) -> list[int]:
         return [size or 0 for size in self.value_shape]
 
 
-def _numpy(dtype: DType) -> Any:
+def _numpy_dtype(dtype: DType) -> Any:
     return object if dtype.is_string else dtype.numpy
 
 
 class DenseHashTable(MutableHashTable):
-    """A MutableHashTable in which `empty_key` and `deleted_key` are no keys.
+    """A MutableHashTable that rejects `empty_key` and `deleted_key` as keys.
 
     >>> table = autoconv.lookup.experimental.DenseHashTable(
     ...     autoconv.int64, autoconv.int64, default_value=-1, empty_key=0, deleted_key=-1)

@@ -1,4 +1,4 @@
-"""Tables whose content does not change. A graph that looks something up holds keys and values as constants."""
+"""Tables whose content does not change. A graph with lookups holds the keys and values as constants."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class LookupTable(TrackableResource):
         return self
 
     def lookup(self, keys: RaggedLike | SparseTensor, name: str | None = None) -> Any:
-        """Return the values of keys, in the shape of the keys; the default for a key that is not there.
+        """Return the values of keys, in the shape of the keys; the default for an absent key.
 
         Raises TypeError for keys of another dtype.
         """
         if isinstance(keys, SparseTensor):
-            return keys.with_values(self._values_of(self._checked(keys.values)))
+            return keys.with_values(self._look_up_tensor(self._convert_keys(keys.values)))
         if isinstance(keys, RaggedTensor):
-            return keys.with_flat_values(self._values_of(self._checked(keys.flat_values)))
-        return self._values_of(self._checked(keys))
+            return keys.with_flat_values(self._look_up_tensor(self._convert_keys(keys.flat_values)))
+        return self._look_up_tensor(self._convert_keys(keys))
 
     def __getitem__(self, keys: RaggedLike | SparseTensor) -> Any:
         return self.lookup(keys)
 
-    def _checked(self, keys: TensorLike | CompositeTensor) -> Tensor:
+    def _convert_keys(self, keys: TensorLike | CompositeTensor) -> Tensor:
         if not hasattr(keys, "dtype"):
             return convert_to_tensor(keys, self._key_dtype)
         tensor = convert_to_tensor(keys)
@@ -72,12 +72,12 @@ class LookupTable(TrackableResource):
             )
         return tensor
 
-    def _values_of(self, keys: Tensor) -> Tensor:
+    def _look_up_tensor(self, keys: Tensor) -> Tensor:
         raise NotImplementedError
 
 
 class StaticHashTable(LookupTable):
-    """A table that is filled when it is made, by an initializer; a key that is not there has the `default_value`.
+    """A table that an initializer fills on construction; an absent key has the `default_value`.
 
     Raises FailedPreconditionError where the initializer has two values for a key.
 
@@ -99,8 +99,8 @@ class StaticHashTable(LookupTable):
             if self._default_value.shape.rank != 0:
                 raise ValueError(f"default_value has to be a scalar, found the shape {self._default_value.shape}")
             empty = [np.zeros(0, dtype.numpy) for dtype in (self._key_dtype, self._value_dtype)]
-            self._given_keys, self._given_values = map(EagerTensor, empty)
-            self._keys, self._values = self._given_keys, self._given_values
+            self._unsorted_keys, self._unsorted_values = map(EagerTensor, empty)
+            self._sorted_keys, self._sorted_values = self._unsorted_keys, self._unsorted_values
             initializer.initialize(self)
 
     @property
@@ -112,23 +112,23 @@ class StaticHashTable(LookupTable):
         keys, values = np.ravel(keys), np.ravel(values)
         if len(keys) != len(values):
             raise InvalidArgumentError(f"a table of {len(keys)} keys has {len(values)} values")
-        first: dict[Any, Any] = {}
+        value_by_key: dict[Any, Any] = {}
         for key, value in zip(keys.tolist(), values.tolist(), strict=True):
-            if first.setdefault(key, value) != value:
+            if value_by_key.setdefault(key, value) != value:
                 raise FailedPreconditionError(
-                    f"HashTable has different value for same key. Key {key!r} has {first[key]!r} and trying to add "
-                    f"value {value!r}"
+                    f"HashTable has different value for same key. Key {key!r} has {value_by_key[key]!r} and trying to "
+                    f"add value {value!r}"
                 )
-        if len(first) < len(keys):
-            first_rows = sorted(np.unique(keys, return_index=True)[1].tolist())
-            keys, values = keys[first_rows], values[first_rows]
+        if len(value_by_key) < len(keys):
+            unique_rows = sorted(np.unique(keys, return_index=True)[1].tolist())
+            keys, values = keys[unique_rows], values[unique_rows]
         order = np.argsort(keys, kind="stable")
-        self._given_keys, self._given_values = EagerTensor(keys), EagerTensor(values)
-        self._keys, self._values = EagerTensor(keys[order]), EagerTensor(values[order])
+        self._unsorted_keys, self._unsorted_values = EagerTensor(keys), EagerTensor(values)
+        self._sorted_keys, self._sorted_values = EagerTensor(keys[order]), EagerTensor(values[order])
 
     @property
     def count(self) -> int:
-        return self._keys.shape[0]  # type: ignore[no-any-return]
+        return self._sorted_keys.shape[0]  # type: ignore[no-any-return]
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of keys, int64."""
@@ -136,22 +136,24 @@ class StaticHashTable(LookupTable):
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Return the keys and the values."""
-        return self._given_keys, self._given_values
+        return self._unsorted_keys, self._unsorted_values
 
-    def _values_of(self, keys: Tensor) -> Tensor:
+    def _look_up_tensor(self, keys: Tensor) -> Tensor:
         count = self.count
         if not count:
             return fill(shape(keys), self._default_value)
         flat = reshape(keys, [-1])
-        place = apply("minimum", searchsorted(self._keys, flat), count - 1)
-        is_there = apply("equal", gather(self._keys, place), flat)
-        found = where(is_there, gather(self._values, place), self._default_value)
+        index = apply("minimum", searchsorted(self._sorted_keys, flat), count - 1)
+        is_present = apply("equal", gather(self._sorted_keys, index), flat)
+        values = where(is_present, gather(self._sorted_values, index), self._default_value)
         static_shape = keys.shape
-        return reshape(found, list(static_shape) if static_shape.is_fully_defined() else shape(keys))  # type: ignore[arg-type]
+        return reshape(  # type: ignore[arg-type]
+            values, list(static_shape) if static_shape.is_fully_defined() else shape(keys)
+        )
 
 
 class StaticVocabularyTable(LookupTable):
-    """A table of ids in which a key that is not there gets one of `num_oov_buckets` further ids, by its hash.
+    """A table of ids in which an absent key gets one of `num_oov_buckets` further ids, by its hash.
 
     >>> initializer = autoconv.lookup.KeyValueTensorInitializer(["a", "b"], autoconv.constant([0, 1], "int64"))
     >>> table = autoconv.lookup.StaticVocabularyTable(initializer, num_oov_buckets=2)
@@ -169,25 +171,25 @@ class StaticVocabularyTable(LookupTable):
             raise TypeError(f"Invalid `value_dtype`, expected int64 but got {as_dtype(initializer.value_dtype).name}.")
         self._table = None if initializer is None else StaticHashTable(initializer, -1)
         self._num_oov_buckets = num_oov_buckets
-        stored = string if self._table is None else self._table.key_dtype
-        self._key_dtype = as_dtype(lookup_key_dtype) if lookup_key_dtype is not None else stored
-        if self._key_dtype is not stored and not (self._key_dtype.is_integer and stored.is_integer):
-            raise TypeError(f"Invalid `lookup_key_dtype` {self._key_dtype.name} for keys of {stored.name}.")
+        stored_dtype = string if self._table is None else self._table.key_dtype
+        self._key_dtype = as_dtype(lookup_key_dtype) if lookup_key_dtype is not None else stored_dtype
+        if self._key_dtype is not stored_dtype and not (self._key_dtype.is_integer and stored_dtype.is_integer):
+            raise TypeError(f"Invalid `lookup_key_dtype` {self._key_dtype.name} for keys of {stored_dtype.name}.")
         self._value_dtype = int64
         self._name = name or "vocabulary_table"
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of ids, those of missing keys included."""
-        return constant(self._count() + self._num_oov_buckets, int64)
+        return constant(self._table_size() + self._num_oov_buckets, int64)
 
-    def _count(self) -> int:
+    def _table_size(self) -> int:
         return 0 if self._table is None else self._table.count
 
-    def _values_of(self, keys: Tensor) -> Tensor:
+    def _look_up_tensor(self, keys: Tensor) -> Tensor:
         text = keys if keys.dtype.is_string else apply("as_string", keys)
         hashed = apply("string_to_hash_bucket_fast", text, num_buckets=self._num_oov_buckets)
-        buckets = hashed + self._count()
+        buckets = hashed + self._table_size()
         if self._table is None:
             return buckets
-        found = self._table.lookup(cast(keys, self._table.key_dtype) if not keys.dtype.is_string else keys)
-        return where(apply("equal", found, -1), buckets, found)
+        ids = self._table.lookup(cast(keys, self._table.key_dtype) if not keys.dtype.is_string else keys)
+        return where(apply("equal", ids, -1), buckets, ids)

@@ -1,8 +1,8 @@
 """Diagonals of matrices, one or a band of neighbouring ones; the dimensions before the last two are a batch.
 
 A band from the k[0]-th to the k[1]-th diagonal is an array of one row a diagonal, the highest first. Rows are as long
-as the longest diagonal; shorter ones are padded, on the left or on the right as `align` says for the diagonals from the
-main one on and for those below it: "RIGHT_LEFT" has the former at the right of their rows, the latter at the left.
+as the longest diagonal; shorter ones are padded. `align` has the sides of the rows at which diagonals are placed: first
+that of the main diagonal and those above it, then that of those below it.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ def diag(
     array([[1, 7],
            [0, 2]], dtype=int32)
     """
-    low, high = _ends(k)
-    given = convert_to_tensor(diagonal)
+    low, high = _diagonal_range(k)
+    vectors = convert_to_tensor(diagonal)
     if low == high and (num_rows, num_cols) == (-1, -1) and static_value(padding_value) == 0:
-        return apply("diag", given, offset=low, name=name)
-    length = _known_sizes(given, 1 if low == high else 2)[-1]
-    least_rows, least_columns = length + max(-high, 0), length + max(low, 0)
+        return apply("diag", vectors, offset=low, name=name)
+    length = _trailing_sizes(vectors, 1 if low == high else 2)[-1]
+    min_rows, min_columns = length + max(-high, 0), length + max(low, 0)
     if num_rows == -1 and num_cols == -1:
-        rows = columns = max(least_rows, least_columns)
+        rows = columns = max(min_rows, min_columns)
     else:
-        rows, columns = (num_rows if num_rows != -1 else least_rows), (num_cols if num_cols != -1 else least_columns)
+        rows, columns = (num_rows if num_rows != -1 else min_rows), (num_cols if num_cols != -1 else min_columns)
     band = _Band(rows, columns, low, high, align)
     if band.length != length:
         raise ValueError(f"diagonals {low} to {high} of {rows} rows and {columns} columns have not {length} elements")
-    batch = given.shape.as_list()[: -1 if low == high else -2]
-    filled = apply("cast", convert_to_tensor(padding_value), dtype=given.dtype)
-    return band.put(apply("broadcast_to", filled, shape=(*batch, rows, columns)), given, name)
+    batch = vectors.shape.as_list()[: -1 if low == high else -2]
+    padding = apply("cast", convert_to_tensor(padding_value), dtype=vectors.dtype)
+    return band.insert(apply("broadcast_to", padding, shape=(*batch, rows, columns)), vectors, name)
 
 
 def diag_part(
@@ -66,12 +66,12 @@ def diag_part(
     array([[1, 4],
            [3, 0]], dtype=int32)
     """
-    low, high = _ends(k)
+    low, high = _diagonal_range(k)
     if low == high:
         return apply("diag_part", input, offset=low, name=name)
-    given = convert_to_tensor(input)
-    rows, columns = _known_sizes(given, 2)
-    return _Band(rows, columns, low, high, align).take(given, padding_value, name)
+    matrices = convert_to_tensor(input)
+    rows, columns = _trailing_sizes(matrices, 2)
+    return _Band(rows, columns, low, high, align).extract(matrices, padding_value, name)
 
 
 def set_diag(
@@ -83,31 +83,31 @@ def set_diag(
     array([[8, 2],
            [3, 9]], dtype=int32)
     """
-    low, high = _ends(k)
+    low, high = _diagonal_range(k)
     if low == high:
         return apply("set_diag", input, diagonal, offset=low, name=name)
-    given = convert_to_tensor(input)
-    rows, columns = _known_sizes(given, 2)
-    return _Band(rows, columns, low, high, align).put(given, diagonal, name)
+    matrices = convert_to_tensor(input)
+    rows, columns = _trailing_sizes(matrices, 2)
+    return _Band(rows, columns, low, high, align).insert(matrices, diagonal, name)
 
 
-def _ends(k: Any) -> tuple[int, int]:
+def _diagonal_range(k: Any) -> tuple[int, int]:
     """Return the numbers of the lowest and the highest diagonal; raises TypeError unless they are known ints."""
-    known = static_value(k)
-    found = np.ravel(np.asarray(known if known is not None else object()))
-    if found.dtype.kind not in "iu" or found.size not in (1, 2):
+    static_k = static_value(k)
+    bounds = np.ravel(np.asarray(static_k if static_k is not None else object()))
+    if bounds.dtype.kind not in "iu" or bounds.size not in (1, 2):
         raise TypeError(f"k has to be one int or two that are known while tracing, found {k!r}")
-    low, high = int(found[0]), int(found[-1])
+    low, high = int(bounds[0]), int(bounds[-1])
     if low > high:
         raise ValueError(f"k has the lowest diagonal first, found {k!r}")
     return low, high
 
 
-def _known_sizes(tensor: Tensor, last: int) -> list[int]:
+def _trailing_sizes(tensor: Tensor, count: int) -> list[int]:
     """Return the sizes of the last dimensions; raises ValueError where they are open."""
-    sizes = tensor.type.shape[-last:] if tensor.type.shape is not None else ()
-    if len(sizes) < last or not all(isinstance(size, int) for size in sizes):
-        raise ValueError(f"bands of diagonals need {last} known dimensions at the end, found {tensor.shape}")
+    sizes = tensor.type.shape[-count:] if tensor.type.shape is not None else ()
+    if len(sizes) < count or not all(isinstance(size, int) for size in sizes):
+        raise ValueError(f"bands of diagonals need {count} known dimensions at the end, found {tensor.shape}")
     return list(sizes)  # type: ignore[arg-type]
 
 
@@ -127,36 +127,40 @@ class _Band:
 
     @property
     def length(self) -> int:
-        return max(self._count(number) for number in range(self.low, self.high + 1))
+        return max(self._diagonal_length(number) for number in range(self.low, self.high + 1))
 
-    def _count(self, number: Any) -> Any:
-        return np.minimum(self.rows + np.minimum(number, 0), self.columns - np.maximum(number, 0))
+    def _diagonal_length(self, diagonal: Any) -> Any:
+        return np.minimum(self.rows + np.minimum(diagonal, 0), self.columns - np.maximum(diagonal, 0))
 
-    def _start(self, number: Any) -> Any:
+    def _start(self, diagonal: Any) -> Any:
         """Return the column of a band's row at which a diagonal begins."""
         above, below = (part == "RIGHT" for part in self.align.split("_"))
-        return np.where(np.where(np.asarray(number) >= 0, above, below), self.length - self._count(number), 0)
+        return np.where(
+            np.where(np.asarray(diagonal) >= 0, above, below), self.length - self._diagonal_length(diagonal), 0
+        )
 
-    def take(self, matrices: Tensor, padding: TensorLike, name: str | None) -> Tensor:
-        number = np.arange(self.high, self.low - 1, -1)[:, None]
-        place = np.arange(self.length) - self._start(number)
-        inside = (place >= 0) & (place < self._count(number))
-        flat = (place + np.maximum(-number, 0)) * self.columns + place + np.maximum(number, 0)
-        found = _elements(matrices, 2, np.where(inside, flat, 0))
-        return apply("select", inside, found, apply("cast", convert_to_tensor(padding), dtype=found.dtype), name=name)
+    def extract(self, matrices: Tensor, padding: TensorLike, name: str | None) -> Tensor:
+        diagonal = np.arange(self.high, self.low - 1, -1)[:, None]
+        position = np.arange(self.length) - self._start(diagonal)
+        inside = (position >= 0) & (position < self._diagonal_length(diagonal))
+        flat = (position + np.maximum(-diagonal, 0)) * self.columns + position + np.maximum(diagonal, 0)
+        elements = _gather_flat(matrices, 2, np.where(inside, flat, 0))
+        return apply(
+            "select", inside, elements, apply("cast", convert_to_tensor(padding), dtype=elements.dtype), name=name
+        )
 
-    def put(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
+    def insert(self, matrices: Tensor, diagonals: TensorLike, name: str | None) -> Tensor:
         row, column = np.arange(self.rows)[:, None], np.arange(self.columns)
-        number = column - row
-        inside = (number >= self.low) & (number <= self.high)
-        flat = (self.high - number) * self.length + self._start(number) + np.minimum(row, column)
-        given = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
-        found = _elements(given, 1 if self.low == self.high else 2, np.where(inside, flat, 0))
-        return apply("select", inside, found, matrices, name=name)
+        diagonal = column - row
+        inside = (diagonal >= self.low) & (diagonal <= self.high)
+        flat = (self.high - diagonal) * self.length + self._start(diagonal) + np.minimum(row, column)
+        band = convert_to_tensor(diagonals, dtype_hint=matrices.dtype)
+        elements = _gather_flat(band, 1 if self.low == self.high else 2, np.where(inside, flat, 0))
+        return apply("select", inside, elements, matrices, name=name)
 
 
-def _elements(tensor: Tensor, last: int, places: np.ndarray) -> Tensor:
-    """Return the elements at these places of the last dimensions, as if these were one."""
-    batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-last]]
-    flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_known_sizes(tensor, last)))))
-    return apply("gather", flat, convert_to_tensor(places.astype(np.int32)), axis=len(batch), batch_dims=0)
+def _gather_flat(tensor: Tensor, count: int, indices: np.ndarray) -> Tensor:
+    """Return the elements at `indices` of the last `count` dimensions, flattened into one."""
+    batch = [size if isinstance(size, int) else -1 for size in (tensor.type.shape or ())[:-count]]
+    flat = apply("reshape", tensor, shape=(*batch, int(np.prod(_trailing_sizes(tensor, count)))))
+    return apply("gather", flat, convert_to_tensor(indices.astype(np.int32)), axis=len(batch), batch_dims=0)

@@ -32,13 +32,13 @@ def lu_solve(
     array([[1.],
            [2.]], dtype=float32)
     """
-    factors, order, right = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
+    factors, order, right_side = convert_to_tensor(lower_upper), convert_to_tensor(perm), convert_to_tensor(rhs)
     batch = order.shape.rank - 1 if order.shape.rank else 0
-    if batch and len(right.shape) - 2 < batch:
-        right = broadcast_to(right, concat([shape(order)[:-1], shape(right)[-2:]], 0))
-    moved = gather(right, order, axis=batch, batch_dims=batch)
-    half = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), moved)
-    return apply("identity", triangular_solve(factors, half, lower=False), name=name)
+    if batch and len(right_side.shape) - 2 < batch:
+        right_side = broadcast_to(right_side, concat([shape(order)[:-1], shape(right_side)[-2:]], 0))
+    permuted = gather(right_side, order, axis=batch, batch_dims=batch)
+    lower_solution = triangular_solve(set_diag(factors, ones_like(diag_part(factors))), permuted)
+    return apply("identity", triangular_solve(factors, lower_solution, lower=False), name=name)
 
 
 def lu_matrix_inverse(
@@ -52,8 +52,8 @@ def lu_matrix_inverse(
            [0.5 , 0.  ]], dtype=float32)
     """
     factors = convert_to_tensor(lower_upper)
-    one = set_diag(zeros(shape(factors), factors.dtype), ones_like(diag_part(factors)))
-    return lu_solve(factors, perm, one, name=name)
+    identity = set_diag(zeros(shape(factors), factors.dtype), ones_like(diag_part(factors)))
+    return lu_solve(factors, perm, identity, name=name)
 
 
 def lu_reconstruct(
@@ -75,10 +75,10 @@ def lu_reconstruct(
 def banded_triangular_solve(
     bands: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """The solution x of A @ x = rhs, where A is triangular and has diagonals next to each other only.
+    """The solution x of A @ x = rhs, where A is triangular and zero outside of a band next to the main diagonal.
 
-    `bands` [..., diagonals, n] has in a column what a row of A has: lower ones begin with the main diagonal, upper
-    ones end with it. The elements of shorter diagonals that lie outside of A have no effect.
+    A column of `bands` [..., diagonals, n] has the elements of a row of A: lower bands begin with the main diagonal,
+    upper ones end with it. The elements of shorter diagonals that lie outside of A have no effect.
 
     >>> autoconv.linalg.banded_triangular_solve([[2.0, 4.0], [0.0, 1.0]], [[2.0], [5.0]]).numpy()
     array([[1.],
@@ -116,9 +116,9 @@ def eigh_tridiagonal(
         raise ValueError("select must have a value in {'a', 'i', 'v'}.")
     if select != "a" and select_range is None:
         raise ValueError("`select_range` must be given for this `select`")
-    from_above = apply("conjugate", below) if below.dtype.is_complex else below
-    ends = [[0, 0]] * (len(main.shape) - 1)
-    values, vectors = eigh(dense(pad(below, [*ends, [1, 0]]), main, pad(from_above, [*ends, [0, 1]])))
+    above = apply("conjugate", below) if below.dtype.is_complex else below
+    batch_padding = [[0, 0]] * (len(main.shape) - 1)
+    values, vectors = eigh(dense(pad(below, [*batch_padding, [1, 0]]), main, pad(above, [*batch_padding, [0, 1]])))
     keys: Any = slice(None)
     if select == "i":
         first, last = (static_int(bound, "select_range") for bound in select_range)

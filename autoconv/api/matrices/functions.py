@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.conversion import constant, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-# By the order of the Padé approximant: the greatest norm for which it has single or double precision, coefficients.
+# Pairs of the order of a Padé approximant and the greatest norm for which it has single or double precision.
 # Higham, The scaling and squaring method for the matrix exponential revisited, 2005, table 2.3.
 _SINGLE = ((3, 4.258730016922831e-01), (5, 1.880152677804762e00), (7, 3.925724783138660e00))
 _DOUBLE = (
@@ -44,34 +44,38 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
     limit = table[-1][1]
     squarings: Any = maximum(floor(log(norm / limit) / float(np.log(2.0))), 0.0)
     scale = cast(apply("power", constant(0.5, norm.dtype), squarings), tensor.dtype)
-    small = _pade_parts(tensor, [order for order, _ in table[:-1]])
-    numerator, denominator = _pade_parts(tensor * scale, [table[-1][0]])[0]
-    for (up, down), (_, bound) in zip(reversed(small), reversed(table[:-1]), strict=True):
-        fits = norm < bound
-        numerator, denominator = where(fits, up, numerator), where(fits, down, denominator)
-    found = solve(denominator, numerator)
-    most = reduce_max(squarings) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
+    small = _pade_approximants(tensor, [order for order, _ in table[:-1]])
+    numerator, denominator = _pade_approximants(tensor * scale, [table[-1][0]])[0]
+    for (small_numerator, small_denominator), (_, bound) in zip(reversed(small), reversed(table[:-1]), strict=True):
+        is_small = norm < bound
+        numerator, denominator = where(is_small, small_numerator, numerator), where(
+            is_small, small_denominator, denominator
+        )
+    result = solve(denominator, numerator)
+    max_squarings = reduce_max(squarings) if tensor.shape.num_elements() != 0 else constant(0.0, norm.dtype)
     start = constant(0.0, norm.dtype)
 
-    def square(turn: Any, matrix: Any) -> tuple[Any, Any]:
-        return turn + 1.0, where(turn < squarings, matmul(matrix, matrix), matrix)
+    def square(step: Any, matrix: Any) -> tuple[Any, Any]:
+        return step + 1.0, where(step < squarings, matmul(matrix, matrix), matrix)
 
-    _, found = while_loop(lambda turn, _: turn < most, square, [start, found])
-    return apply("identity", found, name=name)
+    _, result = while_loop(lambda turn, _: turn < max_squarings, square, [start, result])
+    return apply("identity", result, name=name)
 
 
-def _pade_parts(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
+def _pade_approximants(x: Any, orders: list[int]) -> list[tuple[Any, Any]]:
     """Return numerator and denominator of the approximants of these orders: v + u and v - u, where u is odd in x."""
-    one: Any = eye(shape(x)[-1], dtype=x.dtype)
+    identity: Any = eye(shape(x)[-1], dtype=x.dtype)
     square = matmul(x, x)
-    powers = [one, square]
+    powers = [identity, square]
     while len(powers) <= (max(orders) - 1) // 2:
         powers.append(matmul(powers[-1], square))
     result = []
     for order in orders:
-        terms = _coefficients(order)
-        even = sum(constant(term, x.dtype) * power for term, power in zip(terms[0::2], powers, strict=False))
-        odd = matmul(x, sum(constant(term, x.dtype) * power for term, power in zip(terms[1::2], powers, strict=False)))
+        coefficients = _coefficients(order)
+        even = sum(constant(term, x.dtype) * power for term, power in zip(coefficients[0::2], powers, strict=False))
+        odd = matmul(
+            x, sum(constant(term, x.dtype) * power for term, power in zip(coefficients[1::2], powers, strict=False))
+        )
         result.append((even + odd, even - odd))
     return result
 

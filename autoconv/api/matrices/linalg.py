@@ -48,8 +48,8 @@ def matmul(
 
 def _widen(x: Tensor, dtype: DType) -> Tensor:
     """Cast the tensor to a dtype if that represents all of its values; else return it unchanged."""
-    fits = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
-    return apply("cast", x, dtype=dtype) if fits else x
+    is_wider = dtype is not x.dtype and np.can_cast(x.dtype.numpy, dtype.numpy)
+    return apply("cast", x, dtype=dtype) if is_wider else x
 
 
 def conj(x: TensorLike) -> Tensor:
@@ -124,13 +124,13 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
         if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
             raise ValueError(f"cross takes vectors of 3 along the last dimension, found the shape {v.shape}")
 
-    def rolled(v: Tensor, by: int) -> Tensor:
+    def roll(v: Tensor, by: int) -> Tensor:
         return apply("roll", v, shift=(by,), axis=(-1,))
 
     return apply(
         "subtract",
-        apply("multiply", rolled(x, -1), rolled(y, -2)),
-        apply("multiply", rolled(x, -2), rolled(y, -1)),
+        apply("multiply", roll(x, -1), roll(y, -2)),
+        apply("multiply", roll(x, -2), roll(y, -1)),
         name=name,
     )
 
@@ -250,11 +250,11 @@ def pinv(a: TensorLike, rcond: float | None = None, validate_args: bool = False,
     """
     tensor = convert_to_tensor(a)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else [None, None]
-    longest = max((d for d in shape[-2:] if d is not None), default=1)
-    limit = rcond if rcond is not None else 10.0 * longest * float(np.finfo(tensor.dtype.numpy).eps)
+    max_side = max((d for d in shape[-2:] if d is not None), default=1)
+    limit = rcond if rcond is not None else 10.0 * max_side * float(np.finfo(tensor.dtype.numpy).eps)
     s, u, v = svd(tensor)
-    greatest = apply("reduce_max", s, axis=(-1,), keepdims=True)
-    result = apply("greater", s, apply("multiply", greatest, limit))
+    max_value = apply("reduce_max", s, axis=(-1,), keepdims=True)
+    result = apply("greater", s, apply("multiply", max_value, limit))
     inverted = apply(
         "select", result, apply("divide", 1.0, apply("select", result, s, apply("ones_like", s))), 0.0
     )
@@ -305,11 +305,11 @@ def lstsq(
     a = convert_to_tensor(matrix)
     if not fast:
         return matmul(pinv(a), rhs, name=name)
-    gram = matmul(a, a, adjoint_a=True)
+    gram_matrix = matmul(a, a, adjoint_a=True)
     if l2_regularizer:
-        diagonal = apply("diag_part", gram, offset=0)
-        gram = apply("set_diag", gram, apply("add", diagonal, l2_regularizer), offset=0)
-    return solve(gram, matmul(a, rhs, adjoint_a=True), name=name)
+        diagonal = apply("diag_part", gram_matrix, offset=0)
+        gram_matrix = apply("set_diag", gram_matrix, apply("add", diagonal, l2_regularizer), offset=0)
+    return solve(gram_matrix, matmul(a, rhs, adjoint_a=True), name=name)
 
 
 # ---- decompositions

@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.api.matrices.bands import diag_part
 from autoconv.api.matrices.linalg import adjoint
-from autoconv.api.matrices.linalg import matrix_transpose as transposed
+from autoconv.api.matrices.linalg import matrix_transpose as transpose
 from autoconv.api.tensors.shaping import expand_dims, pad, squeeze
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.annotations import TensorLike
@@ -44,7 +44,7 @@ def tridiagonal_solve(
     if is_vector:
         right = expand_dims(right, -1)
     if transpose_rhs and not is_vector:
-        right = adjoint(right) if conjugate_rhs else transposed(right)
+        right = adjoint(right) if conjugate_rhs else transpose(right)
     elif conjugate_rhs and right.dtype.is_complex:
         right = apply("conjugate", right)
     low, high = get_item(lower, (..., slice(1, None))), get_item(upper, (..., slice(None, -1)))
@@ -75,8 +75,8 @@ def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
     """Return matrices with three diagonals, each with as many elements as rows."""
     above = apply("diag", get_item(upper, (..., slice(None, -1))), offset=1)
     below = apply("diag", get_item(lower, (..., slice(1, None))), offset=-1)
-    whole: Any = apply("diag", main, offset=0)
-    return whole + above + below
+    diagonal: Any = apply("diag", main, offset=0)
+    return diagonal + above + below
 
 
 def diagonals_of(diagonals: Any, form: str) -> Diagonals:
@@ -91,16 +91,16 @@ def diagonals_of(diagonals: Any, form: str) -> Diagonals:
         if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
             raise ValueError("Expected diagonals to be a sequence of length 3.")
         parts = [convert_to_tensor(part) for part in diagonals]
-        return _whole(parts[0], parts[1], after=True), parts[1], _whole(parts[2], parts[1], after=False)
+        return _pad_diagonal(parts[0], parts[1], at_end=True), parts[1], _pad_diagonal(parts[2], parts[1], at_end=False)
     if form == "matrix":
         matrix = convert_to_tensor(diagonals)
         upper, main, lower = (diag_part(matrix, k=k) for k in (1, 0, -1))
-        return _whole(upper, main, after=True), main, _whole(lower, main, after=False)
+        return _pad_diagonal(upper, main, at_end=True), main, _pad_diagonal(lower, main, at_end=False)
     raise ValueError(f"Unrecognized diagonals_format: {form}")
 
 
-def _whole(part: Tensor, main: Tensor, after: bool) -> Tensor:
-    """Return a diagonal with n elements: one that has n - 1 gets a zero."""
-    if part.shape[-1] is not None and part.shape[-1] == main.shape[-1]:
-        return part
-    return pad(part, [*[[0, 0]] * (len(part.shape) - 1), [0, 1] if after else [1, 0]])
+def _pad_diagonal(diagonal: Tensor, main: Tensor, at_end: bool) -> Tensor:
+    """Pad a diagonal of n - 1 elements to n with a zero; return one of n elements unchanged."""
+    if diagonal.shape[-1] is not None and diagonal.shape[-1] == main.shape[-1]:
+        return diagonal
+    return pad(diagonal, [*[[0, 0]] * (len(diagonal.shape) - 1), [0, 1] if at_end else [1, 0]])

@@ -1,4 +1,4 @@
-"""Moving blocks of an image between its sides and its channels, and reversed parts of sequences."""
+"""Moves of image blocks between sides and channels, and reversals of parts of sequences."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def space_to_depth(
     batch, height, width, depth = _sizes(image, data_format)
     if data_format == "NCHW":
         parts = reshape(image, [batch, depth, height // block, block, width // block, block])
-        moved = transpose(parts, [0, 3, 5, 1, 2, 4])
-        return reshape(moved, [batch, depth * block * block, height // block, width // block])
+        permuted = transpose(parts, [0, 3, 5, 1, 2, 4])
+        return reshape(permuted, [batch, depth * block * block, height // block, width // block])
     parts = reshape(image, [batch, height // block, block, width // block, block, depth])
-    moved = transpose(parts, [0, 1, 3, 2, 4, 5])
-    return reshape(moved, [batch, height // block, width // block, depth * block * block])
+    permuted = transpose(parts, [0, 1, 3, 2, 4, 5])
+    return reshape(permuted, [batch, height // block, width // block, depth * block * block])
 
 
 def depth_to_space(
@@ -44,12 +44,12 @@ def depth_to_space(
     """
     image, block = convert_to_tensor(input), static_int(block_size, "block_size")
     batch, height, width, depth = _sizes(image, data_format)
-    depth_of_pixel = depth // (block * block)
+    depth_per_pixel = depth // (block * block)
     if data_format == "NCHW":
-        parts = reshape(image, [batch, block, block, depth_of_pixel, height, width])
-        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, depth_of_pixel, height * block, width * block])
-    parts = reshape(image, [batch, height, width, block, block, depth_of_pixel])
-    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_of_pixel])
+        parts = reshape(image, [batch, block, block, depth_per_pixel, height, width])
+        return reshape(transpose(parts, [0, 3, 4, 1, 5, 2]), [batch, depth_per_pixel, height * block, width * block])
+    parts = reshape(image, [batch, height, width, block, block, depth_per_pixel])
+    return reshape(transpose(parts, [0, 1, 3, 2, 4, 5]), [batch, height * block, width * block, depth_per_pixel])
 
 
 def _sizes(image: Tensor, data_format: str) -> tuple[Any, Any, Any, Any]:
@@ -80,10 +80,10 @@ def reverse_sequence(
     rank = tensor.shape.rank
     if rank is None:
         raise ValueError("reverse_sequence takes a tensor of known rank")
-    along, batch = ((0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis))
-    if along == batch:
-        raise ValueError(f"`seq_axis` and `batch_axis` are both {along}")
-    order = [batch, along, *(axis for axis in range(rank) if axis not in (batch, along))]
+    sequence_axis, batch = ((0 if axis is None else static_int(axis, "axis")) % rank for axis in (seq_axis, batch_axis))
+    if sequence_axis == batch:
+        raise ValueError(f"`seq_axis` and `batch_axis` are both {sequence_axis}")
+    order = [batch, sequence_axis, *(axis for axis in range(rank) if axis not in (batch, sequence_axis))]
     rows = transpose(tensor, order)
     lengths = expand_dims(cast(convert_to_tensor(seq_lengths), "int32"), 1)
     position = expand_dims(tensor_range(shape(rows)[1]), 0)

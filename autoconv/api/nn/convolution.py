@@ -22,8 +22,8 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MOST_PATCHES = 1 << 23  # elements in all patches of one matrix product
-_FEWEST_CHANNELS = 16  # from which number on the kernel's elements have a product each, for open sizes
+_MAX_PATCH_ELEMENTS = 1 << 23  # limit of the elements in all patches of one matrix product
+_MIN_CHANNELS = 16  # with unknown sizes, as many channels or more take one product per kernel element
 
 
 def convolution(
@@ -54,13 +54,17 @@ def _convolution(
 ) -> Tensor:  # fmt: skip
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
-    first = channels_first(rank, data_format)
+    is_channels_first = channels_first(rank, data_format)
     sides = list(range(2, rank))
-    pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
-    image = transpose(x, [0, *sides, 1]) if first else x
-    steps, gaps = (per_side(what, n, rank - 2, first) for what, n in (("strides", strides), ("dilations", dilations)))
+    pads = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
+    image = transpose(x, [0, *sides, 1]) if is_channels_first else x
+    steps, gaps = (
+        per_side(label, n, rank - 2, is_channels_first) for label, n in (("strides", strides), ("dilations", dilations))
+    )
     result = _convolve(image, kernel, steps, gaps, pads)
-    return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
+    return apply(
+        "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
+    )
 
 
 def conv2d(
@@ -120,8 +124,8 @@ def depthwise_conv2d(
     TensorShape([1, 2, 2, 2])
     """
     kernel = convert_to_tensor(filter)
-    height, width, channels, each = _known_all(kernel)
-    kernel = reshape(kernel, [height, width, 1, channels * each])
+    height, width, channels, multiplier = _depthwise_sizes(kernel)
+    kernel = reshape(kernel, [height, width, 1, channels * multiplier])
     return conv2d(input, kernel, strides, padding, data_format or "NHWC", dilations, name)
 
 
@@ -155,86 +159,98 @@ def atrous_conv2d(
 def _convolve(
     image: Tensor, filters: Tensor, steps: Sequence[int], gaps: Sequence[int], padding: Padding
 ) -> Tensor:
-    """Convolve an image whose last dimension are the channels; each group of channels separately."""
+    """Convolve an image with channels in the last dimension, each group of channels separately."""
     shape, kernel = image.type.shape, filters.type.shape
     if shape is None or kernel is None or len(shape) != len(kernel):
         raise ValueError(f"a convolution takes an image and filters of one rank, found {shape} and {kernel}")
-    kernel_sides = _known_sizes(kernel[:-2])
-    groups = _groups(shape[-1], kernel)
+    kernel_sides = _static_sides(kernel[:-2])
+    groups = _group_count(shape[-1], kernel)
     windows = Windows(image, kernel_sides, steps, gaps, padding, "filters")
     parts = windows.parts(0)
-    channels, several = kernel[-2:]
+    channels, filter_count = kernel[-2:]
     if groups > 1:
-        assert isinstance(channels, int) and isinstance(several, int)
+        assert isinstance(channels, int) and isinstance(filter_count, int)
         if channels == 1:
-            return _each_by_itself(parts, filters, several // groups)
-        whole = slice(None)
-        share, leading = several // groups, (whole,) * (len(kernel) - 1)
+            return _convolve_depthwise(parts, filters, filter_count // groups)
+        every = slice(None)
+        filters_per_group, leading = filter_count // groups, (every,) * (len(kernel) - 1)
         products = []
         for g in range(groups):
-            own = [(at, get_item(x, (*leading, slice(g * channels, (g + 1) * channels)))) for at, x in parts]
-            products.append(_product(own, get_item(filters, (*leading, slice(g * share, (g + 1) * share))), windows))
+            group_parts = [
+                (position, get_item(x, (*leading, slice(g * channels, (g + 1) * channels)))) for position, x in parts
+            ]
+            products.append(
+                _multiply(
+                    group_parts, get_item(
+                        filters, (*leading, slice(g * filters_per_group, (g + 1) * filters_per_group))
+                    ), windows
+                )
+            )
         return concat(products, -1)
-    return _product(parts, filters, windows)
+    return _multiply(parts, filters, windows)
 
 
-def _groups(channels: Dimension, kernel: Sequence[Dimension]) -> int:
+def _group_count(channels: Dimension, kernel: Sequence[Dimension]) -> int:
     """Return the number of groups of channels with their own filters, by the number of channels of a filter."""
-    own, several = kernel[-2:]
-    if not isinstance(channels, int) or not isinstance(own, int) or channels == own:
+    filter_channels, filter_count = kernel[-2:]
+    if not isinstance(channels, int) or not isinstance(filter_channels, int) or channels == filter_channels:
         return 1
-    if own == 0 or channels % own:
-        raise InvalidArgumentError(f"the image has {channels} channels, the filters have {own}")
-    groups = channels // own
-    if not isinstance(several, int) or several % groups:
-        raise ValueError(f"there are {several} filters for {groups} groups of {own} channels: not as many for each")
+    if filter_channels == 0 or channels % filter_channels:
+        raise InvalidArgumentError(f"the image has {channels} channels, the filters have {filter_channels}")
+    groups = channels // filter_channels
+    if not isinstance(filter_count, int) or filter_count % groups:
+        raise ValueError(
+            f"there are {filter_count} filters for {groups} groups of {filter_channels} channels: they differ"
+        )
     return groups
 
 
-def _product(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
+def _multiply(parts: Sequence[Part], filters: Tensor, windows: Windows) -> Tensor:
     shape = filters.type.shape
     assert shape is not None
-    channels, several = shape[-2:]
+    channels, filter_count = shape[-2:]
     batch, sides = parts[0][1].type.shape[0], windows.sizes  # type: ignore[index]
     if isinstance(channels, int) and len(parts) > 1:
-        patch = channels * len(parts)
+        patch_size = channels * len(parts)
         sizes = [size for size in (batch, *sides) if isinstance(size, int)]
-        few = math.prod(sizes) * patch <= _MOST_PATCHES
-        if few and (len(sizes) == len(sides) + 1 or channels < _FEWEST_CHANNELS):
+        is_small = math.prod(sizes) * patch_size <= _MAX_PATCH_ELEMENTS
+        if is_small and (len(sizes) == len(sides) + 1 or channels < _MIN_CHANNELS):
             patches = concat([part for _, part in parts], -1)
-            return apply("matmul", patches, reshape(filters, [patch, several if several is not None else -1]))
+            return apply(
+                "matmul", patches, reshape(filters, [patch_size, filter_count if filter_count is not None else -1])
+            )
     total: Any = None
-    for at, part in parts:
-        product = apply("matmul", part, get_item(filters, at))
+    for position, part in parts:
+        product = apply("matmul", part, get_item(filters, position))
         total = product if total is None else apply("add", total, product)
     return total
 
 
-def _each_by_itself(parts: Sequence[Part], filters: Tensor, each: int) -> Tensor:
+def _convolve_depthwise(parts: Sequence[Part], filters: Tensor, multiplier: int) -> Tensor:
     """Convolve groups of one channel (depthwise): elementwise products, for one filter of each channel at a time."""
     totals = []
-    for number in range(each):
+    for index in range(multiplier):
         total: Any = None
-        for at, part in parts:
-            product = apply("multiply", part, get_item(filters, (*at, 0, slice(number, None, each))))
+        for position, part in parts:
+            product = apply("multiply", part, get_item(filters, (*position, 0, slice(index, None, multiplier))))
             total = product if total is None else apply("add", total, product)
         totals.append(total)
-    if each == 1:
+    if multiplier == 1:
         return totals[0]
-    channels = filters.type.shape[-1] // each  # type: ignore[index,operator]
-    order = np.arange(each * channels).reshape(each, channels).T.ravel()
+    channels = filters.type.shape[-1] // multiplier  # type: ignore[index,operator]
+    order = np.arange(multiplier * channels).reshape(multiplier, channels).T.ravel()
     return apply("gather", concat(totals, -1), convert_to_tensor(order), axis=-1)
 
 
-def _known_sizes(sizes: Sequence[Any]) -> list[int]:
+def _static_sides(sizes: Sequence[Any]) -> list[int]:
     static_sizes = [size for size in sizes if isinstance(size, int)]
     if len(static_sizes) < len(sizes):
         raise ValueError(f"a convolution needs to know the sides of its filters, found {list(sizes)}")
     return static_sizes
 
 
-def _known_all(filters: Tensor) -> list[int]:
+def _depthwise_sizes(filters: Tensor) -> list[int]:
     shape = filters.type.shape
     if shape is None or len(shape) != 4:
         raise ValueError(f"filters for each channel have four dimensions, found {filters.type}")
-    return _known_sizes(shape)
+    return _static_sides(shape)

@@ -24,7 +24,7 @@ def depthwise_conv2d_backprop_input(
     array([1., 1., 1., 1.], dtype=float32)
     """
     kernel = convert_to_tensor(filter)
-    return _pull_back(
+    return _gradient_at(
         lambda x: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
         zeros(input_sizes, kernel.dtype), out_backprop,
     )  # fmt: skip
@@ -41,14 +41,14 @@ def depthwise_conv2d_backprop_filter(
     array([1., 1., 1., 1.], dtype=float32)
     """
     x = convert_to_tensor(input)
-    return _pull_back(
+    return _gradient_at(
         lambda kernel: depthwise_conv2d(x, kernel, strides, padding, data_format, list(dilations[1:3])),
         zeros(filter_sizes, x.dtype), out_backprop,
     )  # fmt: skip
 
 
-def _pull_back(function: Callable[[Tensor], Tensor], at: Tensor, cotangent: TensorLike) -> Any:
+def _gradient_at(function: Callable[[Tensor], Tensor], point: Tensor, cotangent: TensorLike) -> Any:
     with GradientTape() as tape:
-        tape.watch(at)
-        result = function(at)
-    return tape.gradient(result, at, output_gradients=convert_to_tensor(cotangent))
+        tape.watch(point)
+        result = function(point)
+    return tape.gradient(result, point, output_gradients=convert_to_tensor(cotangent))

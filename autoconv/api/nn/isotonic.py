@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def isotonic_regression(
     inputs: TensorLike, decreasing: bool = True, axis: IntLike = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The nearest sequences, by squares, that never rise (or never fall), and the number of the step of each element.
+    """The least-squares sequences that never rise (or never fall), and the index of the step of each element.
 
     >>> values, steps = autoconv.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])
     >>> values.numpy(), steps.numpy()
@@ -32,15 +32,15 @@ def isotonic_regression(
     x = convert_to_tensor(inputs)
     if not x.dtype.is_floating:
         x = cast(x, float64)
-    rank, at = len(x.shape), static_int(axis, "axis")
-    order = [i for i in range(rank) if i != at % rank] + [at % rank]
-    back = [order.index(i) for i in range(rank)]
-    moved: Any = transpose(x, order)
-    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(moved)], int32)
-    steps = reshape(result, moved.shape if moved.shape.is_fully_defined() else shape(moved))
-    same = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), moved.dtype)
-    sums: Any = apply("squeeze", apply("matmul", same, expand_dims(moved, -1)), axis=(-1,))
-    return transpose(sums / reduce_sum(same, -1), back), transpose(steps, back)
+    rank, target_axis = len(x.shape), static_int(axis, "axis")
+    order = [i for i in range(rank) if i != target_axis % rank] + [target_axis % rank]
+    inverse_order = [order.index(i) for i in range(rank)]
+    permuted: Any = transpose(x, order)
+    result = numpy_function(IsotonicSteps(bool(decreasing)), [stop_gradient(permuted)], int32)
+    steps = reshape(result, permuted.shape if permuted.shape.is_fully_defined() else shape(permuted))
+    is_same_step = cast(apply("equal", expand_dims(steps, -1), expand_dims(steps, -2)), permuted.dtype)
+    sums: Any = apply("squeeze", apply("matmul", is_same_step, expand_dims(permuted, -1)), axis=(-1,))
+    return transpose(sums / reduce_sum(is_same_step, -1), inverse_order), transpose(steps, inverse_order)
 
 
 @attribute_class
@@ -58,8 +58,8 @@ class IsotonicSteps:
         for row, out in zip(rows, result, strict=True):
             means: list[float] = []
             counts: list[int] = []
-            for number in row.tolist():
-                means.append(number)
+            for value in row.tolist():
+                means.append(value)
                 counts.append(1)
                 while len(means) > 1 and means[-1] >= means[-2]:
                     mean, count = means.pop(), counts.pop()

@@ -30,23 +30,23 @@ def collapse_repeated(
     """
     tensor: Any = convert_to_tensor(labels)
     lengths = cast(convert_to_tensor(seq_length), int32)
-    first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
-    after, before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
-    later = apply("not_equal", after, before)
-    result = apply("logical_and", concat([first, later], 1), sequence_mask(lengths, shape(tensor)[1]))
+    is_first = apply("ones_like", get_item(tensor, (slice(None), slice(None, 1))), dtype=as_dtype("bool"))
+    next_labels, labels_before = (get_item(tensor, (slice(None), part)) for part in (slice(1, None), slice(None, -1)))
+    is_changed = apply("not_equal", next_labels, labels_before)
+    result = apply("logical_and", concat([is_first, is_changed], 1), sequence_mask(lengths, shape(tensor)[1]))
     counts: Any = reduce_sum(cast(result, int32), 1)
     width = reduce_max(counts)
-    places = where(result)
-    rows = get_item(places, (slice(None), 0))
-    number: Any = apply("cumsum", cast(result, int64), axis=1, exclusive=True, reverse=False)
-    columns = apply("get_item", number, result, spec=(Mask(),))
+    positions = where(result)
+    rows = get_item(positions, (slice(None), 0))
+    column_numbers: Any = apply("cumsum", cast(result, int64), axis=1, exclusive=True, reverse=False)
+    columns = apply("get_item", column_numbers, result, spec=(Mask(),))
     values = apply("get_item", tensor, result, spec=(Mask(),))
-    whole = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
-    return scatter_nd(stack([rows, columns], 1), values, whole), counts
+    out_shape = stack([cast(shape(tensor)[0], int64), cast(width, int64)])
+    return scatter_nd(stack([rows, columns], 1), values, out_shape), counts
 
 
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The different labels of each row [batch, time], padded with zeros, and for each label the place of its own.
+    """The distinct labels of each row [batch, time], padded with zeros, and for each label its index among these.
 
     >>> found, places = autoconv.nn.ctc_unique_labels([[3, 4, 3]])
     >>> found.numpy(), places.numpy()
@@ -56,11 +56,11 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
     rows = tensor.shape[0]
     if rows is None:
         raise ValueError("ctc_unique_labels takes labels of a known batch")
-    uniques, places = [], []
+    uniques, indices = [], []
     width = shape(tensor)[1]
     for i in range(rows):
         distinct = unique(get_item(tensor, i))
         missing = width - shape(distinct.y)[0]
         uniques.append(concat([cast(distinct.y, int64), zeros(reshape(missing, [1]), int64)], 0))
-        places.append(distinct.idx)
-    return stack(uniques), stack(places)
+        indices.append(distinct.idx)
+    return stack(uniques), stack(indices)

@@ -86,10 +86,10 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     if approximate:
         cubic = apply("multiply", apply("power", x, 3.0), 0.044715)
         inner = apply("multiply", apply("add", x, cubic), math.sqrt(2.0 / math.pi))
-        share = apply("add", apply("tanh", inner), 1.0)
+        doubled_probability = apply("add", apply("tanh", inner), 1.0)
     else:
-        share = apply("add", apply("erf", apply("multiply", x, math.sqrt(0.5))), 1.0)
-    return apply("multiply", apply("multiply", x, 0.5), share, name=name)
+        doubled_probability = apply("add", apply("erf", apply("multiply", x, math.sqrt(0.5))), 1.0)
+    return apply("multiply", apply("multiply", x, 0.5), doubled_probability, name=name)
 
 
 def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
@@ -122,7 +122,7 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     >>> autoconv.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    return apply("softmax", logits, axis=_last(axis), name=name)
+    return apply("softmax", logits, axis=_axis_or_last(axis), name=name)
 
 
 @any_axis()
@@ -132,10 +132,10 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
     >>> autoconv.math.log_softmax([0.0, 0.0]).numpy().round(3)
     array([-0.693, -0.693], dtype=float32)
     """
-    return apply("log_softmax", logits, axis=_last(axis), name=name)
+    return apply("log_softmax", logits, axis=_axis_or_last(axis), name=name)
 
 
-def _last(axis: AxisLike) -> int:
+def _axis_or_last(axis: AxisLike) -> int:
     return -1 if axis is None else static_int(axis, "axis")
 
 
@@ -167,9 +167,9 @@ def softmax_cross_entropy_with_logits(
     >>> autoconv.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
     """
-    at = static_int(axis, "axis")
-    weighted = apply("multiply", labels, apply("log_softmax", logits, axis=at))
-    return apply("negative", apply("reduce_sum", weighted, axis=(at,), keepdims=False), name=name)
+    class_axis = static_int(axis, "axis")
+    weighted = apply("multiply", labels, apply("log_softmax", logits, axis=class_axis))
+    return apply("negative", apply("reduce_sum", weighted, axis=(class_axis,), keepdims=False), name=name)
 
 
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
@@ -184,10 +184,10 @@ def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, na
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {z.shape})")
     # max(x, 0) - x·z + log(1 + exp(-|x|)), with the right derivative at zero
     positive = apply("greater_equal", x, apply("zeros_like", x))
-    above = apply("select", positive, x, apply("zeros_like", x))
-    below = apply("select", positive, apply("negative", x), x)
-    rest = apply("log1p", apply("exp", below))
-    return apply("add", apply("subtract", above, apply("multiply", x, z)), rest, name=name)
+    positive_part = apply("select", positive, x, apply("zeros_like", x))
+    negative_magnitude = apply("select", positive, apply("negative", x), x)
+    log_term = apply("log1p", apply("exp", negative_magnitude))
+    return apply("add", apply("subtract", positive_part, apply("multiply", x, z)), log_term, name=name)
 
 
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
@@ -211,10 +211,10 @@ def moments(
     >>> mean.numpy(), variance.numpy().round(3)
     (np.float32(2.0), np.float32(0.667))
     """
-    tensor, over = convert_to_tensor(x), static_axes(axes)
-    mean = apply("reduce_mean", tensor, axis=over, keepdims=True)
+    tensor, axis_tuple = convert_to_tensor(x), static_axes(axes)
+    mean = apply("reduce_mean", tensor, axis=axis_tuple, keepdims=True)
     distance = apply("squared_difference", tensor, mean)
-    variance = apply("reduce_mean", distance, axis=over, keepdims=bool(keepdims))
+    variance = apply("reduce_mean", distance, axis=axis_tuple, keepdims=bool(keepdims))
     if not keepdims:
         mean = apply("reshape_like", mean, variance)
     return mean, variance
@@ -267,8 +267,8 @@ def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None
     rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
     if max_norm is None:
         return rows
-    first = convert_to_tensor(ids).shape.rank or 0
-    length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first, rows.shape.rank)), keepdims=True)
+    first_axis = convert_to_tensor(ids).shape.rank or 0
+    length = apply("reduce_euclidean_norm", rows, axis=tuple(range(first_axis, rows.shape.rank)), keepdims=True)
     return apply("divide", apply("multiply", rows, max_norm), apply("maximum", length, max_norm))
 
 

@@ -32,14 +32,14 @@ def dilation2d(
         raise ValueError("`data_format` values other  than 'NHWC' are not supported. Found: " + repr(data_format))
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     steps, gaps = per_side("strides", strides, 2, False), per_side("dilations", dilations, 2, False)
-    least = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
+    lowest = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
     sides: Any = kernel.shape.as_list()[:2]
     windows = Windows(x, sides, steps, gaps, padding, "filters")
-    best: Any = None
-    for at, part in windows.parts(least):
-        moved: Any = part + get_item(kernel, at)
-        best = moved if best is None else apply("maximum", best, moved)
-    return apply("identity", best, name=name)
+    maxima: Any = None
+    for position, part in windows.parts(lowest):
+        shifted: Any = part + get_item(kernel, position)
+        maxima = shifted if maxima is None else apply("maximum", maxima, shifted)
+    return apply("identity", maxima, name=name)
 
 
 def erosion2d(
@@ -53,5 +53,5 @@ def erosion2d(
     1.0
     """
     mirrored = reverse(convert_to_tensor(filters), [0, 1])
-    turned = apply("negative", convert_to_tensor(value))
-    return apply("negative", dilation2d(turned, mirrored, strides, padding, data_format, dilations), name=name)
+    negated = apply("negative", convert_to_tensor(value))
+    return apply("negative", dilation2d(negated, mirrored, strides, padding, data_format, dilations), name=name)

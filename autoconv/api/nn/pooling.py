@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.api.nn.windows import FORMATS, Windows, per_side
 from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.shaping import reshape, shape, transpose
 from autoconv.graph.dtypes import as_dtype, int64
@@ -36,7 +36,7 @@ def max_pool(
     >>> autoconv.nn.max_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pool(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _max_of_windows)
 
 
 def avg_pool(
@@ -48,7 +48,7 @@ def avg_pool(
     >>> autoconv.nn.avg_pool(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pool(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean_of_windows)
 
 
 def max_pool1d(
@@ -61,7 +61,7 @@ def max_pool1d(
     array([[[3.],
             [4.]]], dtype=float32)
     """
-    return _pool(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _max_of_windows)
 
 
 def avg_pool1d(
@@ -75,7 +75,7 @@ def avg_pool1d(
             [3.]]], dtype=float32)
     """
     check_dtype("avg_pool1d", FLOATING, input)
-    return _pool(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean_of_windows)
 
 
 def max_pool2d(
@@ -87,7 +87,7 @@ def max_pool2d(
     >>> autoconv.nn.max_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pool(input, ksize, strides, padding, data_format, name, _largest)
+    return _pool(input, ksize, strides, padding, data_format, name, _max_of_windows)
 
 
 def avg_pool2d(
@@ -99,7 +99,7 @@ def avg_pool2d(
     >>> autoconv.nn.avg_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
-    return _pool(input, ksize, strides, padding, data_format, name, _mean)
+    return _pool(input, ksize, strides, padding, data_format, name, _mean_of_windows)
 
 
 def pool(
@@ -113,18 +113,18 @@ def pool(
     >>> autoconv.nn.pool([[[1.0], [3.0], [2.0]]], [2], "MAX").numpy().ravel()
     array([3., 3.], dtype=float32)
     """
-    kinds = {"MAX": _largest, "AVG": _mean}
+    kinds = {"MAX": _max_of_windows, "AVG": _mean_of_windows}
     if pooling_type not in kinds:
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG', found {pooling_type!r}")
     return _pool(input, window_shape, strides, padding, data_format, name, kinds[pooling_type], dilations)
 
 
-_Slide = Callable[[Tensor], Windows]
+_MakeWindows = Callable[[Tensor], Windows]
 
 
 def _pool(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike | None, padding: str, data_format: str | None,
-    name: str | None, reduce: Callable[[Tensor, _Slide], Tensor], dilations: ShapeLike | None = None,
+    name: str | None, reduce: Callable[[Tensor, _MakeWindows], Tensor], dilations: ShapeLike | None = None,
 ) -> Tensor:  # fmt: skip
     x = convert_to_tensor(input)
     rank = 0 if x.type.shape is None else len(x.type.shape)
@@ -132,34 +132,38 @@ def _pool(
     if formats is None or data_format not in (None, *formats):
         requirement = "of 3 to 5 dimensions" if formats is None else f"with a data_format of {' or '.join(formats)}"
         raise ValueError(f"pooling takes an input {requirement}, found {x.type} and {data_format!r}")
-    first = data_format == formats[1]
+    is_channels_first = data_format == formats[1]
     sides = list(range(2, rank))
-    pads = padding if isinstance(padding, str) or not first else [padding[i] for i in (0, *sides, 1)]
-    image = transpose(x, [0, *sides, 1]) if first else x
-    sizes, steps = (per_side(what, n, rank - 2, first) for what, n in (("ksize", ksize), ("strides", strides)))
-    gaps = per_side("dilations", dilations, rank - 2, first)
+    pads = padding if isinstance(padding, str) or not is_channels_first else [padding[i] for i in (0, *sides, 1)]
+    image = transpose(x, [0, *sides, 1]) if is_channels_first else x
+    sizes, steps = (
+        per_side(label, n, rank - 2, is_channels_first) for label, n in (("ksize", ksize), ("strides", strides))
+    )
+    gaps = per_side("dilations", dilations, rank - 2, is_channels_first)
     result = reduce(image, lambda image: Windows(image, sizes, steps, gaps, pads, "windows"))
-    return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
+    return apply(
+        "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
+    )
 
 
-def _largest(image: Tensor, slide: _Slide) -> Tensor:
-    kind = image.dtype.numpy
-    least = -np.inf if image.dtype.is_floating else int(np.iinfo(kind).min)
-    parts = slide(image).parts(least)
+def _max_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
+    numpy_dtype = image.dtype.numpy
+    lowest = -np.inf if image.dtype.is_floating else int(np.iinfo(numpy_dtype).min)
+    parts = make_windows(image).parts(lowest)
     result = parts[0][1]
     for _, part in parts[1:]:
         result = apply("maximum", result, part)
     return result
 
 
-def _mean(image: Tensor, slide: _Slide) -> Tensor:
-    windows = slide(image)
-    if not any(isinstance(amount, Tensor) or amount for pair in windows.around for amount in pair):
+def _mean_of_windows(image: Tensor, make_windows: _MakeWindows) -> Tensor:
+    windows = make_windows(image)
+    if not any(isinstance(amount, Tensor) or amount for pair in windows.padding for amount in pair):
         parts = windows.parts(0)
         return apply("divide", _sum(parts), float(len(parts)))
     spec = (slice(0, 1), *[slice(None)] * (len(windows.sizes)), slice(0, 1))
-    inside = apply("ones_like", get_item(image, spec))  # pooled, the number of elements of each window
-    return apply("divide", _sum(windows.parts(0)), _sum(slide(inside).parts(0)))
+    ones = apply("ones_like", get_item(image, spec))  # their sum over a window is its number of elements
+    return apply("divide", _sum(windows.parts(0)), _sum(make_windows(ones).parts(0)))
 
 
 def _sum(parts: Any) -> Tensor:
@@ -204,9 +208,9 @@ def max_pool_with_argmax(
     input: TensorLike, ksize: ShapeLike, strides: ShapeLike, padding: str, data_format: str = "NHWC",
     output_dtype: DTypeLike = int64, include_batch_in_index: bool = False, name: str | None = None,
 ) -> MaxPoolWithArgmax:  # fmt: skip
-    """The maximum of each window, and its place: ((batch · height) + row) · width + column) · channels + channel.
+    """The maximum of each window, and its flat index: ((batch · height + row) · width + column) · channels + channel.
 
-    The batch counts only with `include_batch_in_index`. Of equal elements the first one is taken.
+    The batch is part of the index only with `include_batch_in_index`. Of equal elements the first one is taken.
 
     >>> image = autoconv.reshape([1.0, 4.0, 3.0, 2.0], [1, 2, 2, 1])
     >>> found, places = autoconv.nn.max_pool_with_argmax(image, 2, 2, "VALID")
@@ -218,15 +222,15 @@ def max_pool_with_argmax(
     x: Any = convert_to_tensor(input)
     sizes = [size if size is not None else shape(x)[i] for i, size in enumerate(x.shape.as_list())]
     sides, steps = per_side("ksize", ksize, 2, False), per_side("strides", strides, 2, False)
-    least = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
-    values = Windows(x, sides, steps, (1, 1), padding, "windows").parts(least)
+    lowest = -np.inf if x.dtype.is_floating else int(np.iinfo(x.dtype.numpy).min)
+    values = Windows(x, sides, steps, (1, 1), padding, "windows").parts(lowest)
     total = sizes[1] * sizes[2] * sizes[3]
-    inside: Any = reshape(counted(cast(total, int64)), [1, *sizes[1:]])
-    places = Windows(inside, sides, steps, (1, 1), padding, "windows").parts(0)
-    best, place = values[0][1], apply("broadcast_to_shape_of", places[0][1], values[0][1])
-    for (_, value), (_, at) in zip(values[1:], places[1:], strict=True):
-        greater = apply("greater", value, best)
-        best, place = where(greater, value, best), where(greater, at, place)
+    flat_indices: Any = reshape(tensor_range(cast(total, int64)), [1, *sizes[1:]])
+    index_parts = Windows(flat_indices, sides, steps, (1, 1), padding, "windows").parts(0)
+    maxima, argmax = values[0][1], apply("broadcast_to_shape_of", index_parts[0][1], values[0][1])
+    for (_, value), (_, indices) in zip(values[1:], index_parts[1:], strict=True):
+        greater = apply("greater", value, maxima)
+        maxima, argmax = where(greater, value, maxima), where(greater, indices, argmax)
     if include_batch_in_index:
-        place = place + reshape(counted(cast(sizes[0], int64)) * cast(total, int64), [-1, 1, 1, 1])
-    return MaxPoolWithArgmax(best, cast(place, as_dtype(output_dtype)))
+        argmax = argmax + reshape(tensor_range(cast(sizes[0], int64)) * cast(total, int64), [-1, 1, 1, 1])
+    return MaxPoolWithArgmax(maxima, cast(argmax, as_dtype(output_dtype)))

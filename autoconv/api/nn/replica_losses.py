@@ -1,4 +1,4 @@
-"""Losses of the examples of one replica, as shares of the mean over all replicas."""
+"""Losses of the examples of one replica, scaled so that their sum over the replicas is a mean."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compute_average_loss(
             weights = weights[..., None]
         losses = losses * weights
     if global_batch_size is None:
-        global_batch_size = shape(losses)[0] * _replicas()
+        global_batch_size = shape(losses)[0] * _replica_count()
     return reduce_sum(losses) / cast(convert_to_tensor(global_batch_size), losses.dtype)
 
 
@@ -45,8 +45,8 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     np.float32(4.0)
     """
     losses = convert_to_tensor(regularization_loss)
-    return reduce_sum(losses) / cast(convert_to_tensor(_replicas()), losses.dtype)
+    return reduce_sum(losses) / cast(convert_to_tensor(_replica_count()), losses.dtype)
 
 
-def _replicas() -> Any:
+def _replica_count() -> Any:
     return STRATEGY().num_replicas_in_sync

@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """Move the places of each block of the sides, which are padded with zeros first, into the batch.
+    """Pad the sides with zeros, and move the positions within each block of the sides into the batch.
 
     `block_shape` is a number for each side from the second dimension on, or one for the two sides of an image.
 
@@ -28,10 +28,10 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
     >>> autoconv.space_to_batch(image, [2, 2], [[0, 0], [0, 0]]).shape
     TensorShape([4, 1, 1, 1])
     """
-    x, blocks = convert_to_tensor(input), _blocks(block_shape)
-    around = np.asarray(static_value(convert_to_tensor(paddings)), np.int64).reshape(-1, 2)
+    x, blocks = convert_to_tensor(input), _block_sides(block_shape)
+    padding = np.asarray(static_value(convert_to_tensor(paddings)), np.int64).reshape(-1, 2)
     count, rank = len(blocks), len(x.shape)
-    x = pad(x, [[0, 0], *around.tolist(), *[[0, 0]] * (rank - 1 - count)])
+    x = pad(x, [[0, 0], *padding.tolist(), *[[0, 0]] * (rank - 1 - count)])
     sizes = _sizes(x)
     for size, block in zip(sizes[1:], blocks, strict=False):
         if isinstance(size, int) and size % block:
@@ -39,30 +39,30 @@ def space_to_batch(input: TensorLike, block_shape: Any, paddings: Any, name: str
     parts = list(itertools.chain(*((size // block, block) for size, block in zip(sizes[1:], blocks, strict=False))))
     split = reshape(x, [sizes[0], *parts, *sizes[count + 1 :]])
     order = [*range(2, 2 * count + 1, 2), 0, *range(1, 2 * count, 2), *range(2 * count + 1, count + rank)]
-    moved = transpose(split, order)
+    permuted = transpose(split, order)
     sides = [size // block for size, block in zip(sizes[1:], blocks, strict=False)]
-    return reshape(moved, [sizes[0] * int(np.prod(blocks)), *sides, *sizes[count + 1 :]], name=name)
+    return reshape(permuted, [sizes[0] * int(np.prod(blocks)), *sides, *sizes[count + 1 :]], name=name)
 
 
 def batch_to_space(input: TensorLike, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """The inverse of `space_to_batch`: move blocks of the batch into the sides, which are cropped then.
+    """The inverse of `space_to_batch`: move blocks of the batch into the sides, and crop these.
 
     >>> autoconv.batch_to_space([[[[1]]], [[[2]]], [[[3]]], [[[4]]]], [2, 2], [[0, 0], [0, 0]]).numpy()[0, :, :, 0]
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    x, blocks = convert_to_tensor(input), _blocks(block_shape)
-    cut = np.asarray(static_value(convert_to_tensor(crops)), np.int64).reshape(-1, 2)
+    x, blocks = convert_to_tensor(input), _block_sides(block_shape)
+    crop_amounts = np.asarray(static_value(convert_to_tensor(crops)), np.int64).reshape(-1, 2)
     count, rank, sizes = len(blocks), len(x.shape), _sizes(x)
-    whole = int(np.prod(blocks))
-    if isinstance(sizes[0], int) and sizes[0] % whole:
+    block_size = int(np.prod(blocks))
+    if isinstance(sizes[0], int) and sizes[0] % block_size:
         raise ValueError(f"the batch {sizes[0]} is not divisible by the product of block_shape {blocks}")
-    split = reshape(x, [*blocks, sizes[0] // whole, *sizes[1:]])
+    split = reshape(x, [*blocks, sizes[0] // block_size, *sizes[1:]])
     pairs = itertools.chain(*((count + 1 + i, i) for i in range(count)))
-    moved = transpose(split, [count, *pairs, *range(2 * count + 1, count + rank)])
+    permuted = transpose(split, [count, *pairs, *range(2 * count + 1, count + rank)])
     sides = [size * block for size, block in zip(sizes[1:], blocks, strict=False)]
-    joined = reshape(moved, [sizes[0] // whole, *sides, *sizes[count + 1 :]])
-    slices = tuple(slice(int(first), -int(last) if last else None) for first, last in cut)
+    joined = reshape(permuted, [sizes[0] // block_size, *sides, *sizes[count + 1 :]])
+    slices = tuple(slice(int(first), -int(last) if last else None) for first, last in crop_amounts)
     return apply("identity", get_item(joined, (slice(None), *slices)), name=name)
 
 
@@ -76,18 +76,20 @@ class SpaceToBatchPaddings(NamedTuple):
 def required_space_to_batch_paddings(
     input_shape: ShapeLike, block_shape: Any, base_paddings: Any = None, name: str | None = None
 ) -> SpaceToBatchPaddings:
-    """The paddings with which blocks divide the sides, and the crops that remove what they add to `base_paddings`.
+    """The paddings that make the sides multiples of the blocks, and the crops that remove the additional padding.
 
     >>> found = autoconv.required_space_to_batch_paddings([5, 4], [2, 2])
     >>> found.paddings.numpy().tolist(), found.crops.numpy().tolist()
     ([[0, 1], [0, 0]], [[0, 1], [0, 0]])
     """
-    sides, blocks = np.array(known_sizes(input_shape)), np.array(_blocks(block_shape))
-    given = static_value(convert_to_tensor(base_paddings)) if base_paddings is not None else np.zeros((len(blocks), 2))
-    base = np.asarray(given, np.int32)
-    more = (-(sides + base.sum(1))) % blocks
-    paddings = np.stack([base[:, 0], base[:, 1] + more], 1).astype(np.int32)
-    crops = np.stack([np.zeros_like(more), more], 1).astype(np.int32)
+    sides, blocks = np.array(known_sizes(input_shape)), np.array(_block_sides(block_shape))
+    static_paddings = static_value(
+        convert_to_tensor(base_paddings)
+    ) if base_paddings is not None else np.zeros((len(blocks), 2))
+    base = np.asarray(static_paddings, np.int32)
+    extra = (-(sides + base.sum(1))) % blocks
+    paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
+    crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
     return SpaceToBatchPaddings(constant(paddings), constant(crops))
 
 
@@ -95,14 +97,14 @@ def with_space_to_batch(
     input: TensorLike, dilation_rate: Any, padding: str, op: Callable[..., Tensor],
     filter_shape: ShapeLike | None = None, spatial_dims: Sequence[int] | None = None, data_format: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply `op(x, number of sides, padding)` to each set of places that are `dilation_rate` apart.
+    """Apply `op(x, number of sides, padding)` to each set of positions that are `dilation_rate` apart.
 
     >>> def double(x, sides, padding):
     ...     return 2 * x
     >>> autoconv.nn.with_space_to_batch(autoconv.ones([1, 4, 4, 1]), [2, 2], "VALID", double).shape
     TensorShape([1, 4, 4, 1])
     """
-    x, rates = convert_to_tensor(input), _blocks(dilation_rate)
+    x, rates = convert_to_tensor(input), _block_sides(dilation_rate)
     if padding not in ("VALID", "SAME"):
         raise ValueError(f"`padding` must be 'VALID' or 'SAME'. Received: padding={padding}")
     if all(rate == 1 for rate in rates):
@@ -113,8 +115,8 @@ def with_space_to_batch(
     if padding == "SAME":
         if filter_shape is None:
             raise ValueError('`filter_shape` must be specified for `padding="SAME"`')
-        reach: Any = known_sizes(filter_shape)
-        for i, (size, rate) in enumerate(zip(reach, rates, strict=False)):
+        filter_sides: Any = known_sizes(filter_shape)
+        for i, (size, rate) in enumerate(zip(filter_sides, rates, strict=False)):
             extra = (size - 1) * rate
             base[i] = extra // 2, extra - extra // 2
     space = required_space_to_batch_paddings(_sizes(x)[1 : 1 + len(rates)], rates, base)
@@ -137,7 +139,7 @@ def extract_volume_patches(
     return concat([part for _, part in windows.parts(0)], -1, name=name)
 
 
-def _blocks(block_shape: Any) -> list[int]:
+def _block_sides(block_shape: Any) -> list[int]:
     if isinstance(block_shape, int):
         return [block_shape, block_shape]
     return [int(block) for block in np.asarray(static_value(convert_to_tensor(block_shape))).ravel()]

@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def weighted_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None
 ) -> Tensor:
-    """`sigmoid_cross_entropy_with_logits`, where the share of the positive labels is multiplied by `pos_weight`.
+    """`sigmoid_cross_entropy_with_logits`, where the term of the positive labels is multiplied by `pos_weight`.
 
     >>> autoconv.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 3.0).numpy().round(4)
     array([2.0794, 0.6931], dtype=float32)
@@ -45,8 +45,10 @@ def log_poisson_loss(
     result = apply("exp", c) - c * z
     if not compute_full_loss:
         return result
-    safe = where(z > 1, z, ones_like(z))
-    stirling = safe * apply("log", safe) - safe + 0.5 * apply("log", 2.0 * math.pi * safe)
+    positive_targets = where(z > 1, z, ones_like(z))
+    stirling = positive_targets * apply("log", positive_targets) - positive_targets + 0.5 * apply(
+        "log", 2.0 * math.pi * positive_targets
+    )
     return result + where((z >= 0) & (z <= 1), apply("zeros_like", z), stirling)
 
 
@@ -91,13 +93,13 @@ def sufficient_statistics(
     [3.0, 6.0, 14.0]
     """
     tensor: Any = convert_to_tensor(x)
-    static = static_axes(axes) or ()
+    axes_tuple = static_axes(axes) or ()
     sizes: Any = shape(tensor)
     count: Any = 1
-    for axis in static:
+    for axis in axes_tuple:
         count = count * sizes[axis]
-    moved = tensor if shift is None else tensor - convert_to_tensor(shift, tensor.dtype)
-    sums = reduce_sum(moved, axes, keepdims), reduce_sum(moved * moved, axes, keepdims)
+    shifted = tensor if shift is None else tensor - convert_to_tensor(shift, tensor.dtype)
+    sums = reduce_sum(shifted, axes, keepdims), reduce_sum(shifted * shifted, axes, keepdims)
     offset = None if shift is None else convert_to_tensor(shift, tensor.dtype)
     return cast(count, tensor.dtype), *sums, offset
 
@@ -105,21 +107,21 @@ def sufficient_statistics(
 def normalize_moments(
     counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike | None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance of what `sufficient_statistics` returned.
+    """The mean and the variance from the results of `sufficient_statistics`.
 
     >>> [float(number) for number in autoconv.nn.normalize_moments(2.0, 4.0, 10.0, None)]
     [2.0, 1.0]
     """
-    share: Any = apply("reciprocal", convert_to_tensor(counts))
-    moved = mean_ss * share
-    mean = moved if shift is None else moved + shift
-    return mean, variance_ss * share - moved * moved
+    inverse_count: Any = apply("reciprocal", convert_to_tensor(counts))
+    shifted_mean = mean_ss * inverse_count
+    mean = shifted_mean if shift is None else shifted_mean + shift
+    return mean, variance_ss * inverse_count - shifted_mean * shifted_mean
 
 
 def weighted_moments(
     x: TensorLike, axes: AxisLike, frequency_weights: TensorLike, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the variance over `axes` of elements that count as often as their weights say.
+    """The mean and the variance over `axes` of elements weighted by `frequency_weights`.
 
     >>> [float(number) for number in autoconv.nn.weighted_moments([1.0, 4.0], [0], [2.0, 1.0])]
     [2.0, 2.0]
@@ -128,9 +130,9 @@ def weighted_moments(
     weights: Any = cast(convert_to_tensor(frequency_weights), tensor.dtype) + apply("zeros_like", tensor)
     total = reduce_sum(weights, axes, keepdims=True)
     mean = reduce_sum(weights * tensor, axes, keepdims=True) / total
-    spread = tensor - mean
-    variance = reduce_sum(weights * spread * spread, axes, keepdims=True) / total
+    deviation = tensor - mean
+    variance = reduce_sum(weights * deviation * deviation, axes, keepdims=True) / total
     if keepdims:
         return mean, variance
-    dropped = static_axes(axes)
-    return apply("squeeze", mean, axis=dropped), apply("squeeze", variance, axis=dropped)
+    reduced_axes = static_axes(axes)
+    return apply("squeeze", mean, axis=reduced_axes), apply("squeeze", variance, axis=reduced_axes)

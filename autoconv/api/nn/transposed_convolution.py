@@ -19,7 +19,7 @@ def conv_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: ShapeLike, padding: str = "SAME",
     data_format: str | None = None, dilations: ShapeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The transpose of `convolution`: what its gradient with respect to the input computes.
+    """The transpose of `convolution`: its vjp with respect to the input.
 
     `input` is [batch, sides, channels] ([batch, channels, sides] for a `data_format` that begins with NC), `filters`
     [sides, results, channels]. `output_shape` is the shape of the result, or its sides alone; the sides have to be
@@ -32,22 +32,26 @@ def conv_transpose(
     """
     x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
     rank = 0 if kernel.type.shape is None else len(kernel.type.shape)
-    first = channels_first(rank, data_format)
+    is_channels_first = channels_first(rank, data_format)
     count = rank - 2
-    image = transpose(x, [0, *range(2, rank), 1]) if first else x
-    steps, gaps = per_side("strides", strides, count, first), per_side("dilations", dilations, count, first)
-    out_sides = _sides_of(output_shape, count, first)
+    image = transpose(x, [0, *range(2, rank), 1]) if is_channels_first else x
+    steps, gaps = per_side("strides", strides, count, is_channels_first), per_side(
+        "dilations", dilations, count, is_channels_first
+    )
+    out_sides = _result_sides(output_shape, count, is_channels_first)
     sides = image.type.shape[1:-1]  # type: ignore[index]
     kernel_sides = kernel.type.shape[:count]  # type: ignore[index]
     amounts = [(0, 0)]
     for side, size, elements, step, gap in zip(out_sides, sides, kernel_sides, steps, gaps, strict=True):
         if not isinstance(size, int) or not isinstance(elements, int):
             raise ValueError(f"a transposed convolution needs known sides, found {x.type} and {kernel.type}")
-        amounts.append(_padding(side, size, (elements - 1) * gap + 1, step, padding))
-    spread = pad(_insert_zeros(image, steps), [*amounts, (0, 0)])
+        amounts.append(_zeros_around(side, size, (elements - 1) * gap + 1, step, padding))
+    spaced = pad(_insert_zeros(image, steps), [*amounts, (0, 0)])
     flipped = transpose(reverse(kernel, list(range(count))), [*range(count), rank - 1, count])
-    result = convolution(spread, flipped, 1, "VALID", FORMATS[rank][0], gaps)
-    return apply("identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if first else result, name=name)
+    result = convolution(spaced, flipped, 1, "VALID", FORMATS[rank][0], gaps)
+    return apply(
+        "identity", transpose(result, [0, rank - 1, *range(1, rank - 1)]) if is_channels_first else result, name=name
+    )
 
 
 def conv1d_transpose(
@@ -91,28 +95,28 @@ def conv3d_transpose(
     return conv_transpose(input, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
-def _sides_of(output_shape: ShapeLike, count: int, first: bool) -> list[int]:
+def _result_sides(output_shape: ShapeLike, count: int, is_channels_first: bool) -> list[int]:
     """Return the sides of the result."""
     out_sides = known_sizes(output_shape)
     if out_sides is None:
         raise ValueError(f"`output_shape` has to be known, but for the batch, found {output_shape!r}")
-    numbers = list(out_sides)
-    numbers = numbers if len(numbers) == count else numbers[2:] if first else numbers[1:-1]
-    sides = [size for size in numbers if size is not None]
-    if len(numbers) != count or len(sides) != count:
+    sizes = list(out_sides)
+    sizes = sizes if len(sizes) == count else sizes[2:] if is_channels_first else sizes[1:-1]
+    sides = [size for size in sizes if size is not None]
+    if len(sizes) != count or len(sides) != count:
         raise ValueError(f"`output_shape` has to have the {count} known sides of the result, found {output_shape!r}")
     return sides
 
 
-def _padding(side: int, size: int, extent: int, step: int, padding: str) -> tuple[int, int]:
+def _zeros_around(side: int, size: int, extent: int, step: int, padding: str) -> tuple[int, int]:
     """Return the zeros before and after `size` elements that were spread by `step`, for a result of length `side`."""
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"`padding` must be 'SAME' or 'VALID', found {padding!r}")
-    side_of_result = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
-    if side_of_result != size:
-        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {side_of_result}; the input has {size}")
-    around = max((size - 1) * step + extent - side, 0) if padding == "SAME" else 0
-    before = extent - 1 - around // 2
+    expected_size = -(-side // step) if padding == "SAME" else -(-(side - extent + 1) // step)
+    if expected_size != size:
+        raise ValueError(f"a convolution of {side} elements, {padding!r}, gives {expected_size}; the input has {size}")
+    total_padding = max((size - 1) * step + extent - side, 0) if padding == "SAME" else 0
+    before = extent - 1 - total_padding // 2
     return before, side + extent - 1 - before - ((size - 1) * step + 1)
 
 
@@ -124,21 +128,21 @@ def _insert_zeros(image: Tensor, steps: Sequence[int]) -> Tensor:
         sizes = image.type.shape
         assert sizes is not None
         rank = len(sizes)
-        before, channels = shape(image), axis + 1
-        wide = reshape(image, apply("concat", *_with_one(before, channels, rank), axis=0))
-        wide = pad(wide, [(0, 0)] * channels + [(0, step - 1)] + [(0, 0)] * (rank - channels))
+        dynamic_sizes, channels = shape(image), axis + 1
+        spaced = reshape(image, apply("concat", *_insert_one(dynamic_sizes, channels, rank), axis=0))
+        spaced = pad(spaced, [(0, 0)] * channels + [(0, step - 1)] + [(0, 0)] * (rank - channels))
         batch = sizes[0] if isinstance(sizes[0], int) else -1
         size = sizes[axis]
         assert isinstance(size, int)
-        joined = reshape(wide, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
+        joined = reshape(spaced, [batch, *sizes[1:axis], size * step, *sizes[axis + 1 :]])
         image = get_item(joined, (*[slice(None)] * axis, slice(0, (size - 1) * step + 1)))
     return image
 
 
-def _with_one(sizes: Tensor, place: int, rank: int) -> list[Tensor]:
+def _insert_one(sizes: Tensor, position: int, rank: int) -> list[Tensor]:
     one = convert_to_tensor([1], sizes.dtype)
-    parts = [get_item(sizes, slice(0, place)), one]
-    return parts if place == rank else [*parts, get_item(sizes, slice(place, None))]
+    parts = [get_item(sizes, slice(0, position)), one]
+    return parts if position == rank else [*parts, get_item(sizes, slice(position, None))]
 
 
 def atrous_conv2d_transpose(

@@ -39,7 +39,7 @@ class Windows:
         steps: Sequence[int],
         gaps: Sequence[int],
         padding: Padding,
-        what: str,
+        label: str,
     ) -> None:
         shape = image.type.shape
         assert shape is not None
@@ -47,73 +47,73 @@ class Windows:
         self._kernel, self._steps, self._gaps = kernel, steps, gaps
         self._extents = [(count - 1) * gap + 1 for count, gap in zip(kernel, gaps, strict=True)]
         sides = [side if isinstance(side, int) else None for side in shape[1:-1]]
-        self.around = self._amounts(padding, sides)
+        self.padding = self._padding_of_sides(padding, sides)
         self.sizes: list[int | None] = [
             None if side is None else (side + sum(pair) - extent) // step + 1
-            for side, pair, extent, step in zip(sides, self.around, self._extents, self._steps, strict=True)
+            for side, pair, extent, step in zip(sides, self.padding, self._extents, self._steps, strict=True)
         ]
-        text = f"{what} that reach over {self._extents} do not fit into an image"
+        text = f"{label} that reach over {self._extents} do not fit into an image"
         if min(size for size in (*self.sizes, 1) if size is not None) < 1:
             raise InvalidArgumentError(f"{text} of {sides}")
         self._check_sides(text, padding == "SAME")
 
-    def _check_sides(self, text: str, fits_all: bool) -> None:
-        for i, (size, pair, extent) in enumerate(zip(self.sizes, self.around, self._extents, strict=True)):
-            least = 1 if fits_all else extent - sum(pair)
-            if size is None and least > 0:
+    def _check_sides(self, text: str, always_fits: bool) -> None:
+        for i, (size, pair, extent) in enumerate(zip(self.sizes, self.padding, self._extents, strict=True)):
+            min_side = 1 if always_fits else extent - sum(pair)
+            if size is None and min_side > 0:
                 side = self._side(i)
-                fits = apply("greater_equal", side, least)
-                apply("assert_true", fits, side, message=f"{text} with a side of", kind="check")
+                is_long_enough = apply("greater_equal", side, min_side)
+                apply("assert_true", is_long_enough, side, message=f"{text} with a side of", kind="check")
 
     def _side(self, i: int) -> Tensor:
         return apply("dimension", self._image, axis=i + 1, dtype=int64)
 
-    def _amounts(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
+    def _padding_of_sides(self, padding: Padding, sides: Sequence[int | None]) -> list[tuple[Amount, Amount]]:
         """Return the numbers of elements before and after the image in each dimension."""
         if padding == "VALID":
             return [(0, 0)] * len(sides)
         if padding == "SAME":
-            return [self._same(i, side) for i, side in enumerate(sides)]
+            return [self._same_padding(i, side) for i, side in enumerate(sides)]
         if isinstance(padding, (list, tuple)) and len(padding) == len(sides) + 2:
             return [(int(before), int(after)) for before, after in padding[1:-1]]
         raise ValueError(f"`padding` must be 'VALID', 'SAME' or a pair for each dimension, found {padding!r}")
 
-    def _same(self, i: int, side: int | None) -> tuple[Amount, Amount]:
+    def _same_padding(self, i: int, side: int | None) -> tuple[Amount, Amount]:
         """Return the padding with ceil(side / step) windows along dimension `i`."""
         extent, step = self._extents[i], self._steps[i]
-        missing: Amount
+        total: Amount
         if side is not None:
-            missing = max((-(-side // step) - 1) * step + extent - side, 0)
+            total = max((-(-side // step) - 1) * step + extent - side, 0)
         elif step == 1 or extent == 1:
-            missing = extent - 1
+            total = extent - 1
         else:
-            number = self._side(i)
-            left = (number + (step - 1)) // step * step - number  # by how much the steps exceed the side
+            dynamic_side = self._side(i)
+            excess = (dynamic_side + (step - 1)) // step * step - dynamic_side  # of the steps over the side
             if extent >= step:
-                missing = left + (extent - step)
+                total = excess + (extent - step)
             else:  # max(left + extent - step, 0) as a sum, which keeps its symbolic facts
-                missing = sum((left + (step - j)) // step for j in range(step - extent + 1, step))
-        before = missing // 2
-        return before, missing - before
+                total = sum((excess + (step - j)) // step for j in range(step - extent + 1, step))
+        before = total // 2
+        return before, total - before
 
     def parts(self, filler: TensorLike) -> list[Part]:
         """Return for each element of the window, in order, its position and the image elements under it.
 
-        Those are an array of the batch, the sizes and the channels. The padding is `filler`.
+        The image elements are [batch, *sizes, channels]. The padding is `filler`.
         """
-        image = _pad(self._image, self.around, filler)
+        image = _pad(self._image, self.padding, filler)
         result = []
-        for at in itertools.product(*map(range, self._kernel)):
-            places = [slice(None), *(self._slice(i, start) for i, start in enumerate(at))]
-            result.append((at, get_item(image, tuple(places))))
+        for position in itertools.product(*map(range, self._kernel)):
+            slices = [slice(None), *(self._slice(i, start) for i, start in enumerate(position))]
+            result.append((position, get_item(image, tuple(slices))))
         return result
 
     def _slice(self, i: int, element: int) -> slice:
         start, size, step = element * self._gaps[i], self.sizes[i], self._steps[i]
         if size is not None:
             return slice(start, start + (size - 1) * step + 1, step)
-        behind = self._extents[i] - 1 - start
-        return slice(start, -behind if behind else None, step)
+        rest_count = self._extents[i] - 1 - start
+        return slice(start, -rest_count if rest_count else None, step)
 
 
 FORMATS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}  # by the rank of the image
@@ -129,19 +129,19 @@ def channels_first(rank: int, data_format: str | None) -> bool:
     return data_format == formats[1]
 
 
-def per_side(what: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
+def per_side(parameter: str, value: Any, count: int, channels_first: bool) -> tuple[int, ...]:
     """Return a number for each of `count` sides, given one for all, one for each, or one for each image dimension."""
     numbers = [1] if value is None else [value] if isinstance(value, int) else [int(part) for part in value]
     if len(numbers) == count + 2:
         numbers = numbers[2:] if channels_first else numbers[1:-1]
     if len(numbers) not in (1, count) or min(numbers) < 1:
         counts = {1: "one or three", 2: "one, two or four"}.get(count, f"one, {count} or {count + 2}")
-        raise ValueError(f"`{what}` must be {counts} numbers from 1 on, found {value!r}")
+        raise ValueError(f"`{parameter}` must be {counts} numbers from 1 on, found {value!r}")
     return tuple(numbers * count if len(numbers) == 1 else numbers)
 
 
-def _pad(image: Tensor, around: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
-    pairs = [(0, 0), *around, (0, 0)]
+def _pad(image: Tensor, padding: Sequence[tuple[Amount, Amount]], filler: TensorLike) -> Tensor:
+    pairs = [(0, 0), *padding, (0, 0)]
     numbers = [amount for pair in pairs for amount in pair]
     if not any(isinstance(amount, Tensor) or amount for amount in numbers):
         return image

@@ -1,4 +1,4 @@
-"""Types of what has rows, in annotations only."""
+"""Protocol of ragged tensors, for annotations in modules below their class."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from autoconv.runtime.tensors.tensor import Tensor
 
 
-class HasRows(Protocol):
-    """A ragged tensor."""
+class RaggedProtocol(Protocol):
+    """The attributes of a RaggedTensor."""
 
     _uniform: int | None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.api.ragged import partitions
-from autoconv.api.ragged.rows import coordinates, of_one_splits_dtype
+from autoconv.api.ragged.rows import unify_splits_dtypes, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.gather import gather, gather_nd, where
@@ -24,57 +24,61 @@ def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
 
     Ragged operands have to have the same rows, or rows of one element. Raises InvalidArgumentError otherwise.
     """
-    converted_operands = of_one_splits_dtype(*operands)
-    ragged = [one for one in converted_operands if isinstance(one, RaggedTensor)]
-    deepest = max(ragged, key=lambda one: (one.ragged_rank, not _has_single_rows(one)))
-    return deepest.with_flat_values(function(*(_flat(one, deepest) for one in converted_operands)))
+    converted_operands = unify_splits_dtypes(*operands)
+    ragged = [operand for operand in converted_operands if isinstance(operand, RaggedTensor)]
+    deepest = max(ragged, key=lambda operand: (operand.ragged_rank, not _has_single_rows(operand)))
+    return deepest.with_flat_values(
+        function(*(_broadcast_to_values(operand, deepest) for operand in converted_operands))
+    )
 
 
 def _has_single_rows(rows: RaggedTensor) -> bool:
     return rows._uniform == 1
 
 
-def _flat(operand: RaggedLike, rows: RaggedTensor) -> Any:
+def _broadcast_to_values(operand: RaggedLike, rows: RaggedTensor) -> Any:
     """Return the elements of an operand for each flat value of the rows."""
     if isinstance(operand, RaggedTensor):
-        if operand.ragged_rank == rows.ragged_rank and not _differs_by_ones(operand, rows):
+        if operand.ragged_rank == rows.ragged_rank and not _has_unit_rows_unlike(operand, rows):
             partitions.require_same(operand, rows)
             return operand.flat_values
-        return _of_ragged(operand, rows)
+        return _broadcast_unit_rows(operand, rows)
     tensor = as_tensor(operand)
     if tensor is None:
         tensor = convert_to_tensor(operand, rows.dtype) if _is_number(operand) else convert_to_tensor(operand)
     if tensor.shape.rank == 0:
         return tensor
-    return _of_dense(tensor, rows)
+    return _broadcast_dense(tensor, rows)
 
 
 def _is_number(value: RaggedLike) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
-def _differs_by_ones(operand: RaggedTensor, rows: RaggedTensor) -> bool:
+def _has_unit_rows_unlike(operand: RaggedTensor, rows: RaggedTensor) -> bool:
     return operand._uniform == 1 and rows._uniform != 1
 
 
-def _of_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
+def _broadcast_dense(tensor: Tensor, rows: RaggedTensor) -> Any:
     rank, inner = tensor.shape.rank, rows.flat_values.shape.rank
     if rank is None or inner is None:
         raise ValueError("operands beside ragged tensors have to have a known rank")
-    whole = rows.ragged_rank + inner
+    total_rank = rows.ragged_rank + inner
     if rank < inner:
         return tensor  # within the uniform dimensions of the values
-    if rank > whole:
+    if rank > total_rank:
         raise ValueError(f"a tensor of {rank} dimensions cannot be broadcast to the ragged shape {rows.shape}")
-    leading = rank - (inner - 1)  # its dimensions among those of the rows
-    places = coordinates(rows)[len(coordinates(rows)) - leading :]
-    first = rows.ragged_rank + 1 - leading
-    at = []
-    for axis, place in enumerate(places):
+    outer_rank = rank - (inner - 1)  # number of its dimensions that match those of the rows
+    row_coordinates = value_coordinates(rows)[len(value_coordinates(rows)) - outer_rank :]
+    first_axis = rows.ragged_rank + 1 - outer_rank
+    indices = []
+    for axis, coordinate in enumerate(row_coordinates):
         size = tensor.shape[axis]
-        _check_size(size, rows, first + axis)
-        at.append(cast(place, int64) if size is not None and size != 1 else _clip_positions(tensor, axis, place))
-    return gather_nd(tensor, stack(at, 1))
+        _check_size(size, rows, first_axis + axis)
+        indices.append(
+            cast(coordinate, int64) if size is not None and size != 1 else _clip_positions(tensor, axis, coordinate)
+        )
+    return gather_nd(tensor, stack(indices, 1))
 
 
 def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
@@ -86,26 +90,26 @@ def _check_size(size: int | None, rows: RaggedTensor, axis: int) -> None:
         if row_count is not None and row_count != size:
             raise InvalidArgumentError(f"Unable to broadcast: {size} rows beside {row_count}")
         return
-    inner: Any = rows
+    nested_rows: Any = rows
     for _ in range(axis - 1):
-        inner = inner.values
-    partitions.require_lengths(inner, size)
+        nested_rows = nested_rows.values
+    partitions.require_lengths(nested_rows, size)
 
 
-def _clip_positions(tensor: Tensor, axis: int, place: Tensor) -> Tensor:
+def _clip_positions(tensor: Tensor, axis: int, coordinate: Tensor) -> Tensor:
     """Return the positions, all 0 where the dimension has one element."""
-    number = cast(place, int64)
+    position = cast(coordinate, int64)
     if tensor.shape[axis] == 1:
-        return apply("zeros_like", number)
+        return apply("zeros_like", position)
     size = get_item(shape(tensor, int64), axis)
-    return where(apply("equal", size, 1), apply("zeros_like", number), number)
+    return where(apply("equal", size, 1), apply("zeros_like", position), position)
 
 
-def _of_ragged(operand: RaggedTensor, rows: RaggedTensor) -> Any:
+def _broadcast_unit_rows(operand: RaggedTensor, rows: RaggedTensor) -> Any:
     """Return the elements of a ragged operand whose rows have one element each, for each value of the rows."""
     if operand.ragged_rank > 1 or operand._uniform != 1:
         raise ValueError(f"ragged shapes {operand.shape} and {rows.shape} cannot be broadcast to each other")
-    return gather(operand.values, coordinates(rows)[0])
+    return gather(operand.values, value_coordinates(rows)[0])
 
 
 def select(condition: RaggedLike, x: RaggedLike, y: RaggedLike) -> Any:

@@ -9,11 +9,11 @@ import numpy as np
 
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_stack
-from autoconv.api.ragged.rows import coordinates, gather_rows
+from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.indexing import boolean_mask as dense_mask
 from autoconv.api.tensors.shaping import broadcast_to, shape
@@ -38,33 +38,37 @@ def constant(
     >>> autoconv.ragged.constant([[1, 2], [], [3]])
     <autoconv.RaggedTensor [[1, 2], [], [3]]>
     """
-    inner = None if inner_shape is None else tuple(as_shape(inner_shape) or ())
-    depth, most = _scalar_depth(pylist), _depth(pylist)
-    if depth is not None and most > depth:
+    inner_sizes = None if inner_shape is None else tuple(as_shape(inner_shape) or ())
+    scalar_depth, depth_of_lists = _scalar_depth(pylist), _depth(pylist)
+    if scalar_depth is not None and depth_of_lists > scalar_depth:
         raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
-    if inner is not None and most < len(inner):
-        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner}")
+    if inner_sizes is not None and depth_of_lists < len(inner_sizes):
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with inner_shape={inner_sizes}")
     if ragged_rank is None:
-        ragged_rank = max(1, most - 1) if inner is None else max(0, most - 1 - len(inner))
-    if most < 2 or ragged_rank == 0:
-        return dense_constant(pylist, dtype, inner if not most else None)
-    if ragged_rank >= most:
+        ragged_rank = max(1, depth_of_lists - 1) if inner_sizes is None else max(
+            0, depth_of_lists - 1 - len(inner_sizes)
+        )
+    if depth_of_lists < 2 or ragged_rank == 0:
+        return dense_constant(pylist, dtype, inner_sizes if not depth_of_lists else None)
+    if ragged_rank >= depth_of_lists:
         raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
-    values, nested = pylist, []
+    values, nested_splits = pylist, []
     for _ in range(ragged_rank):
-        nested.append(np.cumsum([0, *(len(row) for row in values)]))
+        nested_splits.append(np.cumsum([0, *(len(row) for row in values)]))
         values = [item for row in values for item in row]
-    flat = _flat(values, dtype, inner, most - ragged_rank)
-    for splits in reversed(nested):
+    flat = _flat_values(values, dtype, inner_sizes, depth_of_lists - ragged_rank)
+    for splits in reversed(nested_splits):
         flat = RaggedTensor(flat, dense_constant(splits.astype(as_dtype(row_splits_dtype).numpy)))
     return flat
 
 
-def _flat(values: Any, dtype: DTypeLike | None, inner: tuple[Any, ...] | None, rank: int) -> Any:
+def _flat_values(values: Any, dtype: DTypeLike | None, inner: tuple[Any, ...] | None, rank: int) -> Any:
     if inner is None and rank == 1 and not values:
         return dense_constant(values, dtype)
     if inner is not None:
-        array = np.asarray(dense_constant(values, dtype).numpy()).reshape((len(values), *inner))  # type: ignore[attr-defined]
+        array = np.asarray(dense_constant(values, dtype).numpy()).reshape(  # type: ignore[attr-defined]
+            (len(values), *inner)
+        )
         return dense_constant(array)
     if not values:
         return dense_constant(np.zeros((0,) * rank, as_dtype(dtype).numpy if dtype is not None else np.float32))
@@ -76,7 +80,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _depth(value: Any) -> int:
-    """Return the number of nested lists."""
+    """Return the depth of nested lists."""
     return 1 + max(map(_depth, value), default=0) if _is_list(value) else 0
 
 
@@ -106,24 +110,24 @@ def range_(
     first, last, step = parts
     widest = max((one.dtype for one in parts), key=lambda one: (one.is_floating, one.size))
     first, last, step = (cast(one, widest) for one in parts)
-    room = last - first
-    count = apply("ceil", cast(room, _float_of(widest)) / cast(step, _float_of(widest)))
+    extent = last - first
+    count = apply("ceil", cast(extent, _division_dtype(widest)) / cast(step, _division_dtype(widest)))
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
     if lengths.shape.rank == 0:
         lengths = broadcast_to(lengths, [1])
     splits = partitions.splits_of_lengths(lengths)
-    numbers = partitions.rowids_of_lengths(lengths)
-    within = cast(counted(partitions.count_of(numbers, splits.dtype)) - gather(splits, numbers), widest)
-    of_rows = [gather(broadcast_to(one, shape(lengths)), numbers) for one in (first, step)]
-    return RaggedTensor(of_rows[0] + within * of_rows[1], splits)
+    row_ids = partitions.rowids_of_lengths(lengths)
+    offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest)
+    row_bounds = [gather(broadcast_to(one, shape(lengths)), row_ids) for one in (first, step)]
+    return RaggedTensor(row_bounds[0] + offsets * row_bounds[1], splits)
 
 
-def _float_of(dtype: Any) -> Any:
+def _division_dtype(dtype: Any) -> Any:
     return dtype if dtype.is_floating else as_dtype("float64")
 
 
 def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
-    """Return tensors and ragged tensors of one rank along a new dimension `axis`.
+    """Stack tensors and ragged tensors of one rank along a new dimension `axis`.
 
     >>> autoconv.ragged.stack([autoconv.constant([1, 2]), autoconv.constant([3])])
     <autoconv.RaggedTensor [[1, 2], [3]]>
@@ -132,7 +136,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
 
 
 def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) -> Any:
-    """Return the values where `mask` is true; the rows stay, and are shorter.
+    """Return the values where `mask` is true, in the same rows.
 
     >>> autoconv.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
     <autoconv.RaggedTensor [[1, 3], [6]]>
@@ -169,14 +173,16 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     raggeds: list[RaggedTensor] = []
 
-    def of(value: RaggedLike) -> Any:
+    def flatten_value(value: RaggedLike) -> Any:
         if isinstance(value, RaggedTensor):
             raggeds.append(value)
             return value.flat_values
-        return [of(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return [flatten_value(one) for one in value] if isinstance(value, (list, tuple)) else value
 
-    tensors, named = [of(one) for one in args], {key: of(one) for key, one in kwargs.items()}
-    result = op(*tensors, **named)
+    tensors, keyword_tensors = [flatten_value(one) for one in args], {
+        key: flatten_value(one) for key, one in kwargs.items()
+    }
+    result = op(*tensors, **keyword_tensors)
     if not raggeds:
         return result
     for other in raggeds[1:]:
@@ -187,15 +193,15 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def stack_dynamic_partitions(
     data: RaggedLike, partitions_: TensorLike, num_partitions: IntLike, name: str | None = None
 ) -> RaggedTensor:
-    """Return the rows of `data` with the number i in `partitions` as row i.
+    """Group the rows of `data` by `partitions`: row i of the result has the rows whose partition is i.
 
     >>> autoconv.ragged.stack_dynamic_partitions([1, 2, 3], [1, 0, 1], 2)
     <autoconv.RaggedTensor [[2], [1, 3]]>
     """
-    numbers = convert_to_tensor(partitions_)
-    order = argsort(numbers, stable=True)
+    partition_ids = convert_to_tensor(partitions_)
+    order = argsort(partition_ids, stable=True)
     values = gather_rows(partitions.values_of(data), order)
-    ids = cast(gather(numbers, order), int64)
+    ids = cast(gather(partition_ids, order), int64)
     return RaggedTensor.from_value_rowids(values, ids, nrows=num_partitions, validate=False)
 
 
@@ -205,7 +211,7 @@ def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_t
     >>> autoconv.ragged.row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
     """
-    row_splits = partitions.integers(splits)
+    row_splits = partitions.partition_tensor(splits)
     ids = partitions.rowids_of_lengths(row_splits[1:] - row_splits[:-1])
     return ids if out_type is None else cast(ids, out_type)
 
@@ -219,17 +225,17 @@ def segment_ids_to_row_splits(
     >>> autoconv.ragged.segment_ids_to_row_splits([0, 0, 2], 4).numpy()
     array([0, 2, 2, 3, 3])
     """
-    ids = partitions.integers(segment_ids)
+    ids = partitions.partition_tensor(segment_ids)
     splits = partitions.splits_of_rowids(ids, ids, num_segments, False)
     return splits if out_type is None else cast(splits, out_type)
 
 
-def numbers_of_rows(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
+def row_ids_and_values(value: RaggedTensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return for each flat value its outermost row, the flat values, and the number of rows."""
-    return coordinates(value)[0], value.flat_values, partitions.row_count(value)
+    return value_coordinates(value)[0], value.flat_values, partitions.row_count(value)
 
 
 __all__ = [
-    "boolean_mask", "constant", "map_flat_values", "numbers_of_rows", "range_", "row_splits_to_segment_ids",
+    "boolean_mask", "constant", "map_flat_values", "row_ids_and_values", "range_", "row_splits_to_segment_ids",
     "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Ragged tensors of dense and sparse ones, and the other way round; their shapes."""
+"""Conversions between ragged, dense and sparse tensors, and bounding shapes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.factories import CONVERSIONS
 from autoconv.api.ragged.joining import ragged_concat
-from autoconv.api.ragged.rows import coordinates, ranges
+from autoconv.api.ragged.rows import gather_ranges, value_coordinates
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
 from autoconv.api.sparse.coordinates import true_rows
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, zeros
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, tensor_scatter_nd_update, where
 from autoconv.api.tensors.reductions import reduce_all, reduce_max
 from autoconv.api.tensors.shaping import broadcast_to, concat, expand_dims, reshape, shape, stack
@@ -46,16 +46,20 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
-        integers = [partitions.integers(one) for one in lengths]
-        return RaggedTensor.from_nested_row_lengths(_values_within(dense, lengths, splits), integers)  # type: ignore[no-any-return]
+        integers = [partitions.partition_tensor(one) for one in lengths]
+        return RaggedTensor.from_nested_row_lengths(  # type: ignore[no-any-return]
+            _values_within_lengths(dense, lengths, splits), integers
+        )
     sizes = shape(dense, splits)
     outer = _size_of_axis(dense, 0, sizes)
     if ragged_rank > 1:
-        merged = _with_shape(_rows_merged(dense, sizes), [None, *dense.shape[2:]])
+        merged = _set_static_shape(_merge_outer_dimensions(dense, sizes), [None, *dense.shape[2:]])
         inner = from_tensor(merged, lengths, padding, ragged_rank - 1, splits)
         length = _size_of_axis(dense, 1, sizes)
         return RaggedTensor.from_uniform_row_length(inner, length, outer, validate=False)
-    flat = _with_shape(_rows_merged(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]])
+    flat = _set_static_shape(
+        _merge_outer_dimensions(dense, sizes), [_product(dense.shape[0], dense.shape[1]), *dense.shape[2:]]
+    )
     if lengths is None and padding is None:
         length = _size_of_axis(dense, 1, sizes)
         ragged = RaggedTensor.from_uniform_row_length(flat, length, outer, validate=False)
@@ -63,14 +67,14 @@ def from_tensor(
     width = get_item(sizes, 1)
     if lengths is not None:
         result = cast(convert_to_tensor(lengths), splits)
-        found = apply("minimum", apply("maximum", result, apply("zeros_like", result)), width)
+        row_lengths = apply("minimum", apply("maximum", result, apply("zeros_like", result)), width)
     else:
-        found = _lengths_without(dense, padding, splits)
-    begins = counted(get_item(sizes, 0)) * width
-    return ranges(flat, begins, begins + found)
+        row_lengths = _lengths_without_padding(dense, padding, splits)
+    begins = tensor_range(get_item(sizes, 0)) * width
+    return gather_ranges(flat, begins, begins + row_lengths)
 
 
-def _rows_merged(dense: Tensor, sizes: Tensor) -> Tensor:
+def _merge_outer_dimensions(dense: Tensor, sizes: Tensor) -> Tensor:
     count = get_item(sizes, slice(0, 1)) * get_item(sizes, slice(1, 2))
     return reshape(dense, concat([count, get_item(sizes, slice(2, None))], 0))
 
@@ -79,22 +83,22 @@ def _is_vector(value: RaggedLike) -> bool:
     return isinstance(value, (list, tuple)) or getattr(value, "shape", ()) != ()
 
 
-def _lengths_without(dense: Tensor, padding: TensorLike | None, dtype: Any) -> Tensor:
+def _lengths_without_padding(dense: Tensor, padding: TensorLike | None, dtype: Any) -> Tensor:
     """Return the lengths of the rows without the padding at their ends."""
     differs = apply("not_equal", dense, convert_to_tensor(padding, dense.dtype))
     for axis in range((dense.shape.rank or 2) - 1, 1, -1):
         differs = apply("reduce_any", differs, axis=(axis,), keepdims=False)
-    places = counted(get_item(shape(dense, dtype), 1)) + 1
-    ends = where(differs, places, apply("zeros_like", places))
+    end_positions = tensor_range(get_item(shape(dense, dtype), 1)) + 1
+    ends = where(differs, end_positions, apply("zeros_like", end_positions))
     return reduce_max(concat([zeros(stack([get_item(shape(dense, dtype), 0), 1]), ends.dtype), ends], 1), axis=1)
 
 
-def _values_within(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
+def _values_within_lengths(dense: Tensor, lengths: Sequence[Any], dtype: Any) -> Tensor:
     """Return the values of a dense tensor that are within nested lengths."""
     rows = from_tensor(dense, lengths[0], None, 1, dtype)
     values: Any = rows.values
-    for one in lengths[1:]:
-        values = from_tensor(values, one, None, 1, dtype).values
+    for row_lengths in lengths[1:]:
+        values = from_tensor(values, row_lengths, None, 1, dtype).values
     return values  # type: ignore[no-any-return]
 
 
@@ -107,7 +111,7 @@ def _product(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first * second
 
 
-def _with_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
+def _set_static_shape(tensor: Tensor, sizes: Sequence[int | None]) -> Tensor:
     if current_region() is not None:
         tensor.set_shape(TensorShape(sizes))  # type: ignore[attr-defined]
     return tensor
@@ -123,8 +127,8 @@ def from_sparse(value: SparseTensor, dtype: DTypeLike) -> RaggedTensor:
         value.values, rows, cast(get_item(value.dense_shape, 0), dtype), validate=False
     )
     columns = cast(get_item(value.indices, (slice(None), 1)), dtype)
-    from_left = apply("equal", partitions.positions_in_rows(result), columns)
-    partitions.require(reduce_all(from_left), "SparseTensor is not right-ragged: values have to begin their rows")
+    is_right_ragged = apply("equal", partitions.positions_in_rows(result), columns)
+    partitions.require(reduce_all(is_right_ragged), "SparseTensor is not right-ragged: values have to begin their rows")
     row_count = value.shape[0] if value.shape.rank else None
     if row_count is not None and result.row_splits.shape[0] is None and current_region() is not None:
         result.row_splits.set_shape([row_count + 1])  # type: ignore[attr-defined]
@@ -144,12 +148,12 @@ def bounding_shape(rows: RaggedTensor, axis: AxisLike, out_type: DTypeLike | Non
     if isinstance(axis, int):
         rank = rows.shape.rank or 0
         axis = axis + rank if axis < 0 else axis
-        return cast(rows.nrows(), dtype) if axis == 0 else cast(get_item(_sizes(rows), axis), dtype)
-    result = cast(_sizes(rows), dtype)
+        return cast(rows.nrows(), dtype) if axis == 0 else cast(get_item(_bounding_sizes(rows), axis), dtype)
+    result = cast(_bounding_sizes(rows), dtype)
     return result if axis is None else gather(result, convert_to_tensor(axis))
 
 
-def _sizes(rows: RaggedTensor) -> Tensor:
+def _bounding_sizes(rows: RaggedTensor) -> Tensor:
     sizes_so_far: list[Any] = [expand_dims(rows.nrows(), 0)]
     inner: Any = rows
     while isinstance(inner, RaggedTensor):
@@ -181,11 +185,11 @@ def _merge_dimensions(rows: RaggedLike, first: int, last: int) -> Any:
         return rows.with_values(_merge_dimensions(rows.values, first - 1, last - 1))
     if first == 0:
         return rows.values if last == 1 else _merge_dimensions(rows.values, 0, last - 1)
-    return _merged_inner(rows, last - 1)
+    return _merge_inner(rows, last - 1)
 
 
-def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
-    """Merge the dimension 1 with the `count` dimensions behind it."""
+def _merge_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
+    """Merge dimension 1 with the next `count` dimensions."""
     splits, inner, uniform = rows.row_splits, rows.values, rows._uniform
     for _ in range(count):
         if isinstance(inner, RaggedTensor):
@@ -199,24 +203,24 @@ def _merged_inner(rows: RaggedTensor, count: int) -> RaggedTensor:
 
 
 def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape: ShapeLike | None) -> Tensor:
-    sizes = cast(_sizes(rows), int64)
-    static = _static_sizes(rows)
+    sizes = cast(_bounding_sizes(rows), int64)
+    static_sizes = _static_sizes(rows)
     if padded_shape is not None:
-        sizes, static = _in_shape(sizes, static, padded_shape)
+        sizes, static_sizes = _apply_padded_shape(sizes, static_sizes, padded_shape)
     depth = rows.ragged_rank + 1
-    at = stack([cast(one, int64) for one in coordinates(rows)], 1)
+    indices = stack([cast(one, int64) for one in value_coordinates(rows)], 1)
     values = rows.flat_values
     if padded_shape is not None:
-        inside = true_rows(reduce_all(at < get_item(sizes, slice(0, depth)), axis=1))
-        at, values = gather(at, inside), gather(values, inside)
-        values = _cut_to_sizes(values, sizes, depth)
-    rest = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
-    empty = fill(sizes, rest) if rest.shape.rank == 0 else broadcast_to(rest, sizes)
-    return _with_shape(tensor_scatter_nd_update(empty, at, values), static)
+        inside = true_rows(reduce_all(indices < get_item(sizes, slice(0, depth)), axis=1))
+        indices, values = gather(indices, inside), gather(values, inside)
+        values = _crop_to_sizes(values, sizes, depth)
+    default = convert_to_tensor(_zero(rows) if default_value is None else default_value, rows.dtype)
+    padding = fill(sizes, default) if default.shape.rank == 0 else broadcast_to(default, sizes)
+    return _set_static_shape(tensor_scatter_nd_update(padding, indices, values), static_sizes)
 
 
-def _cut_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
-    """Return values cut, not padded, to the inner sizes."""
+def _crop_to_sizes(values: Tensor, sizes: Tensor, depth: int) -> Tensor:
+    """Crop values to the inner sizes, without padding."""
     for axis in range(1, values.shape.rank or 1):
         values = values[(*[slice(None)] * axis, slice(0, get_item(sizes, depth + axis - 1)))]
     return values
@@ -230,53 +234,57 @@ def _static_sizes(rows: RaggedTensor) -> list[int | None]:
     return rows.shape.as_list()
 
 
-def _in_shape(sizes: Tensor, static: list[int | None], padded_shape: ShapeLike) -> tuple[Tensor, list[int | None]]:
+def _apply_padded_shape(sizes: Tensor, static_sizes: list[int | None], padded_shape: ShapeLike) -> tuple[
+    Tensor, list[int | None]
+]:
     static_shape = padded_shape.as_list() if isinstance(padded_shape, TensorShape) else static_value(padded_shape)
     if static_shape is None and isinstance(padded_shape, (list, tuple)):
         requested: Any = list(padded_shape)
     elif static_shape is None:
         vector = cast(convert_to_tensor(padded_shape), int64)
-        return where(vector < 0, sizes, vector), [None] * len(static)
+        return where(vector < 0, sizes, vector), [None] * len(static_sizes)
     else:
         requested = [None if one is None or one < 0 else int(one) for one in static_shape]
-    if len(requested) != len(static):
-        raise ValueError(f"the shape {requested} has another number of dimensions than {static}")
+    if len(requested) != len(static_sizes):
+        raise ValueError(f"the shape {requested} has another number of dimensions than {static_sizes}")
     parts = [
         get_item(sizes, i) if one is None else cast(convert_to_tensor(one), int64) for i, one in enumerate(requested)
     ]
-    fixed = [static_value(one) if one is not None else None for one in requested]
-    return stack(parts), [size if one is None else int(one) for one, size in zip(fixed, static, strict=True)]
+    static_requested = [static_value(one) if one is not None else None for one in requested]
+    return stack(parts), [
+        size if one is None else int(one) for one, size in zip(static_requested, static_sizes, strict=True)
+    ]
 
 
 def to_sparse(rows: RaggedTensor) -> SparseTensor:
-    values, at = rows.flat_values, [cast(one, int64) for one in coordinates(rows)]
+    values, indices = rows.flat_values, [cast(one, int64) for one in value_coordinates(rows)]
     rank = values.shape.rank
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known to make it sparse")
     if rank > 1:
-        numbers = where(apply("ones_like", cast(values, int64)))
-        outer = get_item(numbers, (slice(None), 0))
-        at = [gather(one, outer) for one in at]
-        at += [get_item(numbers, (slice(None), axis)) for axis in range(1, rank)]
+        positions = where(apply("ones_like", cast(values, int64)))
+        row_numbers = get_item(positions, (slice(None), 0))
+        indices = [gather(one, row_numbers) for one in indices]
+        indices += [get_item(positions, (slice(None), axis)) for axis in range(1, rank)]
         values = reshape(values, [-1])
-    result = SparseTensor(stack(at, 1), values, cast(_sizes(rows), int64))
+    result = SparseTensor(stack(indices, 1), values, cast(_bounding_sizes(rows), int64))
     result.set_shape(rows.shape)
     return result
 
 
 def to_rank(value: Any, ragged_rank: int, dtype: DTypeLike) -> Any:
-    """Return a value with that number of ragged dimensions."""
+    """Convert a value to a ragged tensor with `ragged_rank` ragged dimensions."""
     if isinstance(value, RaggedTensor) or ragged_rank == 0:
         return value
     return from_tensor(value, None, None, ragged_rank, dtype)
 
 
-def below_each_other(values: Sequence[Any]) -> Any:
-    """Return the rows of values one after the other."""
+def concat_rows(values: Sequence[Any]) -> Any:
+    """Concatenate values along the rows."""
     return ragged_concat(values, 0)
 
 
-_BY_NAME: dict[str, Callable[..., Any]] = {
+_CONVERSION_BY_NAME: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         from_tensor,
@@ -287,9 +295,9 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
         to_tensor,
         to_sparse,
         to_rank,
-        below_each_other,
+        concat_rows,
     )
 }
-CONVERSIONS.set(lambda name, *arguments: _BY_NAME[name](*arguments))
+CONVERSIONS.set(lambda name, *arguments: _CONVERSION_BY_NAME[name](*arguments))
 
 __all__ = ["bounding_shape", "from_sparse", "from_tensor", "merge_dims", "to_sparse", "to_tensor", "uniform_lengths"]

@@ -19,7 +19,7 @@ def cross(inputs: Sequence[Any], name: str | None = None) -> Any:
     >>> autoconv.ragged.cross([rows, autoconv.constant([["d"], ["e"]])]).to_list()
     [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
     """
-    return RaggedTensor.from_sparse(sparse_cross(_without_ragged(inputs)))
+    return RaggedTensor.from_sparse(sparse_cross(_convert_ragged_to_sparse(inputs)))
 
 
 def cross_hashed(
@@ -31,8 +31,8 @@ def cross_hashed(
     >>> autoconv.ragged.cross_hashed([rows, autoconv.constant([[1], [2]])], num_buckets=10).row_lengths().numpy()
     array([1, 2])
     """
-    return RaggedTensor.from_sparse(sparse_cross_hashed(_without_ragged(inputs), num_buckets, hash_key))
+    return RaggedTensor.from_sparse(sparse_cross_hashed(_convert_ragged_to_sparse(inputs), num_buckets, hash_key))
 
 
-def _without_ragged(inputs: Sequence[Any]) -> list[Any]:
+def _convert_ragged_to_sparse(inputs: Sequence[Any]) -> list[Any]:
     return [one.to_sparse() if isinstance(one, RaggedTensor) else one for one in inputs]

@@ -53,23 +53,23 @@ class DynamicRaggedShape:
     ) -> DynamicRaggedShape:
         """Return the shape of these lengths: an int for a uniform dimension, the lengths of all rows for a ragged one.
 
-        The dimensions up to the last ragged one are partitions, or as many as `num_row_partitions` states.
+        `num_row_partitions` dimensions after the first are partitions, by default those up to the last ragged one.
         """
-        ragged = [axis for axis, one in enumerate(lengths) if not isinstance(one, (int, np.integer))]
+        ragged = [axis for axis, length in enumerate(lengths) if not isinstance(length, (int, np.integer))]
         count = (ragged[-1] if ragged else 0) if num_row_partitions is None else num_row_partitions
         if not lengths or ragged[:1] == [0]:
             raise ValueError("the first length has to be an int: the number of rows")
         if count < (ragged[-1] if ragged else 0) or count >= max(len(lengths), 1):
             raise ValueError(f"{count} row partitions do not fit {list(lengths)!r}")
         rows, partitions, uniform = int(lengths[0]), [], []  # type: ignore[arg-type]
-        for one in lengths[1 : count + 1]:
-            regular = isinstance(one, (int, np.integer))
-            each = np.full(rows, one) if regular else np.asarray(one)
-            if len(each) != rows:
-                raise ValueError(f"{len(each)} lengths are given for {rows} rows: {list(lengths)!r}")
-            partitions.append(RowPartition.from_row_lengths(each.astype(as_dtype(dtype).numpy)))
-            uniform.append(int(one) if regular else None)  # type: ignore[arg-type]
-            rows = int(each.sum())
+        for length in lengths[1 : count + 1]:
+            is_uniform = isinstance(length, (int, np.integer))
+            row_lengths = np.full(rows, length) if is_uniform else np.asarray(length)
+            if len(row_lengths) != rows:
+                raise ValueError(f"{len(row_lengths)} lengths are given for {rows} rows: {list(lengths)!r}")
+            partitions.append(RowPartition.from_row_lengths(row_lengths.astype(as_dtype(dtype).numpy)))
+            uniform.append(int(length) if is_uniform else None)  # type: ignore[arg-type]
+            rows = int(row_lengths.sum())
         return cls(partitions, np.array([rows, *lengths[count + 1 :]]), dtype, uniform)
 
     @property
@@ -99,11 +99,11 @@ class DynamicRaggedShape:
         return None if inner is None else inner + self.num_row_partitions
 
     def is_uniform(self, axis: int) -> bool:
-        """Return whether all rows of this dimension have the same length by its form."""
+        """Return whether all rows of this dimension have the same length statically."""
         return not 0 < axis <= self.num_row_partitions or self._uniform[axis - 1] is not None
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
-        """Return the lengths as `from_lengths` takes them; None for one that only the run has."""
+        """Return the lengths as `from_lengths` takes them; None for one known only at run time."""
         sizes: list[Any] = []
         if self._partitions:
             first = static_value(self._partitions[0].nrows())
@@ -117,7 +117,7 @@ class DynamicRaggedShape:
         return [*sizes, *np.asarray(inner).tolist()[1 if self._partitions else 0 :]]
 
     def num_slices_in_dimension(self, axis: int) -> Tensor:
-        """Return the number of rows of all dimensions up to this one together."""
+        """Return the product of the numbers of elements of the dimensions up to this one, as rows."""
         if axis < 0:
             if self.rank is None:
                 raise ValueError("a negative axis needs a shape of known rank")
@@ -125,8 +125,8 @@ class DynamicRaggedShape:
         if axis < self.num_row_partitions:
             return self._partitions[axis].nrows()
         rows = self._inner[0]
-        for place in range(1, axis - self.num_row_partitions + 1):
-            rows = rows * self._inner[place]
+        for inner_axis in range(1, axis - self.num_row_partitions + 1):
+            rows = rows * self._inner[inner_axis]
         return rows
 
     def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:

@@ -1,4 +1,4 @@
-"""Methods that make ragged tensors of values and of a partition into rows."""
+"""Class methods that make ragged tensors from values and a partition into rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autoconv.runtime.support.type_spec import CompositeTensor
 
 Values: TypeAlias = "TensorLike | CompositeTensor"
 
-CONVERSIONS = Hook("autoconv.api.ragged.conversion")  # function(name, *arguments): they use what stands above
+CONVERSIONS = Hook("autoconv.api.ragged.conversion")  # function(name, *arguments); its module imports this one
 
 
 class RaggedFactories:
@@ -33,7 +33,7 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         data = partitions.values_of(values)
-        return cls(data, partitions.checked_splits(data, partitions.integers(row_splits), "row_splits", validate))
+        return cls(data, partitions.check_splits(data, partitions.partition_tensor(row_splits), "row_splits", validate))
 
     @classmethod
     def from_row_lengths(
@@ -44,21 +44,21 @@ class RaggedFactories:
         >>> autoconv.RaggedTensor.from_row_lengths([3, 1, 4], [2, 0, 1]).to_list()
         [[3, 1], [], [4]]
         """
-        data, lengths = partitions.values_of(values), partitions.integers(row_lengths)
+        data, lengths = partitions.values_of(values), partitions.partition_tensor(row_lengths)
         splits = partitions.splits_of_lengths(lengths)
-        return cls(data, partitions.checked_splits(data, splits, "row_lengths", validate))
+        return cls(data, partitions.check_splits(data, splits, "row_lengths", validate))
 
     @classmethod
     def from_value_rowids(
         cls, values: Values, value_rowids: TensorLike, nrows: IntLike | None = None, name: str | None = None,
         validate: bool = True,
     ) -> Any:  # fmt: skip
-        """Return rows by the number of each value's row, which do not fall.
+        """Return rows by the row number of each value; the numbers do not decrease.
 
         >>> autoconv.RaggedTensor.from_value_rowids([3, 1, 4], [0, 0, 2], nrows=4).to_list()
         [[3, 1], [], [4], []]
         """
-        data, ids = partitions.values_of(values), partitions.integers(value_rowids)
+        data, ids = partitions.values_of(values), partitions.partition_tensor(value_rowids)
         return cls(data, partitions.splits_of_rowids(data, ids, nrows, validate))
 
     @classmethod
@@ -71,8 +71,8 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         data = partitions.values_of(values)
-        splits = partitions.splits_of_starts(data, partitions.integers(row_starts))
-        return cls(data, partitions.checked_splits(data, splits, "row_starts", validate))
+        splits = partitions.splits_of_starts(data, partitions.partition_tensor(row_starts))
+        return cls(data, partitions.check_splits(data, splits, "row_starts", validate))
 
     @classmethod
     def from_row_limits(
@@ -84,22 +84,22 @@ class RaggedFactories:
         [[3, 1], [], [4]]
         """
         data = partitions.values_of(values)
-        splits = partitions.splits_of_limits(partitions.integers(row_limits))
-        return cls(data, partitions.checked_splits(data, splits, "row_limits", validate))
+        splits = partitions.splits_of_limits(partitions.partition_tensor(row_limits))
+        return cls(data, partitions.check_splits(data, splits, "row_limits", validate))
 
     @classmethod
     def from_uniform_row_length(
         cls, values: Values, uniform_row_length: IntLike, nrows: IntLike | None = None, validate: bool = True,
         name: str | None = None,
     ) -> Any:  # fmt: skip
-        """Return rows of one length; it is known where it is a number.
+        """Return rows of one length; an int is a static length.
 
         >>> autoconv.RaggedTensor.from_uniform_row_length([1, 2, 3, 4], 2).shape
         TensorShape([2, 2])
         """
         data = partitions.values_of(values)
         splits, length = partitions.splits_of_uniform(data, uniform_row_length, nrows)
-        return cls(data, partitions.checked_splits(data, splits, "uniform_row_length", validate), length)
+        return cls(data, partitions.check_splits(data, splits, "uniform_row_length", validate), length)
 
     @classmethod
     def from_nested_row_splits(
@@ -111,7 +111,7 @@ class RaggedFactories:
         [[[1], [2, 3]], []]
         """
         make = lambda data, part: cls.from_row_splits(data, part, None, validate)
-        return _nested(flat_values, nested_row_splits, make)
+        return _make_nested(flat_values, nested_row_splits, make)
 
     @classmethod
     def from_nested_row_lengths(
@@ -119,7 +119,7 @@ class RaggedFactories:
     ) -> Any:
         """Return rows of rows of these lengths, from the outermost dimension on."""
         make = lambda data, part: cls.from_row_lengths(data, part, None, validate)
-        return _nested(flat_values, nested_row_lengths, make)
+        return _make_nested(flat_values, nested_row_lengths, make)
 
     @classmethod
     def from_nested_value_rowids(
@@ -129,7 +129,7 @@ class RaggedFactories:
         """Return rows of rows by the numbers of their rows, from the outermost dimension on."""
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else nested_nrows
         make = lambda data, part: cls.from_value_rowids(data, part[0], part[1], None, validate)
-        return _nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make)
+        return _make_nested(flat_values, list(zip(nested_value_rowids, counts, strict=True)), make)
 
     @classmethod
     def from_tensor(
@@ -151,7 +151,7 @@ class RaggedFactories:
         return CONVERSIONS("from_sparse", st_input, row_splits_dtype)
 
 
-def _nested(flat_values: Values, parts: Sequence[Any], make: Callable[[Any, Any], Any]) -> Any:
+def _make_nested(flat_values: Values, parts: Sequence[Any], make: Callable[[Any, Any], Any]) -> Any:
     result = partitions.values_of(flat_values)
     for part in reversed(parts):
         result = make(result, part)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.ragged import partitions
-from autoconv.api.ragged.rows import gather_rows, ranges, row
+from autoconv.api.ragged.rows import gather_ranges, gather_rows, get_row
 from autoconv.api.ragged.tensor import GET_ITEM, RaggedTensor
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import where
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -22,39 +22,39 @@ from autoconv.runtime.tensors.tensor import Tensor
 def ragged_get_item(rows: RaggedTensor, key: Any) -> Any:
     """Return rows[key]: numbers and slices of rows; only slices along inner ragged dimensions.
 
-    Raises ValueError for a number in the place of a dimension whose rows differ in length.
+    Raises ValueError for a number as the index of a dimension whose rows differ in length.
     """
     keys = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(one, RaggedTensor) for one in keys):
+    if any(isinstance(item, RaggedTensor) for item in keys):
         raise NotImplementedError("Advanced indexing with ragged tensors is not supported; see ragged.boolean_mask")
-    return _item(rows, _without_ellipsis(rows, keys))
+    return _apply_keys(rows, _expand_ellipsis(rows, keys))
 
 
-def _without_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
-    places = [place for place, one in enumerate(keys) if one is Ellipsis]
-    if not places:
+def _expand_ellipsis(rows: RaggedTensor, keys: list[Any]) -> list[Any]:
+    positions = [position for position, key in enumerate(keys) if key is Ellipsis]
+    if not positions:
         return keys
     rank = rows.shape.rank
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known for an index with ...")
-    count = rank - sum(one is not None and one is not Ellipsis for one in keys)
-    filled = [slice(None)] * count
-    return keys[: places[0]] + filled + [one for one in keys[places[0] + 1 :] if one is not Ellipsis]
+    count = rank - sum(key is not None and key is not Ellipsis for key in keys)
+    full_slices = [slice(None)] * count
+    return keys[: positions[0]] + full_slices + [key for key in keys[positions[0] + 1 :] if key is not Ellipsis]
 
 
-def _item(rows: Any, keys: Sequence[Any]) -> Any:
+def _apply_keys(rows: Any, keys: Sequence[Any]) -> Any:
     if not keys:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[tuple(keys)]
-    first, rest = keys[0], keys[1:]
+    first, other_keys = keys[0], keys[1:]
     if first is None:
-        inner = _item(rows, rest)
-        return RaggedTensor.from_uniform_row_length(inner, partitions.count_of(inner), nrows=1, validate=False)
+        inner = _apply_keys(rows, other_keys)
+        return RaggedTensor.from_uniform_row_length(inner, partitions.count_rows(inner), nrows=1, validate=False)
     if isinstance(first, slice):
-        return _inner(_slice(rows, first), rest)
-    item = row(rows, _position(rows, first))
-    return _item(item, rest)
+        return _apply_inner_keys(_slice(rows, first), other_keys)
+    item = get_row(rows, _position(rows, first))
+    return _apply_keys(item, other_keys)
 
 
 def _position(rows: RaggedTensor, number: Any) -> Any:
@@ -63,46 +63,48 @@ def _position(rows: RaggedTensor, number: Any) -> Any:
     static_position, count = static_value(number), rows.shape[0]
     if static_position is not None and count is not None and not -count <= int(static_position) < count:
         raise IndexError(f"row {int(static_position)} is out of range for {count} rows")
-    at = convert_to_tensor(number)
-    total = partitions.row_count(rows, at.dtype)
+    position = convert_to_tensor(number)
+    total = partitions.row_count(rows, position.dtype)
     if static_position is not None:
-        return at if int(static_position) >= 0 else at + total
-    return where(at < 0, at + total, at)
+        return position if int(static_position) >= 0 else position + total
+    return where(position < 0, position + total, position)
 
 
 def _slice(rows: RaggedTensor, key: slice) -> RaggedTensor:
     if key == slice(None):
         return rows
     if key.step in (None, 1):
-        numbers = counted(partitions.row_count(rows))[key]
-        ragged = gather_rows(rows, numbers)
-        return ragged if rows._uniform is None else RaggedTensor(ragged.values, ragged.row_splits, rows._uniform)  # type: ignore[no-any-return]
-    return gather_rows(rows, counted(partitions.row_count(rows))[key])  # type: ignore[no-any-return]
+        row_numbers = tensor_range(partitions.row_count(rows))[key]
+        ragged = gather_rows(rows, row_numbers)
+        return ragged if rows._uniform is None else RaggedTensor(  # type: ignore[no-any-return]
+            ragged.values, ragged.row_splits, rows._uniform
+        )
+    return gather_rows(rows, tensor_range(partitions.row_count(rows))[key])  # type: ignore[no-any-return]
 
 
-def _inner(rows: Any, keys: Sequence[Any]) -> Any:
-    """Apply keys to the dimensions behind the first."""
+def _apply_inner_keys(rows: Any, keys: Sequence[Any]) -> Any:
+    """Apply keys to the dimensions after the first."""
     if not keys:
         return rows
     if not isinstance(rows, RaggedTensor):
         return rows[(slice(None), *keys)]
-    first, rest = keys[0], keys[1:]
+    first, other_keys = keys[0], keys[1:]
     if first is None:
-        inner = _inner(rows, rest)
+        inner = _apply_inner_keys(rows, other_keys)
         return RaggedTensor.from_uniform_row_length(inner, 1, validate=False)
     if isinstance(first, slice):
-        return _with_inner(rows if first == slice(None) else _sliced_inside(rows, first), rest)
+        return _apply_keys_to_values(rows if first == slice(None) else _slice_each_row(rows, first), other_keys)
     if rows._uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
-    at = partitions.starts(rows) + (first if not isinstance(first, int) or first >= 0 else first + rows._uniform)
-    return _inner(gather_rows(rows.values, at), rest)
+    positions = partitions.starts(rows) + (first if not isinstance(first, int) or first >= 0 else first + rows._uniform)
+    return _apply_inner_keys(gather_rows(rows.values, positions), other_keys)
 
 
-def _with_inner(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
-    return rows.with_values(_inner(rows.values, keys)) if keys else rows
+def _apply_keys_to_values(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
+    return rows.with_values(_apply_inner_keys(rows.values, keys)) if keys else rows
 
 
-def _sliced_inside(rows: RaggedTensor, key: slice) -> RaggedTensor:
+def _slice_each_row(rows: RaggedTensor, key: slice) -> RaggedTensor:
     """Slice each row, as Python slices a list of its length."""
     step = 1 if key.step is None else static_value(key.step)
     if step is None or int(step) == 0:
@@ -110,18 +112,18 @@ def _sliced_inside(rows: RaggedTensor, key: slice) -> RaggedTensor:
     step = int(step)
     starts, lengths = partitions.starts(rows), partitions.lengths(rows)
     zero = convert_to_tensor(np.array(0, lengths.dtype.numpy))
-    lowest, highest = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
+    lower_limit, upper_limit = (zero, lengths) if step > 0 else (zero - 1, lengths - 1)
 
-    def bound(position: Any, default: Tensor) -> Tensor:
+    def bound_in_rows(position: Any, default: Tensor) -> Tensor:
         if position is None:
             return default
         at = cast(convert_to_tensor(position), lengths.dtype)
-        placed = where(at < 0, at + lengths, at + apply("zeros_like", lengths))
-        return apply("minimum", apply("maximum", placed, lowest), highest)
+        from_start = where(at < 0, at + lengths, at + apply("zeros_like", lengths))
+        return apply("minimum", apply("maximum", from_start, lower_limit), upper_limit)
 
-    begin = bound(key.start, apply("zeros_like", lengths) if step > 0 else lengths - 1)
-    end = bound(key.stop, lengths if step > 0 else apply("zeros_like", lengths) - 1)
-    return ranges(rows.values, starts + begin, starts + end, step)
+    begin = bound_in_rows(key.start, apply("zeros_like", lengths) if step > 0 else lengths - 1)
+    end = bound_in_rows(key.stop, lengths if step > 0 else apply("zeros_like", lengths) - 1)
+    return gather_ranges(rows.values, starts + begin, starts + end, step)
 
 
 GET_ITEM.set(ragged_get_item)

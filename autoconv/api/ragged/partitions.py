@@ -1,4 +1,4 @@
-"""Row partitions: splits, lengths, starts, limits and row ids, each computed from others."""
+"""Row partitions: conversions between splits, lengths, starts, limits and row ids."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.checks import Assert
-from autoconv.api.ragged.annotations import HasRows
+from autoconv.api.ragged.annotations import RaggedProtocol
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.gather import unsorted_segment_sum
 from autoconv.api.tensors.maths import cumsum
@@ -28,11 +28,11 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def values_of(values: TensorLike | CompositeTensor) -> Any:
-    """Return values as a tensor or a composite tensor."""
+    """Convert values to a tensor, unless they are a composite tensor."""
     return values if isinstance(values, CompositeTensor) else convert_to_tensor(values)
 
 
-def integers(numbers: TensorLike) -> Tensor:
+def partition_tensor(numbers: TensorLike) -> Tensor:
     """Return a row partition as a tensor: int32 if it is a tensor or array of that dtype, else int64."""
     own_dtype = getattr(numbers, "dtype", None)
     tensor = as_tensor(numbers)
@@ -43,7 +43,7 @@ def integers(numbers: TensorLike) -> Tensor:
     return tensor if own_dtype is not None and as_dtype(own_dtype) in (int32, int64) else cast(tensor, int64)
 
 
-def count_of(values: Any, dtype: DTypeLike = int64) -> Tensor:
+def count_rows(values: Any, dtype: DTypeLike = int64) -> Tensor:
     """Return the number of rows of values."""
     if hasattr(values, "row_splits"):
         return row_count(values, dtype)
@@ -53,7 +53,7 @@ def count_of(values: Any, dtype: DTypeLike = int64) -> Tensor:
     return get_item(shape(values, dtype), 0)
 
 
-def row_count(rows: HasRows, dtype: DTypeLike | None = None) -> Tensor:
+def row_count(rows: RaggedProtocol, dtype: DTypeLike | None = None) -> Tensor:
     splits_dtype = as_dtype(dtype or rows.row_splits.dtype)
     split_count = rows.row_splits.shape[0]
     if split_count is not None:
@@ -61,32 +61,32 @@ def row_count(rows: HasRows, dtype: DTypeLike | None = None) -> Tensor:
     return get_item(shape(rows.row_splits, splits_dtype), 0) - 1
 
 
-def starts(rows: HasRows) -> Tensor:
+def starts(rows: RaggedProtocol) -> Tensor:
     return get_item(rows.row_splits, slice(None, -1))
 
 
-def limits(rows: HasRows) -> Tensor:
+def limits(rows: RaggedProtocol) -> Tensor:
     return get_item(rows.row_splits, slice(1, None))
 
 
-def lengths(rows: HasRows) -> Tensor:
+def lengths(rows: RaggedProtocol) -> Tensor:
     return limits(rows) - starts(rows)
 
 
-def rowids(rows: HasRows) -> Tensor:
+def rowids(rows: RaggedProtocol) -> Tensor:
     return rowids_of_lengths(lengths(rows))
 
 
 def rowids_of_lengths(row_lengths: Tensor) -> Tensor:
     """Return the row id of each value."""
-    count = count_of(row_lengths, row_lengths.dtype)
-    return repeat(counted(count), row_lengths)
+    count = count_rows(row_lengths, row_lengths.dtype)
+    return repeat(tensor_range(count), row_lengths)
 
 
-def positions_in_rows(rows: HasRows) -> Tensor:
+def positions_in_rows(rows: RaggedProtocol) -> Tensor:
     """Return for each value its position in its row."""
-    from_start = apply("gather", starts(rows), rowids(rows), axis=0, batch_dims=0)
-    return counted(count_of(rows.values, rows.row_splits.dtype)) - from_start
+    starts_of_values = apply("gather", starts(rows), rowids(rows), axis=0, batch_dims=0)
+    return tensor_range(count_rows(rows.values, rows.row_splits.dtype)) - starts_of_values
 
 
 def splits_of_lengths(row_lengths: Tensor) -> Tensor:
@@ -95,7 +95,7 @@ def splits_of_lengths(row_lengths: Tensor) -> Tensor:
 
 
 def splits_of_starts(values: Any, row_starts: Tensor) -> Tensor:
-    return concat([row_starts, expand_dims(count_of(values, row_starts.dtype), 0)], 0)
+    return concat([row_starts, expand_dims(count_rows(values, row_starts.dtype), 0)], 0)
 
 
 def splits_of_limits(row_limits: Tensor) -> Tensor:
@@ -108,35 +108,35 @@ def splits_of_rowids(values: Any, ids: Tensor, nrows: IntLike | None, validate: 
         last = get_item(concat([convert_to_tensor(np.array([-1], ids.dtype.numpy)), ids], 0), -1)
         count: Any = last + 1
     else:
-        constant = static_value(nrows)
-        if constant is not None and int(constant) < 0:
-            raise ValueError(f"Argument `nrows` must be at least 0, found {int(constant)}")
-        count = cast(convert_to_tensor(nrows), ids.dtype) if constant is None else int(constant)
+        static_nrows = static_value(nrows)
+        if static_nrows is not None and int(static_nrows) < 0:
+            raise ValueError(f"Argument `nrows` must be at least 0, found {int(static_nrows)}")
+        count = cast(convert_to_tensor(nrows), ids.dtype) if static_nrows is None else int(static_nrows)
     if validate:
         message = "Arguments to from_value_rowids do not form a valid RaggedTensor"
-        require(apply("equal", count_of(values, ids.dtype), count_of(ids, ids.dtype)), message)
+        require(apply("equal", count_rows(values, ids.dtype), count_rows(ids, ids.dtype)), message)
         require(reduce_all(get_item(ids, slice(None, -1)) <= get_item(ids, slice(1, None))), message)
         require(reduce_all(apply("logical_and", ids >= 0, ids < count)), message)
-    found = unsorted_segment_sum(apply("ones_like", ids), ids, count)
-    return splits_of_lengths(found)
+    row_lengths = unsorted_segment_sum(apply("ones_like", ids), ids, count)
+    return splits_of_lengths(row_lengths)
 
 
 def splits_of_uniform(values: Any, length: IntLike, nrows: IntLike | None) -> tuple[Tensor, int | None]:
     """Return the splits of rows of one length, and the length if it is known."""
-    constant = static_value(length)
-    size = None if constant is None else int(constant)
+    static_length = static_value(length)
+    size = None if static_length is None else int(static_length)
     dtype = values.row_splits.dtype if hasattr(values, "row_splits") else int64
-    each = cast(convert_to_tensor(length), dtype)
+    row_length = cast(convert_to_tensor(length), dtype)
     if nrows is not None:
         count: Any = cast(convert_to_tensor(nrows), dtype)
     elif size == 0:
         count = convert_to_tensor(np.array(0, dtype.numpy))
     else:
-        count = count_of(values, dtype) // each
-    return counted(count + 1) * each, size
+        count = count_rows(values, dtype) // row_length
+    return tensor_range(count + 1) * row_length, size
 
 
-def checked_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
+def check_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Tensor:
     """Check splits: they begin with 0, do not decrease, and end with the number of values.
 
     Raises ValueError for another rank than 1, InvalidArgumentError otherwise; for splits of a graph at run time.
@@ -146,44 +146,48 @@ def checked_splits(values: Any, splits: Tensor, name: str, validate: bool) -> Te
         return splits
     message = f"Arguments to from_{name} do not form a valid RaggedTensor"
     require(apply("equal", get_item(splits, 0), 0), f"{message}: the first split is not 0")
-    rising = reduce_all(get_item(splits, slice(None, -1)) <= get_item(splits, slice(1, None)))
-    require(rising, f"{message}: a row has a negative length")
-    same = apply("equal", get_item(splits, -1), count_of(values, splits.dtype))
-    require(same, f"{message}: the rows have another number of values than there are")
+    is_ascending = reduce_all(get_item(splits, slice(None, -1)) <= get_item(splits, slice(1, None)))
+    require(is_ascending, f"{message}: a row has a negative length")
+    is_complete = apply("equal", get_item(splits, -1), count_rows(values, splits.dtype))
+    require(is_complete, f"{message}: the rows have another number of values than there are")
     return splits
 
 
 def require(condition: Tensor, message: str) -> None:
     """Raise an error with that message unless the condition holds; at run time if it is known only then."""
-    constant = static_value(condition)
-    if constant is not None and bool(constant):
+    static_condition = static_value(condition)
+    if static_condition is not None and bool(static_condition):
         return
-    if current_region() is None or constant is None:
+    if current_region() is None or static_condition is None:
         Assert(condition, [message])
     else:
         raise ValueError(message)
 
 
-def require_same(rows: HasRows, other: HasRows) -> None:
+def require_same(rows: RaggedProtocol, other: RaggedProtocol) -> None:
     """Check that two ragged tensors have the same rows, at every depth."""
     if rows.ragged_rank != other.ragged_rank:
         raise ValueError(f"ragged tensors of {rows.ragged_rank} and {other.ragged_rank} ragged dimensions do not fit")
     pairs = zip(rows.nested_row_splits, other.nested_row_splits, strict=True)
-    for mine, its in pairs:
-        if mine is not its:
-            if None not in (mine.shape[0], its.shape[0]) and mine.shape[0] != its.shape[0]:
+    for splits, other_splits in pairs:
+        if splits is not other_splits:
+            if None not in (splits.shape[0], other_splits.shape[0]) and splits.shape[0] != other_splits.shape[0]:
                 raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
-            require(reduce_all(apply("equal", mine, cast(its, mine.dtype))), "Inputs must have identical ragged splits")
+            require(
+                reduce_all(
+                    apply("equal", splits, cast(other_splits, splits.dtype))
+                ), "Inputs must have identical ragged splits"
+            )
 
 
-def same_splits(rows: HasRows, other: HasRows) -> Tensor:
+def same_splits(rows: RaggedProtocol, other: RaggedProtocol) -> Tensor:
     """Return whether two ragged tensors have rows of the same lengths."""
     if None not in (rows.shape[0], other.shape[0]) and rows.shape[0] != other.shape[0]:
         raise InvalidArgumentError("Inputs must have identical ragged splits: the numbers of rows differ")
     return reduce_all(apply("equal", rows.row_splits, other.row_splits))
 
 
-def require_lengths(rows: HasRows, length: int) -> None:
+def require_lengths(rows: RaggedProtocol, length: int) -> None:
     """Check that all rows have this length."""
     if rows._uniform != length:
         require(reduce_all(apply("equal", lengths(rows), length)), f"the rows do not all have the length {length}")

@@ -22,25 +22,25 @@ def ragged_matmul(a: RaggedLike, b: RaggedLike, transpose_a: bool = False, trans
     differ.
     """
     flips: dict[str, Any] = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-    one, other = (x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in (a, b))
-    if one.shape.rank == 2 == other.shape.rank:
-        return matmul(_one_matrix(one), _one_matrix(other), **flips)
-    if one.shape.rank != 3 or other.shape.rank != 3:
-        raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {one.shape}, {other.shape}")
-    (left, rows, inner), (right, inner_too, columns) = _pad_matrices(one), _pad_matrices(other)
+    first, second = (x if isinstance(x, RaggedTensor) else convert_to_tensor(x) for x in (a, b))
+    if first.shape.rank == 2 == second.shape.rank:
+        return matmul(_as_dense_matrix(first), _as_dense_matrix(second), **flips)
+    if first.shape.rank != 3 or second.shape.rank != 3:
+        raise ValueError(f"matmul takes two batches of ragged matrices, found the shapes {first.shape}, {second.shape}")
+    (left, rows, inner), (right, other_inner, columns) = _pad_matrices(first), _pad_matrices(second)
     if transpose_a:
         rows, inner = inner, rows
     if transpose_b:
-        inner_too, columns = columns, inner_too
-    assert_equal(inner, inner_too)
+        other_inner, columns = columns, other_inner
+    assert_equal(inner, other_inner)
     result = RaggedTensor.from_tensor(matmul(left, right, **flips), lengths=rows)
-    if not isinstance(other, RaggedTensor) or (other.ragged_rank == 1 and not transpose_b):  # of one number of columns
+    if not isinstance(second, RaggedTensor) or (second.ragged_rank == 1 and not transpose_b):  # one number of columns
         return result
     lengths = apply("gather", columns, result.value_rowids(), axis=0)
     return result.with_values(RaggedTensor.from_tensor(result.values, lengths=lengths))
 
 
-def _one_matrix(x: Any) -> Tensor:
+def _as_dense_matrix(x: Any) -> Tensor:
     """Return a matrix as a dense one; raise InvalidArgumentError for rows of several lengths."""
     if not isinstance(x, RaggedTensor):
         return x  # type: ignore[no-any-return]

@@ -24,24 +24,24 @@ from autoconv.runtime.annotations import AxisLike
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-Segments = Callable[..., Any]
+SegmentReduction = Callable[..., Any]
 
 
-def any_by_segment(data: Tensor, ids: Any, count: Any) -> Any:
+def segment_any(data: Tensor, ids: Any, count: Any) -> Any:
     return unsorted_segment_sum(cast(data, int32), ids, count) > 0
 
 
-def all_by_segment(data: Tensor, ids: Any, count: Any) -> Any:
+def segment_all(data: Tensor, ids: Any, count: Any) -> Any:
     return apply("equal", unsorted_segment_sum(cast(apply("logical_not", data), int32), ids, count), 0)
 
 
-_BY_SEGMENT: dict[Callable[..., Any], Segments] = {
+_SEGMENT_REDUCTIONS: dict[Callable[..., Any], SegmentReduction] = {
     reductions.reduce_sum: unsorted_segment_sum,
     reductions.reduce_prod: unsorted_segment_prod,
     reductions.reduce_max: unsorted_segment_max,
     reductions.reduce_min: unsorted_segment_min,
-    reductions.reduce_any: any_by_segment,
-    reductions.reduce_all: all_by_segment,
+    reductions.reduce_any: segment_any,
+    reductions.reduce_all: segment_all,
 }
 
 
@@ -61,27 +61,27 @@ def ragged_reduce(
         if keepdims:
             return apply("reshape", result, shape=(1,) * (value.shape.rank or 1))
         return result
-    static = static_axes(axis)
+    static_axis = static_axes(axis)
     rank = value.shape.rank
-    if rank is None and any(one < 0 for one in static or ()):
+    if rank is None and any(number < 0 for number in static_axis or ()):
         raise ValueError("a negative axis needs a ragged tensor of known rank")
-    axes = sorted({one + rank if one < 0 else one for one in static or ()})  # type: ignore[operator]
-    if any(not 0 <= one < (rank or one + 1) for one in axes):
+    axes = sorted({number + rank if number < 0 else number for number in static_axis or ()})  # type: ignore[operator]
+    if any(not 0 <= number < (rank or number + 1) for number in axes):
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
     if not axes:
         return value
     if rank is not None and len(axes) == rank:
         return ragged_reduce(function, value, None, keepdims)
-    return _COMPOSITE.get(function, _simple)(function, value, axes, bool(keepdims))
+    return _COMPOSITE.get(function, _reduce_axes)(function, value, axes, bool(keepdims))
 
 
-def _simple(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
+def _reduce_axes(function: Callable[..., Any], value: RaggedLike, axes: list[int], keepdims: bool) -> Any:
     for axis in reversed(axes):
         value = _reduce_axis(function, value, axis)
-    return _with_axes(value, axes) if keepdims else value
+    return _insert_axes(value, axes) if keepdims else value
 
 
-def _with_axes(value: RaggedLike, axes: list[int]) -> Any:
+def _insert_axes(value: RaggedLike, axes: list[int]) -> Any:
     for axis in axes:
         value = ragged_expand_dims(value, axis)
     return value
@@ -90,12 +90,12 @@ def _with_axes(value: RaggedLike, axes: list[int]) -> Any:
 def _reduce_axis(function: Callable[..., Any], value: RaggedLike, axis: int) -> Any:
     if not isinstance(value, RaggedTensor):
         return function(value, axis)
-    by_segment = _BY_SEGMENT[function]
+    segment_reduction = _SEGMENT_REDUCTIONS[function]
     if axis == 0:
         longest = reductions.reduce_max(concat([zeros([1], value.row_splits.dtype), partitions.lengths(value)], 0))
-        return by_segments(by_segment, value.values, partitions.positions_in_rows(value), longest)
+        return reduce_segments(segment_reduction, value.values, partitions.positions_in_rows(value), longest)
     if axis == 1:
-        return by_segments(by_segment, value.values, partitions.rowids(value), _row_count(value))
+        return reduce_segments(segment_reduction, value.values, partitions.rowids(value), _row_count(value))
     return value.with_values(_reduce_axis(function, value.values, axis - 1))
 
 
@@ -104,7 +104,7 @@ def _row_count(value: RaggedTensor) -> Any:
     return partitions.row_count(value) if static_count is None else static_count
 
 
-def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> Any:
+def reduce_segments(reduce: SegmentReduction, data: RaggedLike, ids: Tensor, count: Any) -> Any:
     """Reduce rows by their segments; a segment of rows of different lengths has the length of the longest."""
     if not isinstance(data, RaggedTensor):
         return reduce(data, ids, count)
@@ -112,21 +112,21 @@ def by_segments(reduce: Segments, data: RaggedLike, ids: Tensor, count: Any) -> 
     longest = apply("maximum", unsorted_segment_max(lengths, ids, count), np.zeros((), lengths.dtype.numpy))
     splits = partitions.splits_of_lengths(longest)
     begins = gather_rows(splits, gather_rows(ids, partitions.rowids(data)))
-    reduced = by_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
+    reduced = reduce_segments(reduce, data.values, begins + partitions.positions_in_rows(data), splits[-1])
     return RaggedTensor(reduced, splits)
 
 
 def _mean(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
-    total = _simple(reductions.reduce_sum, value, axes, keepdims)
-    count = _simple(reductions.reduce_sum, value.with_flat_values(ones_like(value.flat_values)), axes, keepdims)
+    total = _reduce_axes(reductions.reduce_sum, value, axes, keepdims)
+    count = _reduce_axes(reductions.reduce_sum, value.with_flat_values(ones_like(value.flat_values)), axes, keepdims)
     return _elementwise(lambda a, b: a / b, total, count)
 
 
 def _variance(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
     squares = value.with_flat_values(square(value.flat_values))
     mean = _mean(function, value, axes, keepdims)
-    of_squares = _mean(function, squares, axes, keepdims)
-    return _elementwise(lambda a, b: apply("maximum", a - square(b), apply("zeros_like", a)), of_squares, mean)
+    mean_of_squares = _mean(function, squares, axes, keepdims)
+    return _elementwise(lambda a, b: apply("maximum", a - square(b), apply("zeros_like", a)), mean_of_squares, mean)
 
 
 def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
@@ -137,11 +137,11 @@ def _deviation(function: Callable[..., Any], value: RaggedTensor, axes: list[int
 
 
 def _logsumexp(function: Callable[..., Any], value: RaggedTensor, axes: list[int], keepdims: bool) -> Any:
-    largest = reductions.reduce_max(value.flat_values)
-    powers = value.with_flat_values(exp(value.flat_values - largest))
-    mean = _simple(reductions.reduce_sum, powers, axes, keepdims)
-    back = lambda sums: log(sums) + largest
-    return mean.with_flat_values(back(mean.flat_values)) if isinstance(mean, RaggedTensor) else back(mean)
+    maximum = reductions.reduce_max(value.flat_values)
+    powers = value.with_flat_values(exp(value.flat_values - maximum))
+    mean = _reduce_axes(reductions.reduce_sum, powers, axes, keepdims)
+    take_log = lambda sums: log(sums) + maximum
+    return mean.with_flat_values(take_log(mean.flat_values)) if isinstance(mean, RaggedTensor) else take_log(mean)
 
 
 def _elementwise(function: Callable[[Any, Any], Any], first: Any, second: Any) -> Any:
@@ -157,7 +157,7 @@ _COMPOSITE: dict[Callable[..., Any], Callable[..., Any]] = {
     reductions.reduce_logsumexp: _logsumexp,
 }
 
-REDUCTIONS = (*_BY_SEGMENT, *_COMPOSITE)
+REDUCTIONS = (*_SEGMENT_REDUCTIONS, *_COMPOSITE)
 
 
 def ragged_softmax(rows: RaggedTensor, axis: int = -1) -> RaggedTensor:
@@ -179,5 +179,5 @@ def ragged_cumsum(rows: RaggedLike, axis: int, exclusive: bool, reverse: bool) -
         raise NotImplementedError("cumsum of a ragged tensor works along its innermost ragged dimension only")
     dense = rows.to_tensor()
     sums = cumsum(dense, 1, exclusive, reverse)
-    at = apply("stack", partitions.rowids(rows), partitions.positions_in_rows(rows), axis=1)
-    return rows.with_values(apply("gather_nd", sums, cast(at, int64), batch_dims=0))
+    positions = apply("stack", partitions.rowids(rows), partitions.positions_in_rows(rows), axis=1)
+    return rows.with_values(apply("gather_nd", sums, cast(positions, int64), batch_dims=0))

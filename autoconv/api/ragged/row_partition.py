@@ -1,11 +1,11 @@
-"""Partitions of values into rows, apart from the values."""
+"""Partitions into rows, without values."""
 
 from __future__ import annotations
 
-from autoconv.api.ragged.partitions import integers
+from autoconv.api.ragged.partitions import partition_tensor
 from autoconv.api.ragged.tensor import RaggedTensor
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, int64
@@ -15,26 +15,26 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 
 class RowPartition:
-    """A partition of values into rows, given in any of the ways in which ragged tensors are made.
+    """A partition of values into rows; its factories are those of ragged tensors.
 
     >>> rows = autoconv.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
     >>> rows.row_splits().numpy(), rows.row_lengths().numpy()
     (array([0, 2, 2, 3, 3]), array([2, 0, 1, 0]))
     """
 
-    def __init__(self, numbered: RaggedTensor) -> None:
-        self._rows = numbered  # the numbers of values, in rows
+    def __init__(self, value_numbers: RaggedTensor) -> None:
+        self._rows = value_numbers  # the positions of the values, in rows
 
     @classmethod
     def from_row_splits(cls, row_splits: TensorLike, validate: bool = True) -> RowPartition:
         """Return the partition with these splits."""
-        splits = integers(row_splits)
-        return cls(RaggedTensor.from_row_splits(counted(splits[-1]), splits, validate=validate))
+        splits = partition_tensor(row_splits)
+        return cls(RaggedTensor.from_row_splits(tensor_range(splits[-1]), splits, validate=validate))
 
     @classmethod
     def from_row_lengths(cls, row_lengths: TensorLike, validate: bool = True) -> RowPartition:
         """Return the partition into rows of these lengths."""
-        lengths = integers(row_lengths)
+        lengths = partition_tensor(row_lengths)
         return cls.from_row_splits(RaggedTensor.from_row_lengths(lengths, lengths, validate=False).row_splits, validate)
 
     @classmethod
@@ -42,13 +42,13 @@ class RowPartition:
         cls, value_rowids: TensorLike, nrows: IntLike | None = None, validate: bool = True
     ) -> RowPartition:
         """Return the partition by the number of each value's row."""
-        ids = integers(value_rowids)
+        ids = partition_tensor(value_rowids)
         return cls(RaggedTensor.from_value_rowids(ids, ids, nrows, validate=validate))
 
     @classmethod
     def from_row_starts(cls, row_starts: TensorLike, nvals: IntLike, validate: bool = True) -> RowPartition:
         """Return the partition of `nvals` values into rows that begin at these positions."""
-        numbers = counted(cast(nvals, integers(row_starts).dtype))
+        numbers = tensor_range(cast(nvals, partition_tensor(row_starts).dtype))
         return cls(RaggedTensor.from_row_starts(numbers, row_starts, validate=validate))
 
     @classmethod
@@ -56,8 +56,8 @@ class RowPartition:
         cls, row_limits: TensorLike, validate: bool = True, dtype: DTypeLike | None = None
     ) -> RowPartition:
         """Return the partition into rows that end before these positions."""
-        limits = integers(row_limits) if dtype is None else cast(row_limits, dtype)
-        return cls(RaggedTensor.from_row_limits(counted(concat([[0], limits], 0)[-1]), limits, validate=validate))
+        limits = partition_tensor(row_limits) if dtype is None else cast(row_limits, dtype)
+        return cls(RaggedTensor.from_row_limits(tensor_range(concat([[0], limits], 0)[-1]), limits, validate=validate))
 
     @classmethod
     def from_uniform_row_length(
@@ -69,7 +69,7 @@ class RowPartition:
             if nrows is None:
                 raise ValueError("nvals or nrows has to be given beside uniform_row_length")
             nvals = nrows * uniform_row_length  # type: ignore[operator]
-        numbers = counted(cast(nvals, int64))
+        numbers = tensor_range(cast(nvals, int64))
         return cls(RaggedTensor.from_uniform_row_length(numbers, uniform_row_length, nrows, validate))
 
     def __repr__(self) -> str:
@@ -99,8 +99,8 @@ class RowPartition:
     @property
     def static_uniform_row_length(self) -> int | None:
         """The length of all rows, if there is one that is known while tracing."""
-        known = static_value(self._rows.uniform_row_length)
-        return None if known is None else int(known)
+        static_length = static_value(self._rows.uniform_row_length)
+        return None if static_length is None else int(static_length)
 
     def is_uniform(self) -> bool:
         """Return whether the rows have one length by construction."""
@@ -121,7 +121,7 @@ class RowPartition:
     def offsets_in_rows(self) -> Tensor:
         """Return the position of each value in its row."""
         first = gather(self._rows.row_starts(), self._rows.value_rowids())
-        return counted(cast(self.nvals(), self.dtype)) - cast(first, self.dtype)  # type: ignore[no-any-return]
+        return tensor_range(cast(self.nvals(), self.dtype)) - cast(first, self.dtype)  # type: ignore[no-any-return]
 
     def row_splits(self) -> Tensor:
         return self._rows.row_splits

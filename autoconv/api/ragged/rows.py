@@ -1,4 +1,4 @@
-"""Selection of rows and of parts of rows, and where the values of nested rows are."""
+"""Selection of rows and of parts of rows, and the coordinates of the values of nested rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather
 from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.graph.dtypes import int64
@@ -26,7 +26,7 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
     if not isinstance(params, RaggedTensor):
         return gather(params, numbers)
     if numbers.shape.rank == 0:
-        return row(params, numbers)
+        return get_row(params, numbers)
     if numbers.shape.rank != 1:
         rank = numbers.shape.rank
         if rank is None:
@@ -40,49 +40,49 @@ def gather_rows(params: RaggedLike, indices: RaggedLike) -> Any:
             )
         return result
     begins, ends = gather(partitions.starts(params), numbers), gather(partitions.limits(params), numbers)
-    return ranges(params.values, begins, ends)
+    return gather_ranges(params.values, begins, ends)
 
 
-def row(params: RaggedTensor, number: Any) -> Any:
+def get_row(params: RaggedTensor, number: Any) -> Any:
     """Return one row."""
     begin, end = gather(partitions.starts(params), number), gather(partitions.limits(params), number)
-    return part(params.values, begin, end)
+    return slice_rows(params.values, begin, end)
 
 
-def part(values: Any, begin: Any, end: Any) -> Any:
+def slice_rows(values: Any, begin: Any, end: Any) -> Any:
     """Return the values from `begin` up to `end`."""
     if isinstance(values, RaggedTensor):
         inner = values.row_splits[begin : end + 1]  # type: ignore[index]
         first, last = inner[0], inner[-1]
-        return RaggedTensor(part(values.values, first, last), inner - first, values._uniform)
+        return RaggedTensor(slice_rows(values.values, first, last), inner - first, values._uniform)
     return values[begin:end]
 
 
-def ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> RaggedTensor:
-    """Return rows of the values from each begin up to the end at the same place, `step` apart."""
+def gather_ranges(values: RaggedLike, begins: Tensor, ends: Tensor, step: int = 1) -> RaggedTensor:
+    """Return rows of values: row i has those from begins[i] up to ends[i], `step` apart."""
     dtype = begins.dtype
     zero = convert_to_tensor(np.array(0, dtype.numpy))
-    room = ends - begins if step > 0 else begins - ends
+    extents = ends - begins if step > 0 else begins - ends
     size = abs(step)
-    lengths = apply("maximum", (room + (size - 1)) // size, zero)
+    lengths = apply("maximum", (extents + (size - 1)) // size, zero)
     splits = partitions.splits_of_lengths(lengths)
-    numbers = partitions.rowids_of_lengths(lengths)
-    within = counted(partitions.count_of(numbers, dtype)) - gather(splits, numbers)
-    return RaggedTensor(gather_rows(values, gather(begins, numbers) + within * step), splits)
+    row_numbers = partitions.rowids_of_lengths(lengths)
+    offsets = tensor_range(partitions.count_rows(row_numbers, dtype)) - gather(splits, row_numbers)
+    return RaggedTensor(gather_rows(values, gather(begins, row_numbers) + offsets * step), splits)
 
 
-def coordinates(rows: RaggedTensor) -> list[Tensor]:
+def value_coordinates(rows: RaggedTensor) -> list[Tensor]:
     """Return the index of each flat value along the ragged dimensions and the dimension before them."""
     result = [partitions.rowids(rows), partitions.positions_in_rows(rows)]
     inner = rows.values
     while isinstance(inner, RaggedTensor):
-        numbers = partitions.rowids(inner)
-        result = [gather(one, numbers) for one in result] + [partitions.positions_in_rows(inner)]
+        row_numbers = partitions.rowids(inner)
+        result = [gather(index, row_numbers) for index in result] + [partitions.positions_in_rows(inner)]
         inner = inner.values
     return result
 
 
-def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:
+def unify_splits_dtypes(*values: RaggedLike) -> list[Any]:
     """Return ragged tensors with row splits of one dtype, int64 if they differ."""
     dtypes = {value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}
     if len(dtypes) < 2:
@@ -91,5 +91,5 @@ def of_one_splits_dtype(*values: RaggedLike) -> list[Any]:
 
 
 def as_ragged(value: TensorLike, ragged_rank: int = 1) -> RaggedTensor:
-    """Return a tensor of at least two dimensions as rows."""
+    """Convert a tensor of at least two dimensions to rows."""
     return value if isinstance(value, RaggedTensor) else RaggedTensor.from_tensor(value, ragged_rank=ragged_rank)

@@ -39,7 +39,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     ([[2, 3], [], [4]], array([3, 0, 3], dtype=int32))
     """
 
-    __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # by which libraries recognise it
+    __module__ = "autoconv.tensorflow.python.ops.ragged.ragged_tensor"  # libraries recognise the class by it
     __autoconv_handlers__ = "autoconv.api.ragged_handlers"
 
     def __hash__(self) -> int:
@@ -49,7 +49,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         self._values: Any = values
         self._row_splits = convert_to_tensor(row_splits)
         self._uniform = uniform_row_length
-        self._nrows = _one_less(self._row_splits.shape.with_rank(1)[0])
+        self._nrows = _decrement(self._row_splits.shape.with_rank(1)[0])
 
     @property
     def values(self) -> Any:
@@ -58,7 +58,9 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
     @property
     def flat_values(self) -> Tensor:
         """The values without any row splits."""
-        return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values  # type: ignore[no-any-return]
+        return self._values.flat_values if isinstance(  # type: ignore[no-any-return]
+            self._values, RaggedTensor
+        ) else self._values
 
     @property
     def row_splits(self) -> Tensor:
@@ -157,13 +159,13 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         return CONVERSIONS("bounding_shape", self, axis, out_type)  # type: ignore[no-any-return]
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """Return the tensor with the dimensions from `outer_axis` to `inner_axis` as one."""
+        """Merge the dimensions from `outer_axis` to `inner_axis` into one."""
         return CONVERSIONS("merge_dims", self, outer_axis, inner_axis)
 
     def to_tensor(
         self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike | None = None
     ) -> Tensor:
-        """Return a dense tensor, with `default_value` (zero) behind the rows' ends; `shape` pads or cuts.
+        """Return a dense tensor with `default_value` (zero) after the ends of rows; `shape` pads or crops.
 
         >>> autoconv.ragged.constant([[1, 2], [3]]).to_tensor(default_value=-1).numpy()
         array([[ 1,  2],
@@ -192,8 +194,8 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         if all(len(row) == len(rows[0]) for row in rows):
             return np.array(rows)
         result = np.empty(len(rows), object)
-        for place, row in enumerate(rows):
-            result[place] = row
+        for index, row in enumerate(rows):
+            result[index] = row
         return result
 
     def _is_eager(self) -> bool:
@@ -313,7 +315,7 @@ class RaggedTensorSpec(TypeSpec):
         result = components[0]
         for level in reversed(range(self._ragged_rank)):
             uniform = None if self._shape.rank is None else self._shape[level + 1]
-            result = _of_part(result, components[1 + level], uniform)
+            result = _from_components(result, components[1 + level], uniform)
         return result
 
 
@@ -332,22 +334,22 @@ class RaggedTensorSpec(TypeSpec):
 
     def _stacked(self, values: Sequence[Any]) -> RaggedTensor:
         ragged_values = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
-        counts = [int(partitions.count_of(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
+        counts = [int(partitions.count_rows(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
         splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)
-        return RaggedTensor(CONVERSIONS("below_each_other", ragged_values), splits, _uniform(self._shape))
+        return RaggedTensor(CONVERSIONS("concat_rows", ragged_values), splits, _uniform(self._shape))
 
 
 def _uniform(shape: TensorShape) -> int | None:
     return shape[0] if shape.rank else None
 
 
-def _of_part(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
-    """Return the ragged tensor of components, which may also stand for tensors, as the gradients of them do."""
+def _from_components(values: RaggedLike, splits: Any, uniform: int | None) -> RaggedTensor:
+    """Return the ragged tensor of components, which may be placeholders of tensors, such as gradients."""
     result = RaggedTensor.__new__(RaggedTensor)
     result._values, result._row_splits, result._uniform = values, splits, uniform
-    result._nrows = _one_less(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
+    result._nrows = _decrement(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
     return result
 
 
-def _one_less(size: int | None) -> int | None:
+def _decrement(size: int | None) -> int | None:
     return None if size is None else size - 1

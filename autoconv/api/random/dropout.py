@@ -51,8 +51,8 @@ def stateless_dropout(
     return _drop(x, rate, noise_shape, lambda noise, dtype: stateless_uniform(noise, seed, 0, 1, dtype), name)
 
 
-def _drop(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., Tensor], name: str | None) -> Tensor:
-    """Return `x` without the elements whose draw is below the rate; `draw_of(shape, dtype)` draws uniformly."""
+def _drop(x: TensorLike, rate: Any, noise_shape: Any, sample: Callable[..., Tensor], name: str | None) -> Tensor:
+    """Return `x` without the elements whose draw is below the rate; `sample(shape, dtype)` draws uniformly."""
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(f"dropout scales `x`, which has to be floating; found {tensor.dtype.name}")
@@ -61,10 +61,10 @@ def _drop(x: TensorLike, rate: Any, noise_shape: Any, draw_of: Callable[..., Ten
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: {rate}")
     if constant is not None and constant == 0:
         return tensor
-    draw = draw_of(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
-    chance = rate if constant is None else float(constant)
-    keep = apply("greater_equal", draw, chance)
-    scaled = apply("divide", tensor, apply("subtract", 1.0, chance) if constant is None else 1.0 - chance)
+    draws = sample(apply("shape", tensor) if noise_shape is None else noise_shape, tensor.dtype)
+    drop_rate = rate if constant is None else float(constant)
+    keep = apply("greater_equal", draws, drop_rate)
+    scaled = apply("divide", tensor, apply("subtract", 1.0, drop_rate) if constant is None else 1.0 - drop_rate)
     return apply("select", keep, scaled, apply("zeros_like", scaled), name=name)
 
 
@@ -80,7 +80,7 @@ def general_dropout(
     array([0., 2.], dtype=float32)
     """
     tensor: Any = convert_to_tensor(x)
-    drawn: Any = uniform_sampler(shape=shape(tensor) if noise_shape is None else noise_shape, dtype=tensor.dtype)
-    part = cast(convert_to_tensor(rate), tensor.dtype)
-    scaled = tensor / (1.0 - part)
-    return where(apply("greater_equal", drawn, part), scaled, apply("zeros_like", scaled))
+    draws: Any = uniform_sampler(shape=shape(tensor) if noise_shape is None else noise_shape, dtype=tensor.dtype)
+    drop_rate = cast(convert_to_tensor(rate), tensor.dtype)
+    scaled = tensor / (1.0 - drop_rate)
+    return where(apply("greater_equal", draws, drop_rate), scaled, apply("zeros_like", scaled))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.random.stateful import parameters
+from autoconv.api.random.stateful import broadcast_parameters
 from autoconv.api.random.stateless import (
-    COUNTER,
+    COUNTER_AS_SEED,
     Algorithm,
     algorithm_of,
-    signed,
     stateless_binomial,
     stateless_normal,
     stateless_truncated_normal,
     stateless_uniform,
+    to_signed,
 )
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import float32, float64, int32, int64, uint64
@@ -30,9 +30,9 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class Generator:
-    """A stream of random numbers with its own state: a variable of int64, the counter's words and the key behind them.
+    """A stream of random numbers with its own state: an int64 variable of the counter's words, then the key.
 
-    `alg` is the algorithm (see `Algorithm`), Philox by default. A draw takes the numbers for key and counter and
+    `alg` is the algorithm (see `Algorithm`), Philox by default. A draw is a function of key and counter, and
     advances the counter, in a graph as well. Create one with `Generator.from_seed(seed)` or
     `Generator.from_non_deterministic_state()`.
 
@@ -53,7 +53,7 @@ class Generator:
     @classmethod
     def from_seed(cls, seed: TensorLike, alg: TensorLike | None = None) -> Generator:
         """The generator that `seed`, an integer, determines."""
-        return cls(state=_state_of(seed, algorithm_of(alg)), alg=alg)
+        return cls(state=_seed_state(seed, algorithm_of(alg)), alg=alg)
 
     @classmethod
     def from_state(cls, state: Any, alg: TensorLike | None = None) -> Generator:
@@ -68,7 +68,7 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """A generator with a different state in each run."""
-        words = [signed(int.from_bytes(os.urandom(8), "little")) for _ in range(_WORDS[algorithm_of(alg)])]
+        words = [to_signed(int.from_bytes(os.urandom(8), "little")) for _ in range(_WORD_COUNTS[algorithm_of(alg)])]
         return cls(state=np.array(words), alg=alg)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Variable]:
@@ -94,63 +94,65 @@ class Generator:
 
     def reset_from_seed(self, seed: TensorLike) -> None:
         """Restart with the state of `from_seed(seed)`."""
-        self._state.assign(_state_of(seed, self._algorithm))
+        self._state.assign(_seed_state(seed, self._algorithm))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         self._state.assign(_key_and_counter(key, counter, self._algorithm))
 
     def skip(self, delta: TensorLike) -> Tensor:
         """Advance the counter by `delta` numbers, and return the state before."""
-        before = self._state.read_value()
+        old_state = self._state.read_value()
         step = apply("multiply", apply("cast", convert_to_tensor(delta), dtype=int64), RESERVED)
-        low = apply("add", before[0], step)
+        low_word = apply("add", old_state[0], step)
         if self._algorithm is not Algorithm.PHILOX:
-            self._state.assign([low, before[1]])
-            return before
-        # The carry into the upper word: a sum of unsigned numbers is below one of them.
-        unsigned = [apply("bitwise_xor", word, np.int64(np.iinfo(np.int64).min)) for word in (low, before[0])]
+            self._state.assign([low_word, old_state[1]])
+            return old_state
+        # There is a carry into the upper word if the unsigned sum is below a summand.
+        unsigned = [apply("bitwise_xor", word, np.int64(np.iinfo(np.int64).min)) for word in (low_word, old_state[0])]
         carry = apply("cast", apply("less", *unsigned), dtype=int64)
-        self._state.assign([low, apply("add", before[1], carry), before[2]])
-        return before
+        self._state.assign([low_word, apply("add", old_state[1], carry), old_state[2]])
+        return old_state
 
     @property
-    def _by(self) -> Any:
-        return COUNTER if self._algorithm is Algorithm.PHILOX else self._algorithm
+    def _kernel_algorithm(self) -> Any:
+        return COUNTER_AS_SEED if self._algorithm is Algorithm.PHILOX else self._algorithm
 
-    def _next(self, shape: Any) -> Tensor:
+    def _advance(self, shape: Any) -> Tensor:
         """Return the seed of one draw of that shape, and advance the counter."""
-        return self.skip(_count(shape))
+        return self.skip(_element_count(shape))
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Uniform numbers from `minval` to `maxval`, exclusive (1 by default; required for integers)."""
-        return stateless_uniform(shape, self._next(shape), minval, maxval, dtype, name, self._by)
+        return stateless_uniform(shape, self._advance(shape), minval, maxval, dtype, name, self._kernel_algorithm)
 
     def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
         """Integers from the whole range of the dtype."""
-        return stateless_uniform(shape, self._next(shape), None, None, dtype, name, self._by)
+        return stateless_uniform(shape, self._advance(shape), None, None, dtype, name, self._kernel_algorithm)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers."""
-        return stateless_normal(shape, self._next(shape), mean, stddev, dtype, name, self._by)
+        return stateless_normal(shape, self._advance(shape), mean, stddev, dtype, name, self._kernel_algorithm)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, name: str | None = None
     ) -> Tensor:
         """Normally distributed numbers within two standard deviations of the mean."""
-        return stateless_truncated_normal(shape, self._next(shape), mean, stddev, dtype, name, self._by)
+        return stateless_truncated_normal(
+            shape, self._advance(shape), mean, stddev, dtype, name, self._kernel_algorithm
+        )
 
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
         """The number of successes of `counts` trials with probability `probs`; both broadcast to `shape`."""
-        many, likely = parameters(float64, counts, probs)
-        groups = many.shape.num_elements() or apply("cast", apply("size", many), dtype=int64)
-        seed = self.skip(groups * 200 * (_count(shape) // groups + 3) // 4)  # as many numbers as TensorFlow reserves
-        return stateless_binomial(shape, seed, many, likely, dtype, name, self._by)
+        trials, probabilities = broadcast_parameters(float64, counts, probs)
+        groups = trials.shape.num_elements() or apply("cast", apply("size", trials), dtype=int64)
+        seed = self.skip(groups * 200 * (_element_count(shape) // groups + 3) // 4)  # as TensorFlow reserves
+        return stateless_binomial(shape, seed, trials, probabilities, dtype, name, self._kernel_algorithm)
 
     def make_seeds(self, count: Any = 1) -> Tensor:
         """Seeds for the stateless functions: int64 of shape [2, count]."""
@@ -160,12 +162,12 @@ class Generator:
     def split(self, count: int = 1) -> list[Generator]:
         """`count` independent generators."""
         keys = self.uniform_full_int([count], int64)
-        zeros = [0] * (_WORDS[self._algorithm] - 1)
+        zeros = [0] * (_WORD_COUNTS[self._algorithm] - 1)
         return [Generator(state=convert_to_tensor([*zeros, keys[i]], int64), alg=self._algorithm) for i in range(count)]
 
 
 
-def _count(shape: Any) -> Any:
+def _element_count(shape: Any) -> Any:
     """Return the number of elements of a shape, an int where it is known while tracing."""
     extra, static = shape_argument(shape)
     if extra:
@@ -179,7 +181,7 @@ def create_rng_state(seed: TensorLike, alg: TensorLike = "auto_select") -> Tenso
     >>> autoconv.random.create_rng_state(1, "philox").numpy()
     array([1, 0, 0])
     """
-    return convert_to_tensor(_state_of(seed, algorithm_of(alg)))
+    return convert_to_tensor(_seed_state(seed, algorithm_of(alg)))
 
 
 _global_generator: Generator | None = None
@@ -210,25 +212,25 @@ def set_global_generator(generator: Generator) -> None:
     _global_generator = generator
 
 
-_WORDS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # of the state: the counter's, and the key
+_WORD_COUNTS = {Algorithm.PHILOX: 3, Algorithm.THREEFRY: 2}  # of the state: counter and key
 
 
-def _state_of(seed: Any, algorithm: Algorithm) -> np.ndarray:
+def _seed_state(seed: Any, algorithm: Algorithm) -> np.ndarray:
     """Return the state of a seed: an integer is the counter, a vector's last word is the key."""
-    words = _WORDS[algorithm]
+    words = _WORD_COUNTS[algorithm]
     if isinstance(seed, (int, np.integer)):
-        return np.array([signed(int(seed) >> 64 * place) for place in range(words)])
-    words_of_seed = _integers(seed)[:words]
+        return np.array([to_signed(int(seed) >> 64 * position) for position in range(words)])
+    words_of_seed = _signed_words(seed)[:words]
     return np.array([0] * (words - len(words_of_seed)) + words_of_seed)
 
 
 def _key_and_counter(key: Any, counter: Any, algorithm: Algorithm) -> np.ndarray:
-    words = _integers(counter)
-    return np.array([*words, *[0] * (_WORDS[algorithm] - 1 - len(words)), signed(int(key))])
+    words = _signed_words(counter)
+    return np.array([*words, *[0] * (_WORD_COUNTS[algorithm] - 1 - len(words)), to_signed(int(key))])
 
 
-def _integers(values: Any) -> list[int]:
+def _signed_words(values: Any) -> list[int]:
     """Return integers of 64 bits, with a sign; NumPy would make floats of a list with large ones."""
     if not isinstance(values, (list, tuple)):
         values = np.ravel(np.asarray(values))
-    return [signed(int(value)) for value in values]
+    return [to_signed(int(value)) for value in values]

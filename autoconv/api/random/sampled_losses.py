@@ -35,7 +35,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 class CandidateSample(NamedTuple):
-    """Sampled classes, and how often each true and each sampled class is expected among them."""
+    """Sampled classes, and the expected count of each true and each sampled class among them."""
 
     sampled_candidates: Tensor
     true_expected_count: Tensor
@@ -55,9 +55,9 @@ def log_uniform_candidate_sampler(
     TensorShape([3])
     """
     size = static_int(range_max, "range_max")
-    places = np.arange(size)
-    chances = np.log((places + 2.0) / (places + 1.0)) / np.log(size + 1.0)
-    return _sample(chances, true_classes, num_sampled, unique, seed)
+    class_ids = np.arange(size)
+    probabilities = np.log((class_ids + 2.0) / (class_ids + 1.0)) / np.log(size + 1.0)
+    return _sample(probabilities, true_classes, num_sampled, unique, seed)
 
 
 def uniform_candidate_sampler(
@@ -105,7 +105,7 @@ def learned_unigram_candidate_sampler(
     true_classes: TensorLike, num_true: IntLike, num_sampled: IntLike, unique: bool, range_max: IntLike,
     seed: int | None = None, name: str | None = None,
 ) -> CandidateSample:  # fmt: skip
-    """Sample classes below `range_max` as before any is learned: each with the same probability.
+    """Sample classes below `range_max` with equal probabilities; none are learned.
 
     >>> found = autoconv.random.learned_unigram_candidate_sampler([[1]], 1, 2, unique=True, range_max=4)
     >>> found.sampled_candidates.shape
@@ -138,11 +138,11 @@ def compute_accidental_hits(
     >>> rows.numpy(), places.numpy()
     (array([0, 1], dtype=int32), array([2, 1]))
     """
-    true, sampled = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
-    places = where(apply("equal", expand_dims(true, -1), sampled))
-    rows, ids = get_item(places, (slice(None), 0)), get_item(places, (slice(None), 2))
-    least = fill(shape(ids), np.float32(np.finfo(np.float32).min))
-    return cast(rows, int32), ids, least
+    true_ids, sampled_ids = convert_to_tensor(true_classes, int64), convert_to_tensor(sampled_candidates, int64)
+    positions = where(apply("equal", expand_dims(true_ids, -1), sampled_ids))
+    rows, ids = get_item(positions, (slice(None), 0)), get_item(positions, (slice(None), 2))
+    weights = fill(shape(ids), np.float32(np.finfo(np.float32).min))
+    return cast(rows, int32), ids, weights
 
 
 def nce_loss(
@@ -153,7 +153,7 @@ def nce_loss(
     """The noise-contrastive loss for each row of `inputs` [batch, n]: logistic losses of true and sampled classes.
 
     `weights` is [num_classes, n], or parts of it to be concatenated, `biases` [num_classes], `labels` the true classes
-    [batch, num_true]. `sampled_values` is what a sampler returns (by default a log-uniform one).
+    [batch, num_true]. `sampled_values` is the result of a sampler (by default a log-uniform one).
 
     >>> w, b = autoconv.ones([3, 2]), autoconv.zeros([3])
     >>> sample = autoconv.random.all_candidate_sampler([[1]], 1, 3, unique=True)
@@ -204,8 +204,8 @@ def _sampled_logits(
     sampled_logits: Any = apply("matmul", x, sampled_rows, transpose_b=True) + embedding_lookup(biases, sampled)
     if remove_hits:
         hits = reduce_any(apply("equal", expand_dims(true, -1), sampled), 1)
-        least = float(np.finfo(np.float32).min)
-        sampled_logits = sampled_logits + where(hits, convert_to_tensor(least, x.dtype), zeros_like(sampled_logits))
+        lowest = float(np.finfo(np.float32).min)
+        sampled_logits = sampled_logits + where(hits, convert_to_tensor(lowest, x.dtype), zeros_like(sampled_logits))
     true_logits = true_logits - log(cast(true_count, x.dtype))
     sampled_logits = sampled_logits - log(cast(sampled_count, x.dtype))
     result = concat([ones_like(true_logits) / float(num_true), zeros_like(sampled_logits)], 1)
@@ -219,39 +219,39 @@ def _sample(
     if unique and count > np.count_nonzero(probabilities):
         raise ValueError(f"{count} different classes cannot be sampled from {len(probabilities)}")
     state = uniform([2], maxval=2**31 - 1, dtype=int32, seed=seed)
-    true, chances = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
-    found, true_count, sampled_count = numpy_function(
-        SampleClasses(count, bool(unique)), [state, true, chances], [int64, float32, float32]
+    true, probability_tensor = convert_to_tensor(true_classes, int64), convert_to_tensor(probabilities)
+    sampled, true_count, sampled_count = numpy_function(
+        SampleClasses(count, bool(unique)), [state, true, probability_tensor], [int64, float32, float32]
     )
-    return CandidateSample(reshape(found, [count]), reshape(true_count, shape(true)), reshape(sampled_count, [count]))
+    return CandidateSample(reshape(sampled, [count]), reshape(true_count, shape(true)), reshape(sampled_count, [count]))
 
 
 @attribute_class
 @dataclass(frozen=True)
 class SampleClasses:
-    """Draw classes by their probabilities; `unique` ones are drawn until there are enough different ones."""
+    """Draw classes by their probabilities; `unique` ones are drawn until `count` are distinct."""
 
     graphdef: ClassVar = "CandidateSampler"
     count: int
     unique: bool
 
-    def __call__(self, state: Any, true: Any, chances: Any) -> tuple[Any, Any, Any]:
+    def __call__(self, state: Any, true: Any, probabilities: Any) -> tuple[Any, Any, Any]:
         draws = np.random.default_rng(np.asarray(state).astype(np.uint64))
-        bounds = np.cumsum(chances)
-        tries = 0
+        bounds = np.cumsum(probabilities)
+        draw_count = 0
         classes: list[int] = []
         seen_classes: set[int] = set()
         while len(classes) < self.count:
             index = int(np.searchsorted(bounds, draws.random() * bounds[-1], side="right"))
-            one = min(index, len(chances) - 1)
-            tries += 1
-            if not self.unique or one not in seen_classes:
-                classes.append(one)
-                seen_classes.add(one)
+            class_id = min(index, len(probabilities) - 1)
+            draw_count += 1
+            if not self.unique or class_id not in seen_classes:
+                classes.append(class_id)
+                seen_classes.add(class_id)
 
-        def expected(chance: Any) -> Any:
-            many = -np.expm1(tries * np.log1p(-chance)) if self.unique else chance * self.count
-            return np.asarray(many, np.float32)
+        def expected_count(chance: Any) -> Any:
+            counts = -np.expm1(draw_count * np.log1p(-chance)) if self.unique else chance * self.count
+            return np.asarray(counts, np.float32)
 
         sampled = np.array(classes, np.int64)
-        return sampled, expected(chances[true]), expected(chances[sampled])
+        return sampled, expected_count(probabilities[true]), expected_count(probabilities[sampled])

@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def op_seed(seed: int | None) -> Any:
     """Return an op's attribute for its seed.
 
-    In a trace under `function` it is the pair of the seeds that hold now, and a number that no other node has: each
+    In a trace under `function` it is the pair of the current seeds, and a number that no other node has: each
     node has a stream of its own, from its first run on. Elsewhere draws share the streams of `GLOBAL`.
     """
     region = current_region()
@@ -63,12 +63,12 @@ def uniform(
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
     """
-    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
-    if wanted.is_integer:
-        low, high = integer_bounds(minval, maxval, wanted)
+    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    if out_dtype.is_integer:
+        low, high = integer_bounds(minval, maxval, out_dtype)
         return apply("random_uniform_int", low, high, *extra, shape=static, seed=op_seed(seed), name=name)
-    drawn = apply("random_uniform", *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
-    return between(drawn, minval, maxval)
+    draws = apply("random_uniform", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    return scale_to_bounds(draws, minval, maxval)
 
 
 def normal(
@@ -85,8 +85,8 @@ def normal(
     TensorShape([2, 3])
     """
     extra, static = shape_argument(shape)
-    drawn = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
-    return scaled(drawn, mean, stddev)
+    draws = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
+    return scale_normal(draws, mean, stddev)
 
 
 def truncated_normal(
@@ -102,9 +102,9 @@ def truncated_normal(
     >>> autoconv.random.truncated_normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    wanted, (extra, static) = as_dtype(dtype), shape_argument(shape)
-    drawn = apply("random_truncated_normal", *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
-    return scaled(drawn, mean, stddev)
+    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    draws = apply("random_truncated_normal", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    return scale_normal(draws, mean, stddev)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -127,7 +127,7 @@ def categorical(
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = uniform([rows, num_samples], dtype=float64, seed=seed)
-    return classes(scores, draw, dtype, name)
+    return draw_classes(scores, draw, dtype, name)
 
 
 def gamma(
@@ -141,11 +141,11 @@ def gamma(
     >>> autoconv.random.gamma([2], alpha=2.0).shape
     TensorShape([2])
     """
-    wanted = as_dtype(dtype)
-    shaped, rate = parameters(wanted, alpha, 1.0 if beta is None else beta)
-    extra, static = _with_parameters(shape, shaped)
-    drawn = apply("random_gamma", shaped, *extra, shape=static, dtype=wanted, seed=op_seed(seed), name=name)
-    return drawn if beta is None else apply("divide", drawn, rate)
+    out_dtype = as_dtype(dtype)
+    broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
+    extra, static = _append_parameter_shape(shape, broadcast_alpha)
+    draws = apply("random_gamma", broadcast_alpha, *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
+    return draws if beta is None else apply("divide", draws, rate)
 
 
 def poisson(
@@ -156,40 +156,40 @@ def poisson(
     >>> autoconv.random.poisson([2], lam=3.0).shape
     TensorShape([2])
     """
-    (mean,) = parameters(float64, lam)
-    extra, static = _with_parameters(shape, mean)
+    (mean,) = broadcast_parameters(float64, lam)
+    extra, static = _append_parameter_shape(shape, mean)
     return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
 
 
-def parameters(dtype: DType, *given: Any) -> list[Tensor]:
+def broadcast_parameters(dtype: DType, *values: Any) -> list[Tensor]:
     """Return the parameters of a distribution, broadcast against each other."""
-    tensors = [apply("cast", convert_to_tensor(x, dtype_hint=dtype), dtype=dtype) for x in given]
+    tensors = [apply("cast", convert_to_tensor(x, dtype_hint=dtype), dtype=dtype) for x in values]
     if len(tensors) == 1:
         return tensors
     zero = apply("multiply", functools.reduce(functools.partial(apply, "add"), tensors), 0)
     return [apply("add", tensor, zero) for tensor in tensors]
 
 
-def _with_parameters(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
+def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, Any]:
     """Return an op's arguments for a shape followed by that of the parameters."""
     extra, static = shape_argument(shape)
     if not extra and parameter.shape.is_fully_defined():
         return (), (*(static or ()), *parameter.shape.as_list())
     parts = [extra[0] if extra else np.array(static, np.int32), apply("shape", parameter)]
-    whole = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
-    return shape_argument(whole)
+    full_shape = apply("concat", *[apply("cast", convert_to_tensor(part), dtype=int32) for part in parts], axis=0)
+    return shape_argument(full_shape)
 
 
-def classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
+def draw_classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
     """Map uniform draws, float64, to classes by the inverse of the distribution function."""
-    wide = apply("cast", scores, dtype=float64)
-    highest = apply("reduce_max", wide, axis=(-1,), keepdims=True)
-    weights = apply("exp", apply("subtract", wide, highest))
-    total = apply("cumsum", weights, axis=-1, exclusive=False, reverse=False)
-    whole = apply("reduce_max", total, axis=(-1,), keepdims=True)
-    wanted = int64 if dtype is None else as_dtype(dtype)
+    logits = apply("cast", scores, dtype=float64)
+    max_logits = apply("reduce_max", logits, axis=(-1,), keepdims=True)
+    weights = apply("exp", apply("subtract", logits, max_logits))
+    cumulative = apply("cumsum", weights, axis=-1, exclusive=False, reverse=False)
+    total_weight = apply("reduce_max", cumulative, axis=(-1,), keepdims=True)
+    out_dtype = int64 if dtype is None else as_dtype(dtype)
     return apply(
-        "searchsorted", total, apply("multiply", draw, whole), side="right", dtype=wanted, name=name
+        "searchsorted", cumulative, apply("multiply", draw, total_weight), side="right", dtype=out_dtype, name=name
     )
 
 
@@ -202,20 +202,20 @@ def integer_bounds(minval: TensorLike, maxval: TensorLike, dtype: DType) -> tupl
     return convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
 
 
-def between(drawn: Tensor, minval: TensorLike, maxval: TensorLike) -> Tensor:
+def scale_to_bounds(draws: Tensor, minval: TensorLike, maxval: TensorLike) -> Tensor:
     """Scale numbers in [0, 1) to the bounds."""
     low = 0 if minval is None else minval
     high = 1 if maxval is None else maxval
     if _is_number(low, 0) and _is_number(high, 1):
-        return drawn
-    low, high = convert_to_tensor(low, drawn.dtype), convert_to_tensor(high, drawn.dtype)
-    return apply("add", apply("multiply", drawn, apply("subtract", high, low)), low)
+        return draws
+    low, high = convert_to_tensor(low, draws.dtype), convert_to_tensor(high, draws.dtype)
+    return apply("add", apply("multiply", draws, apply("subtract", high, low)), low)
 
 
-def scaled(drawn: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
+def scale_normal(draws: Tensor, mean: TensorLike, stddev: TensorLike) -> Tensor:
     if not _is_number(stddev, 1):
-        drawn = apply("multiply", drawn, convert_to_tensor(stddev, drawn.dtype))
-    return drawn if _is_number(mean, 0) else apply("add", drawn, convert_to_tensor(mean, drawn.dtype))
+        draws = apply("multiply", draws, convert_to_tensor(stddev, draws.dtype))
+    return draws if _is_number(mean, 0) else apply("add", draws, convert_to_tensor(mean, draws.dtype))
 
 
 def _is_number(value: TensorLike, number: int) -> bool:

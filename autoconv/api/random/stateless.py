@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.random.stateful import between, classes, integer_bounds, parameters, scaled
+from autoconv.api.random.stateful import (
+    broadcast_parameters,
+    draw_classes,
+    integer_bounds,
+    scale_normal,
+    scale_to_bounds,
+)
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
@@ -30,7 +36,7 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-COUNTER: Any = object()  # in the place of an algorithm: the seed is the counter of Philox and its key
+COUNTER_AS_SEED: Any = object()  # passed as the algorithm: the seed consists of the counter and the key of Philox
 
 
 def algorithm_of(alg: TensorLike | None) -> Algorithm:
@@ -40,7 +46,7 @@ def algorithm_of(alg: TensorLike | None) -> Algorithm:
     try:
         algorithm = Algorithm[alg.upper()] if isinstance(alg, str) else Algorithm(getattr(alg, "value", alg))
     except (KeyError, ValueError):
-        names = ", ".join(repr(one.name.lower()) for one in Algorithm)
+        names = ", ".join(repr(member.name.lower()) for member in Algorithm)
         raise ValueError(f"there is no algorithm {alg!r} for random numbers; `alg` is one of {names}") from None
     return Algorithm.PHILOX if algorithm is Algorithm.AUTO_SELECT else algorithm
 
@@ -67,7 +73,7 @@ def stateless_uniform(
         bounds = integer_bounds(minval, maxval, out_dtype)
         return apply("stateless_random_uniform_int", key, *bounds, *extra, shape=static, name=name, **algorithm)
     result = apply("stateless_random_uniform", key, *extra, shape=static, dtype=out_dtype, name=name, **algorithm)
-    return between(result, minval, maxval)
+    return scale_to_bounds(result, minval, maxval)
 
 
 def stateless_normal(
@@ -89,7 +95,7 @@ def stateless_normal(
         "stateless_random_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
-    return scaled(result, mean, stddev)
+    return scale_normal(result, mean, stddev)
 
 
 def stateless_truncated_normal(
@@ -111,7 +117,7 @@ def stateless_truncated_normal(
         "stateless_truncated_normal", _seed(seed), *extra, shape=static, dtype=as_dtype(dtype), name=name,
         **_algorithm_attribute(alg)
     )
-    return scaled(result, mean, stddev)
+    return scale_normal(result, mean, stddev)
 
 
 def stateless_shuffle(
@@ -136,7 +142,7 @@ def stateless_categorical(
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = stateless_uniform([rows, num_samples], seed, dtype=float64)
-    return classes(scores, draw, dtype, name)
+    return draw_classes(scores, draw, dtype, name)
 
 
 def stateless_gamma(
@@ -154,9 +160,9 @@ def stateless_gamma(
     TensorShape([2])
     """
     out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
-    shaped, rate = parameters(out_dtype, alpha, 1.0 if beta is None else beta)
-    how: dict[str, Any] = {"shape": static, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
-    result = apply("stateless_random_gamma", _seed(seed), shaped, *extra, **how)
+    broadcast_alpha, rate = broadcast_parameters(out_dtype, alpha, 1.0 if beta is None else beta)
+    attributes: dict[str, Any] = {"shape": static, "dtype": out_dtype, "name": name, **_algorithm_attribute(alg)}
+    result = apply("stateless_random_gamma", _seed(seed), broadcast_alpha, *extra, **attributes)
     return result if beta is None else apply("divide", result, rate)
 
 
@@ -169,9 +175,9 @@ def stateless_poisson(
     >>> autoconv.random.stateless_poisson([2], seed=[1, 2], lam=3.0).shape
     TensorShape([2])
     """
-    (mean,), (extra, static) = parameters(float64, lam), shape_argument(shape)
-    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
-    return apply("stateless_random_poisson", _seed(seed), mean, *extra, **how)
+    (mean,), (extra, static) = broadcast_parameters(float64, lam), shape_argument(shape)
+    attributes: dict[str, Any] = {"shape": static, "dtype": as_dtype(dtype), "name": name, **_algorithm_attribute(alg)}
+    return apply("stateless_random_poisson", _seed(seed), mean, *extra, **attributes)
 
 
 def stateless_binomial(
@@ -190,9 +196,11 @@ def stateless_binomial(
     >>> autoconv.random.stateless_binomial([2], seed=[1, 2], counts=5.0, probs=0.5).shape
     TensorShape([2])
     """
-    (many, likely), (extra, static) = parameters(float64, counts, probs), shape_argument(shape)
-    how: dict[str, Any] = {"shape": static, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)}
-    return apply("stateless_random_binomial", _seed(seed), many, likely, *extra, **how)
+    (trials, probabilities), (extra, static) = broadcast_parameters(float64, counts, probs), shape_argument(shape)
+    attributes: dict[str, Any] = {
+        "shape": static, "dtype": as_dtype(output_dtype), "name": name, **_algorithm_attribute(alg)
+    }
+    return apply("stateless_random_binomial", _seed(seed), trials, probabilities, *extra, **attributes)
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
@@ -221,7 +229,7 @@ def fold_in(seed: TensorLike, data: object, alg: object = "auto_select") -> Tens
 
 def _algorithm_attribute(alg: TensorLike) -> dict[str, str]:
     """Return the ops' attribute for the algorithm: none for Philox with a seed."""
-    if alg is COUNTER:
+    if alg is COUNTER_AS_SEED:
         return {"alg": "counter"}
     algorithm = algorithm_of(alg)
     return {} if algorithm is Algorithm.PHILOX else {"alg": algorithm.name.lower()}
@@ -232,11 +240,11 @@ def _seed(seed: TensorLike) -> Any:
     if isinstance(seed, (int, np.integer)):
         seed = (0, int(seed))
     if isinstance(seed, (list, tuple)) and all(isinstance(s, (int, np.integer)) for s in seed):
-        return np.array([signed(int(s)) for s in seed])
+        return np.array([to_signed(int(s)) for s in seed])
     return seed
 
 
-def signed(number: int) -> int:
+def to_signed(number: int) -> int:
     """Return the int64 with the same 64 bits."""
     return (number + 2**63) % 2**64 - 2**63
 
@@ -244,7 +252,7 @@ def signed(number: int) -> int:
 def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) -> Tensor:
     """The positions of numbers in a permutation of 0 … `max_index`, which `seed`, two integers, determines.
 
-    Each number is moved on its own, so that a dataset can be shuffled without a buffer.
+    Each position is computed independently, so that a dataset can be shuffled without a buffer.
 
     >>> [int(autoconv.random.experimental.index_shuffle(i, [5, 9], 3)) for i in range(4)]
     [2, 0, 1, 3]
@@ -252,8 +260,8 @@ def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) ->
     tensor = convert_to_tensor(seed)
     widths = ((0, 0),) * ((tensor.shape.rank or 1) - 1) + ((1, 0),)
     key = apply("pad", tensor, paddings=widths, mode="CONSTANT", constant_values=_FIRST_WORD)
-    places = convert_to_tensor(index)
-    return apply("index_shuffle", places, key, convert_to_tensor(max_index, places.dtype), rounds=4)
+    positions = convert_to_tensor(index)
+    return apply("index_shuffle", positions, key, convert_to_tensor(max_index, positions.dtype), rounds=4)
 
 
 _FIRST_WORD = 498247692  # of the key, which has three words

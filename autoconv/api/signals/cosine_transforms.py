@@ -33,12 +33,12 @@ def dct(
     >>> autoconv.signal.dct([1.0, 2.0, 3.0]).numpy().round(4) + 0.0
     array([12.    , -3.4641,  0.    ], dtype=float32)
     """
-    _check(type, n, axis, norm)
+    _check_arguments(type, n, axis, norm)
     x: Any = convert_to_tensor(input)
     if x.dtype not in (float32, float64):
         x = convert_to_tensor(x, float32)
     if n is not None:
-        x = _of_length(x, static_int(n, "n"))
+        x = _fit_length(x, static_int(n, "n"))
     size = x.shape[-1]
     if size is None:
         raise ValueError("dct takes tensors whose last dimension is known, or n")
@@ -47,20 +47,20 @@ def dct(
             raise ValueError("Type-I DCT requires the dimension to be greater than one.")
         mirrored = concat([x, reverse(get_item(x, (..., slice(1, -1))), [-1])], -1)
         return apply("identity", real(rfft(mirrored)), name=name)
-    return apply("identity", {2: _second, 3: _third, 4: _fourth}[type](x, size, norm), name=name)
+    return apply("identity", {2: _dct2, 3: _dct3, 4: _dct4}[type](x, size, norm), name=name)
 
 
 def idct(
     input: TensorLike, type: int = 2, n: IntLike | None = None, axis: int = -1, norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `dct` but for a factor: 2 (n - 1) for type 1, 2 n for the others; with "ortho" it is the inverse.
+    """The inverse of `dct`, times 2 (n - 1) for type 1 and 2 n for the others; with "ortho" exactly the inverse.
 
     >>> x = autoconv.constant([1.0, 2.0, 3.0])
     >>> autoconv.signal.idct(autoconv.signal.dct(x, norm="ortho"), norm="ortho").numpy().round(4)
     array([1., 2., 3.], dtype=float32)
     """
-    _check(type, n, axis, norm)
+    _check_arguments(type, n, axis, norm)
     return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm, name)
 
 
@@ -114,7 +114,7 @@ def inverse_mdct(
     return apply("identity", overlap_and_add(frames * window, half), name=name)
 
 
-def _check(type: int, n: Any, axis: int, norm: str | None) -> None:
+def _check_arguments(type: int, n: Any, axis: int, norm: str | None) -> None:
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and static_int(n, "n") < 1:
@@ -133,7 +133,7 @@ def _window(window_fn: Callable[..., Tensor] | None, length: int, dtype: Any) ->
     return window_fn(length, dtype=dtype)
 
 
-def _of_length(x: Tensor, length: int) -> Tensor:
+def _fit_length(x: Tensor, length: int) -> Tensor:
     size = x.shape[-1]
     if size is not None and size >= length:
         return get_item(x, (..., slice(None, length)))
@@ -142,45 +142,45 @@ def _of_length(x: Tensor, length: int) -> Tensor:
     return get_item(padded, (..., slice(None, length)))
 
 
-def _turns(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
-    """Return factor · exp(i · angles), of the complex dtype for a real one."""
-    kind = np.complex128 if as_dtype(dtype) is float64 else np.complex64
-    return constant((factor * np.exp(1j * angles)).astype(kind))
+def _rotations(angles: np.ndarray, factor: float, dtype: Any) -> Tensor:
+    """Return factor · exp(i · angles) in the complex dtype that corresponds to a real one."""
+    complex_dtype = np.complex128 if as_dtype(dtype) is float64 else np.complex64
+    return constant((factor * np.exp(1j * angles)).astype(complex_dtype))
 
 
-def _ortho(size: int, first: float, others: float, dtype: Any) -> Tensor:
+def _orthonormal_factors(size: int, first: float, others: float, dtype: Any) -> Tensor:
     """Return the factors of an orthonormal transform: one for the first element, one for the others."""
     scale = np.full(size, others)
     scale[0] = first
     return constant(scale, dtype)
 
 
-def _second(x: Any, size: int, norm: str | None) -> Any:
+def _dct2(x: Any, size: int, norm: str | None) -> Any:
     angles = -np.pi * np.arange(size) / (2 * size)
     spectrum: Any = get_item(rfft(x, 2 * size), (..., slice(None, size)))
-    result: Any = real(spectrum * _turns(angles, 2.0, x.dtype))
+    result: Any = real(spectrum * _rotations(angles, 2.0, x.dtype))
     if norm == "ortho":
-        result = result * _ortho(size, 0.5 * np.sqrt(1 / size), np.sqrt(0.5 / size), x.dtype)
+        result = result * _orthonormal_factors(size, 0.5 * np.sqrt(1 / size), np.sqrt(0.5 / size), x.dtype)
     return result
 
 
-def _third(x: Any, size: int, norm: str | None) -> Any:
+def _dct3(x: Any, size: int, norm: str | None) -> Any:
     if norm == "ortho":
-        x = x * _ortho(size, np.sqrt(size), np.sqrt(0.5 * size), x.dtype)
+        x = x * _orthonormal_factors(size, np.sqrt(size), np.sqrt(0.5 * size), x.dtype)
     else:
         x = x * constant(float(size), x.dtype)
     angles = np.pi * np.arange(size) / (2 * size)
-    turned: Any = _turns(angles, 2.0, x.dtype) * complex(x, apply("zeros_like", x))
-    return get_item(irfft(turned, 2 * size), (..., slice(None, size)))
+    rotated: Any = _rotations(angles, 2.0, x.dtype) * complex(x, apply("zeros_like", x))
+    return get_item(irfft(rotated, 2 * size), (..., slice(None, size)))
 
 
-def _fourth(x: Any, size: int, norm: str | None) -> Any:
+def _dct4(x: Any, size: int, norm: str | None) -> Any:
     """Take every other element of a transform of type 2 of twice the size."""
-    spread: Any = apply("expand_dims", x, axis=-1)
-    whole = _second(_interleave(spread, size), 2 * size, None)
-    odd: Any = get_item(whole, (..., slice(1, None, 2)))
-    return odd * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd
+    expanded: Any = apply("expand_dims", x, axis=-1)
+    spectrum = _dct2(_pad_to_double(expanded, size), 2 * size, None)
+    odd_elements: Any = get_item(spectrum, (..., slice(1, None, 2)))
+    return odd_elements * constant(np.sqrt(0.5 / size), x.dtype) if norm == "ortho" else odd_elements
 
 
-def _interleave(spread: Any, size: int) -> Any:
-    return pad(apply("squeeze", spread, axis=(-1,)), [*[[0, 0]] * (len(spread.shape) - 2), [0, size]])
+def _pad_to_double(expanded: Any, size: int) -> Any:
+    return pad(apply("squeeze", expanded, axis=(-1,)), [*[[0, 0]] * (len(expanded.shape) - 2), [0, size]])

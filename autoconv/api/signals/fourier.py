@@ -78,7 +78,7 @@ def rfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str 
     """
     x = convert_to_tensor(input_tensor)
     if fft_length is not None:
-        x = _of_length(x, _length(fft_length))
+        x = _fit_length(x, _static_length(fft_length))
     return apply("rfft", x, norm="backward", name=name)
 
 
@@ -88,11 +88,11 @@ def irfft(input_tensor: TensorLike, fft_length: IntLike | None = None, name: str
     >>> autoconv.signal.irfft(autoconv.constant([4, 0, 0], autoconv.complex64)).numpy()
     array([1., 1., 1., 1.], dtype=float32)
     """
-    length = None if fft_length is None else _length(fft_length)
+    length = None if fft_length is None else _static_length(fft_length)
     return apply("irfft", input_tensor, length=length, norm="backward", name=name)
 
 
-def _length(fft_length: IntLike) -> int:
+def _static_length(fft_length: IntLike) -> int:
     if isinstance(fft_length, (list, tuple, np.ndarray)):
         (fft_length,) = fft_length
     axes = static_axes(fft_length)
@@ -100,7 +100,7 @@ def _length(fft_length: IntLike) -> int:
     return axes[0]
 
 
-def _of_length(x: Tensor, length: int) -> Tensor:
+def _fit_length(x: Tensor, length: int) -> Tensor:
     """Truncate the last dimension to that length, or pad it with zeros."""
     size = x.shape[-1] if x.shape.rank is not None else None
     if size is None:
@@ -131,18 +131,18 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 def _shift(x: TensorLike, axes: AxisLike, sign: int, name: str | None) -> Tensor:
     tensor = convert_to_tensor(x)
-    static = static_axes(axes)
-    if static is None:
+    static_axis = static_axes(axes)
+    if static_axis is None:
         if tensor.shape.rank is None:
             raise ValueError("fftshift over all axes needs a tensor of known rank")
-        static = tuple(range(tensor.shape.rank))
-    halves = [static_int(a, "axes") for a in static]
+        static_axis = tuple(range(tensor.shape.rank))
+    halves = [static_int(a, "axes") for a in static_axis]
     sizes = [tensor.shape[a] if tensor.shape.rank is not None else None for a in halves]
     static_sizes = [size for size in sizes if size is not None]
     if len(static_sizes) == len(sizes):
         shift = tuple(sign * (size // 2) for size in static_sizes)
-        return apply("roll", tensor, shift=shift, axis=static, name=name)
+        return apply("roll", tensor, shift=shift, axis=static_axis, name=name)
     parts = [
         apply("multiply", apply("floor_divide", apply("dimension", tensor, axis=a), 2), sign) for a in halves
     ]
-    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=static, name=name)
+    return apply("roll", tensor, apply("stack", *parts, axis=0), shift=None, axis=static_axis, name=name)

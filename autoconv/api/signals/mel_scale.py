@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_BREAK, _HIGH = 700.0, 1127.0  # Hz; mel for each e-fold above the break
+_BREAK_FREQUENCY, _MEL_PER_EFOLD = 700.0, 1127.0  # Hz; mel for each e-fold above the break
 
 
 def linear_to_mel_weight_matrix(
@@ -45,15 +45,17 @@ def linear_to_mel_weight_matrix(
     if rate <= 0.0 or upper_edge_hertz > rate / 2:
         raise ValueError(f"upper_edge_hertz must not be larger than the Nyquist frequency of {rate / 2}")
     frequencies = np.linspace(0.0, rate / 2.0, bins)[1:]
-    places = _mel(frequencies)[:, None]
-    edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), count + 2)
+    mel_frequencies = _hertz_to_mel(frequencies)[:, None]
+    edges = np.linspace(_hertz_to_mel(lower_edge_hertz), _hertz_to_mel(upper_edge_hertz), count + 2)
     low, middle, high = edges[:-2], edges[1:-1], edges[2:]
-    weights = np.maximum(0.0, np.minimum((places - low) / (middle - low), (high - places) / (high - middle)))
+    weights = np.maximum(
+        0.0, np.minimum((mel_frequencies - low) / (middle - low), (high - mel_frequencies) / (high - middle))
+    )
     return constant(np.pad(weights, [[1, 0], [0, 0]]).astype(as_dtype(dtype).numpy))
 
 
-def _mel(frequency: Any) -> Any:
-    return _HIGH * np.log1p(np.asarray(frequency) / _BREAK)
+def _hertz_to_mel(frequency: Any) -> Any:
+    return _MEL_PER_EFOLD * np.log1p(np.asarray(frequency) / _BREAK_FREQUENCY)
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:

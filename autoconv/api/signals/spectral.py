@@ -12,7 +12,7 @@ from autoconv.api.signals.fourier import irfft, rfft
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, unsorted_segment_sum
 from autoconv.api.tensors.shaping import concat, expand_dims, pad, reshape, shape, transpose
 from autoconv.graph.dtypes import as_dtype, float32
@@ -65,8 +65,8 @@ def frame(
 ) -> Tensor:  # fmt: skip
     """Overlapping frames of a signal along `axis`, which becomes two dimensions: frames, and elements of a frame.
 
-    Frames begin `frame_step` elements apart. A rest that is
-    too short for a frame is dropped, or with `pad_end` filled up with `pad_value`.
+    Frames begin `frame_step` elements apart. A remainder that is
+    too short for a frame is dropped, or with `pad_end` padded with `pad_value`.
 
     >>> autoconv.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
     array([[1, 2, 3],
@@ -78,28 +78,28 @@ def frame(
     size: Any = x.shape[axis] if x.shape[axis] is not None else shape(x)[axis]
     if pad_end:
         count = -(-size // step)
-        missing = apply("maximum", length + step * (count - 1) - size, 0)
-        widths = [[0, 0] if at != axis else [0, missing] for at in range(len(x.shape))]
+        padding = apply("maximum", length + step * (count - 1) - size, 0)
+        widths = [[0, 0] if dimension != axis else [0, padding] for dimension in range(len(x.shape))]
         x = pad(x, widths, constant_values=pad_value)
     else:
         count = apply("maximum", 1 + (size - length) // step, 0)
-    starts = expand_dims(counted(count) * step, 1)
-    return gather(x, starts + expand_dims(counted(length), 0), axis=axis)
+    starts = expand_dims(tensor_range(count) * step, 1)
+    return gather(x, starts + expand_dims(tensor_range(length), 0), axis=axis)
 
 
 def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = None) -> Tensor:
-    """The signal of overlapping frames, which are added: the last two dimensions are frames and their elements.
+    """Add overlapping frames to a signal; the last two dimensions are frames and their elements.
 
     >>> autoconv.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], frame_step=2).numpy()
     array([1., 1., 3., 2., 2.], dtype=float32)
     """
     x, step = convert_to_tensor(signal), static_int(frame_step, "frame_step")
     count, length = shape(x)[-2], shape(x)[-1]
-    places = reshape(expand_dims(counted(count) * step, 1) + expand_dims(counted(length), 0), [-1])
+    positions = reshape(expand_dims(tensor_range(count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
     outer = shape(x)[:-2]
     rows = transpose(reshape(x, [-1, count * length]))
-    whole = unsorted_segment_sum(rows, places, (count - 1) * step + length)
-    return reshape(transpose(whole), concat([outer, [-1]], 0))
+    signals = unsorted_segment_sum(rows, positions, (count - 1) * step + length)
+    return reshape(transpose(signals), concat([outer, [-1]], 0))
 
 
 def stft(
@@ -146,7 +146,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: IntLike, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Window:
-    """The function of the window with which `inverse_stft` restores the signal.
+    """Return the window function with which `inverse_stft` restores the signal.
 
     >>> window = autoconv.signal.inverse_stft_window_fn(4)
     >>> window(8, dtype=autoconv.float64).numpy().round(3)
@@ -165,15 +165,15 @@ def _inverse_window(step: int, forward: Window, frame_length: IntLike, dtype: DT
     return window / get_item(repeated, slice(0, length))
 
 
-def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, a: float) -> Tensor:
-    kind = as_dtype(dtype)
-    length = cast(convert_to_tensor(window_length), kind)
-    even = 1 - cast(window_length, "int32") % 2
-    divisor = length + cast(int(bool(periodic)) * even - 1, kind)
-    places = cast(counted(cast(window_length, "int32")), kind)
-    angle = places * constant(2 * np.pi, kind) / apply("maximum", divisor, cast(1, kind))
-    window = constant(a, kind) - constant(1 - a, kind) * apply("cos", angle)
-    return apply("select", apply("equal", length, cast(1, kind)), apply("ones_like", window), window)
+def _raised_cosine(window_length: IntLike, periodic: bool, dtype: DTypeLike, offset: float) -> Tensor:
+    out_dtype = as_dtype(dtype)
+    length = cast(convert_to_tensor(window_length), out_dtype)
+    is_even = 1 - cast(window_length, "int32") % 2
+    divisor = length + cast(int(bool(periodic)) * is_even - 1, out_dtype)
+    positions = cast(tensor_range(cast(window_length, "int32")), out_dtype)
+    angle = positions * constant(2 * np.pi, out_dtype) / apply("maximum", divisor, cast(1, out_dtype))
+    window = constant(offset, out_dtype) - constant(1 - offset, out_dtype) * apply("cos", angle)
+    return apply("select", apply("equal", length, cast(1, out_dtype)), apply("ones_like", window), window)
 
 
 def _fft_length(fft_length: IntLike | None, frame_length: int) -> int:

@@ -11,7 +11,7 @@ from autoconv.api.sparse.shaping import fill_empty_rows, retain
 from autoconv.api.sparse.shaping import reshape as reshaped
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
 from autoconv.api.tensors.casts import cast
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.constants import zeros_like
 from autoconv.api.tensors.gather import segment_sum as sum_by_segment
 from autoconv.api.tensors.gather import where
@@ -48,7 +48,7 @@ def embedding_lookup_sparse(
     ids = sparse_argument(sp_ids)
     rows, embeddings = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
     if sp_weights is None:
-        return _COMBINED[how](embeddings, counted(size(rows)), rows)
+        return _COMBINED[how](embeddings, tensor_range(size(rows)), rows)
     weights = cast(sp_weights.values, embeddings.dtype)
     for _ in range((embeddings.shape.rank or 2) - 1):
         weights = expand_dims(weights, -1)

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, ones_like, zeros
-from autoconv.api.tensors.constants import range as counted
+from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import (
     scatter_nd,
     segment_sum,
@@ -66,7 +66,7 @@ def unsorted_segment_prod(
     array([ 1, 15], dtype=int32)
     """
     rows, ids = _by_rows(data, segment_ids)
-    mine = apply("equal", expand_dims(counted(cast(num_segments, ids.dtype)), 1), ids)
+    mine = apply("equal", expand_dims(tensor_range(cast(num_segments, ids.dtype)), 1), ids)
     for _ in range(len(rows.shape) - 1):
         mine = expand_dims(mine, -1)
     return reduce_prod(where(mine, rows, ones_like(rows)), axis=1)
@@ -138,8 +138,8 @@ def bincount(
     """Count how often each number from 0 on is in `arr`, or sum the `weights` of each number, if these are given.
 
     The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
-    are not counted. With `axis` -1, each row of a matrix is counted for itself. `binary_output`: 1 for a number that is
-    there. Raises ValueError for another axis.
+    are not tensor_range. With `axis` -1, each row of a matrix is tensor_range for itself. `binary_output`: 1 for a
+    number that is there. Raises ValueError for another axis.
 
     >>> autoconv.math.bincount([1, 3, 1]).numpy()
     array([0, 2, 0, 1], dtype=int32)
@@ -158,7 +158,7 @@ def bincount(
     ids = where(apply("less", ids, length), ids, -1)
     if len(rows.shape) == 2:
         count = shape(rows)[0]
-        ids = where(apply("less", ids, 0), -1, ids + expand_dims(counted(count), 1) * length)
+        ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(count), 1) * length)
         sums = reshape(_sum(reshape(amounts, [-1]), reshape(ids, [-1]), count * length), [count, length])
     else:
         sums = _sum(amounts, ids, length)
@@ -173,7 +173,7 @@ def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """
     order = convert_to_tensor(x)
     places = shape(order, order.dtype)
-    return scatter_nd(expand_dims(order, 1), counted(places[0]), places)
+    return scatter_nd(expand_dims(order, 1), tensor_range(places[0]), places)
 
 
 def _by_rows(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:

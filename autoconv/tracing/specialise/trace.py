@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends import backend_named
 from autoconv.emit.converted import ABOUT_TO_CONVERT
-from autoconv.forks import TRACE, new_lock, undone_in_children
+from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import converted, meet_class
 from autoconv.operators.calls.special_methods import restore_special_methods
@@ -49,7 +49,7 @@ from autoconv.tracing.specialise.tracing_contract import TracingContract
 from autoconv.tracing.views import logs as trace_logs
 
 _COUNTER = iter(range(1, 1 << 62))
-LOCK = new_lock(waited=TRACE)
+LOCK = new_lock(order=TRACE)
 
 
 def _expect_graphs() -> None:
@@ -108,7 +108,7 @@ class TraceSession:
     def run(self) -> Traced:
         """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
         undo, state = functools.partial(self.contract.put_back, self.trace), recording_state()
-        with undone_in_children(undo):
+        with undo_in_children(undo):
             try:
                 self._prepare()
                 with LOCK, recording(self.trace.root), self._closing_generators(), self._noting_float_errors():

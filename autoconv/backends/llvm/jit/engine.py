@@ -23,7 +23,7 @@ from autoconv.config import SETTINGS
 from autoconv.forks import COMPILATION, after_fork, new_lock
 
 _COUNT = itertools.count()
-_LOCK = new_lock(waited=COMPILATION)  # LLVM's global context is not thread-safe
+_LOCK = new_lock(order=COMPILATION)  # LLVM's global context is not thread-safe
 after_fork(helper.forget)  # it belongs to the parent
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
