@@ -188,7 +188,7 @@ class BatchableSpec(ExtensionTypeSpec):
         row = self._unbatch()
         return [row._from_components(parts) for parts in zip(*columns, strict=True)]
 
-    def _stacked(self, values: Sequence[Any]) -> Any:
+    def _stack_values(self, values: Sequence[Any]) -> Any:
         columns = zip(*(self._to_components(value) for value in values), strict=True)
         parts = [_stack(spec, column) for spec, column in zip(self._component_specs, columns, strict=True)]
         return self._batch(len(values))._from_components(parts)
@@ -389,7 +389,7 @@ def _split_rows(spec: TypeSpec, part: Any) -> list[Any]:
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
     if isinstance(spec, TensorSpec):
         return EagerTensor(np.stack([np.asarray(one.numpy()) for one in column]))
-    return spec._stacked(column)
+    return spec._stack_values(column)
 
 
 __all__ = ["BatchableExtensionType", "BatchableSpec", "ExtensionType", "ExtensionTypeSpec", "type_spec_from_value"]

@@ -21,7 +21,7 @@ from autoconv.api.ragged.rows import gather_rows, value_coordinates
 from autoconv.api.ragged.tensor import OPERATORS, RaggedLike, RaggedTensor
 from autoconv.api.random.dropout import dropout
 from autoconv.api.sparse.computing import bincount as sparse_bincount
-from autoconv.api.sparse.computing import with_rows_by
+from autoconv.api.sparse.computing import register_row_splitter
 from autoconv.api.sparse.conversion import to_dense
 from autoconv.api.sparse.coordinates import true_rows
 from autoconv.api.tensors import arithmetic, comparison, segments, shaping
@@ -326,7 +326,7 @@ def _reduce_join(
     return strings.reduce_join(padded, 1, keepdims)
 
 
-with_rows_by(RaggedTensor, construction.row_ids_and_values)
+register_row_splitter(RaggedTensor, construction.row_ids_and_values)
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "add": arithmetic.add, "sub": arithmetic.subtract, "mul": arithmetic.multiply, "truediv": arithmetic.divide,

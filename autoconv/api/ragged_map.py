@@ -11,7 +11,7 @@ from autoconv.api.extension_types import BatchableExtensionType
 from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_stack
 from autoconv.api.ragged.tensor import RaggedTensor, RaggedTensorSpec
-from autoconv.api.sparse.coordinates import column, rows_of, true_rows
+from autoconv.api.sparse.coordinates import column, select_rows, true_rows
 from autoconv.api.sparse.tensor import SparseTensor
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -61,7 +61,7 @@ def _row(part: Any, number: Any) -> Any:
         return spec._unbatch()._from_components([_row(component, number) for component in spec._to_components(part)])
     if not isinstance(part, SparseTensor):
         return part[number]
-    entries = rows_of(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))
+    entries = select_rows(part, true_rows(apply("equal", column(part.indices, 0), cast(number, int64))))
     result = SparseTensor(entries.indices[:, 1:], entries.values, part.dense_shape[1:])
     result.set_shape(part.shape[1:])
     return result
@@ -69,7 +69,7 @@ def _row(part: Any, number: Any) -> Any:
 
 def _stack(signature: RaggedTensorSpec, rows: list[Any]) -> Any:
     if rows:
-        return ragged_stack(rows) if signature.ragged_rank else signature._stacked([*map(convert_to_tensor, rows)])
+        return ragged_stack(rows) if signature.ragged_rank else signature._stack_values([*map(convert_to_tensor, rows)])
     return RaggedTensor.from_row_splits(convert_to_tensor([], signature.dtype), [0])
 
 

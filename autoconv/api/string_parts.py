@@ -1,4 +1,4 @@
-"""Parts of strings: between separators, characters, code points, and neighbours joined."""
+"""Splits of strings by separators, characters and code points, and joins of neighbouring strings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autoconv.api.ragged import partitions
 from autoconv.api.ragged.joining import ragged_concat
 from autoconv.api.ragged.rows import gather_rows
 from autoconv.api.ragged.tensor import RaggedLike, RaggedTensor
-from autoconv.api.strings import coding, join, unsorted_segment_join
+from autoconv.api.strings import encoding_attributes, join, unsorted_segment_join
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill
 from autoconv.api.tensors.gather import gather
@@ -30,15 +30,17 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
     <autoconv.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
     options: dict[str, Any] = {"sep": sep or None, "maxsplit": int(maxsplit)}
-    marks = (bytes([code]) for code in range(1, 128))
-    mark = next(one for one in marks if one not in (sep or "").encode() and not one.isspace())
+    candidates = (bytes([code]) for code in range(1, 128))
+    end_mark = next(
+        candidate for candidate in candidates if candidate not in (sep or "").encode() and not candidate.isspace()
+    )
 
-    def lengths(texts: Tensor) -> Tensor:
+    def part_counts(texts: Tensor) -> Tensor:
         """Return the number of parts: the mark at the end makes the last part not empty."""
-        pieces = texts if sep is None else apply("add", texts, mark)
+        pieces = texts if sep is None else apply("add", texts, end_mark)
         return _lengths_without_padding(apply("string_split", pieces, **options))
 
-    return _parts(input, lambda texts: apply("string_split", texts, name=name, **options), lengths)
+    return _split_texts(input, lambda texts: apply("string_split", texts, name=name, **options), part_counts)
 
 
 def bytes_split(input: RaggedLike, name: str | None = None) -> Any:
@@ -48,7 +50,7 @@ def bytes_split(input: RaggedLike, name: str | None = None) -> Any:
     array([b'a', b'b', b'c'], dtype=object)
     """
     characters = lambda texts: apply("string_characters", texts, unit="BYTE", name=name)
-    return _parts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
+    return _split_texts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
 
 
 def unicode_split(
@@ -60,14 +62,14 @@ def unicode_split(
     >>> autoconv.strings.unicode_split("aé", "UTF-8").numpy()
     array([b'a', b'\xc3\xa9'], dtype=object)
     """
-    options = coding("unicode_split", input_encoding, errors, replacement_char)
+    options = encoding_attributes("unicode_split", input_encoding, errors, replacement_char)
     is_plain = options == {"encoding": "UTF-8", "errors": "replace", "replacement": 0xFFFD}
 
     def characters(texts: Tensor) -> Tensor:
         valid = texts if is_plain else apply("unicode_transcode", texts, output="UTF-8", **options)
         return apply("string_characters", valid, unit="UTF8_CHAR", name=name)
 
-    return _parts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
+    return _split_texts(input, characters, lambda texts: _lengths_without_padding(characters(texts)))
 
 
 def unicode_decode(
@@ -82,13 +84,13 @@ def unicode_decode(
     >>> autoconv.strings.unicode_decode("aé", "UTF-8").numpy()
     array([ 97, 233], dtype=int32)
     """
-    options = coding("unicode_decode", input_encoding, errors, replacement_char)
+    options = encoding_attributes("unicode_decode", input_encoding, errors, replacement_char)
 
     def lengths(texts: Tensor) -> Tensor:
         valid = apply("unicode_transcode", texts, output="UTF-8", **options)
         return _lengths_without_padding(apply("string_characters", valid, unit="UTF8_CHAR"))
 
-    return _parts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
+    return _split_texts(input, lambda texts: apply("unicode_decode", texts, name=name, **options), lengths)
 
 
 def unicode_decode_with_offsets(
@@ -125,15 +127,15 @@ def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) ->
     ragged = isinstance(characters, RaggedTensor)
     flat: Any = characters.flat_values if ragged else characters
     lengths = apply("cast", apply("string_length", flat, unit="BYTE"), dtype=int64)
-    before = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
+    offsets = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
     if not ragged:
-        return before
+        return offsets
     inner: Any = characters
     while isinstance(inner.values, RaggedTensor):
         inner = inner.values
-    padded = apply("concat", before, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
-    first = gather(padded, inner.row_starts())
-    return characters.with_flat_values(before - gather(first, inner.value_rowids()))
+    padded = apply("concat", offsets, apply("reduce_sum", lengths, axis=(0,), keepdims=True), axis=0)
+    row_offsets = gather(padded, inner.row_starts())
+    return characters.with_flat_values(offsets - gather(row_offsets, inner.value_rowids()))
 
 
 def ngrams(
@@ -142,7 +144,7 @@ def ngrams(
 ) -> Any:  # fmt: skip
     """`ngram_width` neighbours along the last dimension, joined; for several widths, those of each in turn.
 
-    `pad_values`, a text or one for each end, stand before and behind each row: one less than the width, and at most
+    `pad_values`, a text or one for each end, are put before and after each row: one less than the width, and at most
     `padding_width` of them. With `preserve_short_sequences`, a row that is too short for all widths is joined whole.
 
     >>> autoconv.strings.ngrams(["a", "b", "c"], 2).numpy()
@@ -155,59 +157,64 @@ def ngrams(
         raise ValueError(f"ngram_width has to be positive integers, found {ngram_width!r}")
     rows = data if isinstance(data, RaggedTensor) else convert_to_tensor(data)
     if pad_values is None and not preserve_short_sequences:
-        return _unpad(rows, widths, separator, name)
-    ends = (pad_values, pad_values) if pad_values is None or isinstance(pad_values, (str, bytes)) else pad_values
+        return _join_neighbours(rows, widths, separator, name)
+    pad_pair = (pad_values, pad_values) if pad_values is None or isinstance(pad_values, (str, bytes)) else pad_values
     if isinstance(rows, RaggedTensor):
-        return _padded_ngrams(rows, widths, separator, tuple(ends), padding_width, preserve_short_sequences)
-    whole = RaggedTensor.from_tensor(expand_dims(rows, 0), ragged_rank=rows.shape.rank or 0)  # refuses an unknown rank
-    return _padded_ngrams(whole, widths, separator, tuple(ends), padding_width, preserve_short_sequences).to_tensor()[0]
+        return _join_padded_neighbours(
+            rows, widths, separator, tuple(pad_pair), padding_width, preserve_short_sequences
+        )
+    row = RaggedTensor.from_tensor(expand_dims(rows, 0), ragged_rank=rows.shape.rank or 0)  # refuses an unknown rank
+    return _join_padded_neighbours(
+        row, widths, separator, tuple(pad_pair), padding_width, preserve_short_sequences
+    ).to_tensor()[0]
 
 
-def _unpad(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
+def _join_neighbours(rows: RaggedLike, widths: Sequence[int], separator: str, name: str | None = None) -> Any:
     if isinstance(rows, RaggedTensor):
-        return _ragged_ngrams(rows, widths, separator)
+        return _join_ragged_neighbours(rows, widths, separator)
     return apply("string_ngrams", rows, widths=tuple(widths), separator=separator, name=name)
 
 
-def _padded_ngrams(
-    rows: RaggedTensor, widths: Sequence[int], separator: str, ends: tuple[Any, Any], most: int | None, keeps: bool
+def _join_padded_neighbours(
+    rows: RaggedTensor, widths: Sequence[int], separator: str, ends: tuple[Any, Any], max_padding: int | None,
+    keeps_short: bool,
 ) -> Any:
     if rows.ragged_rank > 1:
-        return rows.with_values(_padded_ngrams(rows.values, widths, separator, ends, most, keeps))
+        return rows.with_values(_join_padded_neighbours(rows.values, widths, separator, ends, max_padding, keeps_short))
     parts = []
     for width in widths:
-        count = width - 1 if most is None else min(width - 1, most)
-        parts.append(_of_width(_between(rows, ends, count), width, separator))
+        count = width - 1 if max_padding is None else min(width - 1, max_padding)
+        parts.append(_join_windows(_pad_rows(rows, ends, count), width, separator))
     result = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
-    if not keeps:
+    if not keeps_short:
         return result
     counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
-    padded = _between(rows, ends, most or 0)
-    whole = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
-    nonempty_rows = RaggedTensor.from_row_lengths(boolean_mask(whole, counts > 0), counts, validate=False)
+    padded = _pad_rows(rows, ends, max_padding or 0)
+    joined_rows = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
+    nonempty_rows = RaggedTensor.from_row_lengths(boolean_mask(joined_rows, counts > 0), counts, validate=False)
     return ragged_concat([result, nonempty_rows], 1)
 
 
-def _between(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
-    """Return rows with `count` texts before and behind each."""
+def _pad_rows(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
+    """Pad each row with `count` texts at either end."""
     if ends[0] is None or not count:
         return rows
-    before, behind = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in ends)
-    return ragged_concat([before, rows, behind], 1)  # type: ignore[no-any-return]
+    leading, trailing = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in ends)
+    return ragged_concat([leading, rows, trailing], 1)  # type: ignore[no-any-return]
 
 
-def _parts(
+def _split_texts(
     input: RaggedLike, split_padded: Callable[[Tensor], Tensor], lengths: Callable[[Tensor], Tensor]
 ) -> Any:
     """Return the parts of strings without the padding that `split_padded` adds; strings of unknown rank keep it."""
     if isinstance(input, RaggedTensor):
-        return input.with_flat_values(_parts(input.flat_values, split_padded, lengths))
+        return input.with_flat_values(_split_texts(input.flat_values, split_padded, lengths))
     texts = convert_to_tensor(input)
     rank = texts.shape.rank
     if not rank:
         return split_padded(texts)
     if rank > 1:
-        result = _parts(reshape(texts, [-1]), split_padded, lengths)
+        result = _split_texts(reshape(texts, [-1]), split_padded, lengths)
         sizes = shape(texts, int64)
         for axis in range(rank - 1, 0, -1):
             static_size = texts.shape[axis]
@@ -222,16 +229,18 @@ def _lengths_without_padding(parts: Tensor) -> Tensor:
     return RaggedTensor.from_tensor(parts, padding="").row_lengths()  # type: ignore[no-any-return]
 
 
-def _ragged_ngrams(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
+def _join_ragged_neighbours(data: RaggedTensor, widths: Sequence[int], separator: str) -> Any:
     if isinstance(data.values, RaggedTensor):
-        return data.with_values(_ragged_ngrams(data.values, widths, separator))
-    grams = [_of_width(data, width, separator) for width in widths]
+        return data.with_values(_join_ragged_neighbours(data.values, widths, separator))
+    grams = [_join_windows(data, width, separator) for width in widths]
     return grams[0] if len(grams) == 1 else ragged_concat(grams, 1)
 
 
-def _of_width(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
-    """Return the joined neighbours of one width, of each row."""
+def _join_windows(data: RaggedTensor, width: int, separator: str) -> RaggedTensor:
+    """Return the joins of `width` neighbours of each row."""
     starts = data[:, : 1 - width] if width > 1 else data
-    numbers = partitions.positions_in_rows(starts) + gather_rows(partitions.starts(data), partitions.rowids(starts))
-    parts = [gather_rows(data.values, numbers + offset) for offset in range(width)]
+    value_positions = partitions.positions_in_rows(starts) + gather_rows(
+        partitions.starts(data), partitions.rowids(starts)
+    )
+    parts = [gather_rows(data.values, value_positions + offset) for offset in range(width)]
     return starts.with_values(join(parts, separator))

@@ -27,8 +27,8 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     points = cast(convert_to_tensor(input), int32)
     begins, scripts = _ranges()
     flat = apply("reshape", points, shape=(-1,))
-    place: Any = apply("searchsorted", begins, flat, side="right", dtype=int32)
-    result = gather(scripts, apply("maximum", place - 1, 0))
+    range_end: Any = apply("searchsorted", begins, flat, side="right", dtype=int32)
+    result = gather(scripts, apply("maximum", range_end - 1, 0))
     valid = apply("logical_and", apply("greater_equal", points, 0), apply("less", points, 0x110000))
     return where(valid, apply("reshape", result, apply("shape", points, dtype=int32), shape=None), -1)
 

@@ -98,7 +98,7 @@ def unicode_encode(
     >>> autoconv.strings.unicode_encode([97, 233], "UTF-8").numpy()
     b'a\xc3\xa9'
     """
-    options = coding("unicode_encode", output_encoding, errors, replacement_char)
+    options = encoding_attributes("unicode_encode", output_encoding, errors, replacement_char)
     return apply("unicode_encode", input, name=name, **options)
 
 
@@ -112,8 +112,8 @@ def unicode_transcode(
     >>> autoconv.strings.unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy().hex()
     '00e9'
     """
-    options = coding("unicode_transcode", input_encoding, errors, replacement_char)
-    encoding = coding("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
+    options = encoding_attributes("unicode_transcode", input_encoding, errors, replacement_char)
+    encoding = encoding_attributes("unicode_transcode", output_encoding, errors, replacement_char)["encoding"]
     return apply("unicode_transcode", input, output=encoding, name=name, **options)
 
 
@@ -219,10 +219,10 @@ def to_hash_bucket_strong(
     return apply("string_to_hash_bucket_strong", input, num_buckets=int(num_buckets), key=(first, second), name=name)
 
 
-def coding(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
+def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
-        raise ValueError(f"{function} knows the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
+        raise ValueError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
     if errors not in ("replace", "ignore", "strict"):
         raise ValueError(f"errors is one of 'replace', 'ignore' and 'strict'; found {errors!r}")
     return {"encoding": name, "errors": errors, "replacement": int(replacement)}

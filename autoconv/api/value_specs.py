@@ -1,4 +1,4 @@
-"""Specs of values that are no tensors: rows of tensors, tensor arrays, nothing."""
+"""Specs of values that are no tensors: IndexedSlices, tensor arrays, None."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.runtime.tensors.tensor_array import TensorArray
 
 
 class IndexedSlicesSpec:
-    """The type of IndexedSlices: shape, dtype and the types of positions.
+    """The type of IndexedSlices: shape, dtype, and the dtypes and shapes of its indices.
 
     >>> autoconv.IndexedSlicesSpec([3])
     IndexedSlicesSpec(TensorShape([3]), autoconv.float32, autoconv.int64, None, TensorShape([None]))
@@ -104,7 +104,7 @@ class NoneTensorSpec(TypeSpec):
     def _unbatch(self) -> NoneTensorSpec:
         return self
 
-    def _stacked(self, values: object) -> None:
+    def _stack_values(self, values: object) -> None:
         return None
 
     def is_compatible_with(self, spec_or_value: object) -> bool:

@@ -67,7 +67,7 @@ class Batch(Node):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += leaves_of(spec._stacked(rows))
+                result += leaves_of(spec._stack_values(rows))
             else:
                 result.append(_stack(component, part[0], self.place))
         return result
@@ -94,7 +94,7 @@ class RaggedBatch(Batch):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(row):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += leaves_of(row._stacked(rows))
+                result += leaves_of(row._stack_values(rows))
             else:
                 result.append(_stack(component, part[0], self.place))
         return result

@@ -75,7 +75,7 @@ class QueueBase:
 
     def dequeue_many(self, n: int, name: str | None = None) -> Any:
         """Remove `n` elements and return them, stacked."""
-        return self._stacked([self.dequeue() for _ in range(int(n))])
+        return self._stack_values([self.dequeue() for _ in range(int(n))])
 
     def dequeue_up_to(self, n: int, name: str | None = None) -> Any:
         """Remove `n` elements, or fewer of a closed queue, and return them, stacked."""
@@ -84,9 +84,9 @@ class QueueBase:
             if self._is_closed and not self._elements and elements:
                 break
             elements.append(self.dequeue())
-        return self._stacked(elements)
+        return self._stack_values(elements)
 
-    def _stacked(self, elements: Sequence[Any]) -> Any:
+    def _stack_values(self, elements: Sequence[Any]) -> Any:
         if self._names:
             return {key: autoconv.stack([element[key] for element in elements]) for key in self._names}
         if len(self._dtypes) == 1:

@@ -118,7 +118,7 @@ def test_bytes_that_are_no_text() -> None:
     assert strings.unicode_encode([97, 0x110000]).numpy() == "a\ufffd".encode()
     with pytest.raises(InvalidArgumentError, match="out of range"):
         strings.unicode_encode([0x110000], errors="strict")
-    with pytest.raises(ValueError, match="knows the encodings UTF-8, UTF-16-BE, UTF-32-BE; found 'latin-1'"):
+    with pytest.raises(ValueError, match="supports the encodings UTF-8, UTF-16-BE, UTF-32-BE; found 'latin-1'"):
         strings.unicode_decode("a", "latin-1")
     with pytest.raises(ValueError, match="errors is one of"):
         strings.unicode_split("a", errors="loud")

@@ -332,7 +332,7 @@ class RaggedTensorSpec(TypeSpec):
         splits = value.row_splits.numpy().tolist()  # type: ignore[attr-defined]
         return [value.values[begin:end] for begin, end in itertools.pairwise(splits)]
 
-    def _stacked(self, values: Sequence[Any]) -> RaggedTensor:
+    def _stack_values(self, values: Sequence[Any]) -> RaggedTensor:
         ragged_values = [CONVERSIONS("to_rank", value, self._ragged_rank, self._splits_dtype) for value in values]
         counts = [int(partitions.count_rows(value).numpy()) for value in ragged_values]  # type: ignore[attr-defined]
         splits = np.cumsum([0, *counts]).astype(self._splits_dtype.numpy)

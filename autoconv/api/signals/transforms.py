@@ -34,7 +34,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = 
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real tensor whose transform `rfft2d` is given, of sizes `fft_length` (by default an even one).
+    """The inverse of `rfft2d`: a real tensor of sizes `fft_length`, whose last is even by default.
 
     >>> autoconv.signal.irfft2d(autoconv.signal.rfft2d([[1.0, 2.0], [3.0, 4.0]])).numpy()
     array([[1., 2.],
@@ -44,7 +44,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
 
 
 def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real tensor whose transform `rfft3d` is given; see `irfft2d`.
+    """The inverse of `rfft3d`; see `irfft2d`.
 
     >>> autoconv.signal.irfft3d(autoconv.signal.rfft3d(autoconv.ones([2, 2, 2]))).shape
     TensorShape([2, 2, 2])
@@ -62,8 +62,8 @@ def fftnd(
     >>> autoconv.signal.fftnd(autoconv.ones([2, 2], autoconv.complex64)).numpy()[0, 0]
     np.complex64(4+0j)
     """
-    x, over = _prepare(input_tensor, fft_length, axes)
-    return apply("fft", x, axes=over, norm=norm or "backward", name=name)
+    x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
+    return apply("fft", x, axes=transformed_axes, norm=norm or "backward", name=name)
 
 
 def ifftnd(
@@ -74,8 +74,8 @@ def ifftnd(
     >>> autoconv.signal.ifftnd(autoconv.ones([2, 2], autoconv.complex64)).numpy()[0, 0]
     np.complex64(1+0j)
     """
-    x, over = _prepare(input_tensor, fft_length, axes)
-    return apply("ifft", x, axes=over, norm=norm or "backward", name=name)
+    x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
+    return apply("ifft", x, axes=transformed_axes, norm=norm or "backward", name=name)
 
 
 def rfftnd(
@@ -86,43 +86,45 @@ def rfftnd(
     >>> autoconv.signal.rfftnd(autoconv.ones([2, 4])).shape
     TensorShape([2, 3])
     """
-    x, over = _prepare(input_tensor, fft_length, axes)
+    x, transformed_axes = _fit_sizes(input_tensor, fft_length, axes)
     scale = norm or "backward"
-    order, back = _last(x, over[-1])
-    half: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
-    half = transpose(half, back) if back else half
-    return apply("fft", half, axes=over[:-1], norm=scale, name=name) if over[:-1] else half
+    order, inverse_order = _move_last(x, transformed_axes[-1])
+    half_spectrum: Any = apply("rfft", transpose(x, order) if order else x, norm=scale)
+    half_spectrum = transpose(half_spectrum, inverse_order) if inverse_order else half_spectrum
+    return apply(
+        "fft", half_spectrum, axes=transformed_axes[:-1], norm=scale, name=name
+    ) if transformed_axes[:-1] else half_spectrum
 
 
 def irfftnd(
     input_tensor: TensorLike, fft_length: Any = None, axes: Any = None, norm: str | None = None, name: str | None = None
 ) -> Tensor:
-    """The real tensor whose transform `rfftnd` is given, of the sizes `fft_length` along `axes`.
+    """The inverse of `rfftnd`: a real tensor of sizes `fft_length` along `axes`.
 
     >>> autoconv.signal.irfftnd(autoconv.signal.rfftnd(autoconv.ones([2, 4]))).numpy().ravel().tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
-    lengths = None if fft_length is None else _numbers(fft_length)
-    last = None if lengths is None else lengths[-1]
+    lengths = None if fft_length is None else _static_lengths(fft_length)
+    last_length = None if lengths is None else lengths[-1]
     if lengths is not None:
-        lengths = [*lengths[:-1], last // 2 + 1]  # type: ignore[operator]
-    x, over = _prepare(input_tensor, lengths, axes)
+        lengths = [*lengths[:-1], last_length // 2 + 1]  # type: ignore[operator]
+    x, transformed_axes = _fit_sizes(input_tensor, lengths, axes)
     scale = norm or "backward"
-    if over[:-1]:
-        x = apply("ifft", x, axes=over[:-1], norm=scale)
-    order, back = _last(x, over[-1])
-    result = apply("irfft", transpose(x, order) if order else x, length=last, norm=scale)
-    return apply("identity", transpose(result, back) if back else result, name=name)
+    if transformed_axes[:-1]:
+        x = apply("ifft", x, axes=transformed_axes[:-1], norm=scale)
+    order, inverse_order = _move_last(x, transformed_axes[-1])
+    result = apply("irfft", transpose(x, order) if order else x, length=last_length, norm=scale)
+    return apply("identity", transpose(result, inverse_order) if inverse_order else result, name=name)
 
 
-def _numbers(lengths: Any) -> list[int]:
+def _static_lengths(lengths: Any) -> list[int]:
     static = static_axes(lengths)
     assert static is not None
     return list(static)
 
 
-def _last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
-    """Return the permutation that makes an axis the last one, and its inverse; None where it is the last one."""
+def _move_last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
+    """Return the permutation that moves an axis to the end, and its inverse; None for the last axis."""
     rank = len(x.shape)
     if axis % rank == rank - 1:
         return None, None
@@ -130,23 +132,23 @@ def _last(x: Tensor, axis: int) -> tuple[list[int] | None, list[int] | None]:
     return order, [order.index(i) for i in range(rank)]
 
 
-def _prepare(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
-    """Return the tensor with the wanted sizes (cut, or padded with zeros), and the axes."""
+def _fit_sizes(tensor: TensorLike, fft_length: Any, axes: Any) -> tuple[Tensor, tuple[int, ...]]:
+    """Crop a tensor to the requested sizes, or pad it with zeros; return it with the axes."""
     x = convert_to_tensor(tensor)
     rank = len(x.shape)
-    lengths = None if fft_length is None else _numbers(fft_length)
+    lengths = None if fft_length is None else _static_lengths(fft_length)
     if axes is None:
-        over: Sequence[int] = range(rank - (len(lengths) if lengths is not None else rank), rank)
+        transformed_axes: Sequence[int] = range(rank - (len(lengths) if lengths is not None else rank), rank)
     else:
-        over = tuple(static_axes(axes) or ())
-    for axis, length in zip(over, lengths or (), strict=False):
-        at, size = axis % rank, x.shape[axis]
-        cut = tuple(slice(None, length) if i == at else slice(None) for i in range(rank))
+        transformed_axes = tuple(static_axes(axes) or ())
+    for axis, length in zip(transformed_axes, lengths or (), strict=False):
+        position, size = axis % rank, x.shape[axis]
+        slices = tuple(slice(None, length) if i == position else slice(None) for i in range(rank))
         if size is None or size < length:
-            missing = length - size if size is not None else apply(
-                "maximum", length - apply("dimension", x, axis=at), 0
+            padding = length - size if size is not None else apply(
+                "maximum", length - apply("dimension", x, axis=position), 0
             )  # fmt: skip
-            x = pad(x, [[0, missing] if i == at else [0, 0] for i in range(rank)])
-        x = get_item(x, cut) if size is None or size > length else x
-    return x, tuple(over)
+            x = pad(x, [[0, padding] if i == position else [0, 0] for i in range(rank)])
+        x = get_item(x, slices) if size is None or size > length else x
+    return x, tuple(transformed_axes)
 

@@ -18,8 +18,8 @@ def vorbis_window(window_length: IntLike, dtype: DTypeLike = float32, name: str 
     array([0.228 , 0.9737, 0.9737, 0.228 ])
     """
     length = static_int(window_length, "window_length")
-    places = np.arange(length) + 0.5
-    return constant(np.sin(np.pi / 2 * np.sin(np.pi / length * places) ** 2).astype(as_dtype(dtype).numpy))
+    positions = np.arange(length) + 0.5
+    return constant(np.sin(np.pi / 2 * np.sin(np.pi / length * positions) ** 2).astype(as_dtype(dtype).numpy))
 
 
 def kaiser_bessel_derived_window(
@@ -32,5 +32,5 @@ def kaiser_bessel_derived_window(
     """
     half = static_int(window_length, "window_length") // 2
     sums = np.cumsum(np.kaiser(half + 1, float(beta)))
-    first = np.sqrt(sums[:-1] / sums[-1])
-    return constant(np.concatenate([first, first[::-1]]).astype(as_dtype(dtype).numpy))
+    first_half = np.sqrt(sums[:-1] / sums[-1])
+    return constant(np.concatenate([first_half, first_half[::-1]]).astype(as_dtype(dtype).numpy))

@@ -13,11 +13,11 @@ from autoconv.api.sparse.coordinates import (
     element_count,
     positions,
     row_count,
-    rows_of,
-    sorted_rows,
+    select_rows,
+    sort_rows,
     static_rank,
     true_rows,
-    united_positions,
+    unite_positions,
 )
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
 from autoconv.api.tensors.arguments import static_axes
@@ -49,7 +49,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
     """Return a + b: sparse if both are, else dense.
 
-    A sparse result has no sums of two values whose size is below `threshold`.
+    A sparse result omits sums of two values whose magnitude is below `threshold`.
 
     Raises TypeError where neither is sparse.
 
@@ -66,7 +66,7 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
             return result
         sizes = magnitude(result.values)
         large = sizes >= cast(convert_to_tensor(threshold), sizes.dtype)
-        return rows_of(result, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
+        return select_rows(result, true_rows(apply("logical_or", large, apply("logical_not", is_in_both))))
     sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
     return tensor_scatter_nd_add(convert_to_tensor(dense, sparse.dtype), sparse.indices, sparse.values)
 
@@ -109,15 +109,17 @@ def _combine_unions(
 
     The second result marks the coordinates that both have.
     """
-    places, new_positions = united_positions([a, b])
-    count = expand_dims(row_count(places), 0)
+    union_positions, new_positions = unite_positions([a, b])
+    count = expand_dims(row_count(union_positions), 0)
     first, second = (
-        scatter_nd(expand_dims(at, 1), one.values, count) for at, one in zip(new_positions, (a, b), strict=True)
+        scatter_nd(expand_dims(new_position, 1), operand.values, count) for new_position, operand in zip(
+            new_positions, (a, b), strict=True
+        )
     )
-    sparse = SparseTensor(coordinates(places, a.dense_shape), combine(first, second), a.dense_shape)
+    sparse = SparseTensor(coordinates(union_positions, a.dense_shape), combine(first, second), a.dense_shape)
     sparse.set_shape(a.shape.merge_with(b.shape))
-    every = concat(new_positions, 0)
-    occurrences = scatter_nd(expand_dims(every, 1), apply("ones_like", every), count)
+    all_positions = concat(new_positions, 0)
+    occurrences = scatter_nd(expand_dims(all_positions, 1), apply("ones_like", all_positions), count)
     return sparse, occurrences > 1
 
 
@@ -132,8 +134,8 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     values = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
     if not values:
         raise ValueError("No SparseTensor in argument list of map_values")
-    of = lambda value: value.values if isinstance(value, SparseTensor) else value
-    return values[0].with_values(op(*map(of, args), **{key: of(value) for key, value in kwargs.items()}))
+    values_of = lambda value: value.values if isinstance(value, SparseTensor) else value
+    return values[0].with_values(op(*map(values_of, args), **{key: values_of(value) for key, value in kwargs.items()}))
 
 
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
@@ -144,10 +146,10 @@ def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) ->
     array([5], dtype=int32)
     """
     indices = convert_to_tensor(a.indices)
-    dropped = cast(convert_to_tensor(mask_indices), indices.dtype)
-    is_among = apply("equal", expand_dims(indices, 1), expand_dims(dropped, 0))
-    places = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
-    return IndexedSlices(gather(a.values, places), gather(indices, places), a.dense_shape)
+    masked_indices = cast(convert_to_tensor(mask_indices), indices.dtype)
+    is_among = apply("equal", expand_dims(indices, 1), expand_dims(masked_indices, 0))
+    kept_positions = true_rows(apply("logical_not", apply("reduce_any", is_among, axis=(1,), keepdims=False)))
+    return IndexedSlices(gather(a.values, kept_positions), gather(indices, kept_positions), a.dense_shape)
 
 
 def sparse_dense_matmul(
@@ -177,20 +179,20 @@ def sparse_dense_matmul(
 
 
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
-    """Return the softmax of the values of each row, along the last dimension; what is missing stays missing.
+    """Return the softmax of the values of each row, along the last dimension; missing elements stay missing.
 
     >>> autoconv.sparse.softmax(autoconv.SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy()
     array([0.5, 0.5], dtype=float32)
     """
     sparse = sparse_argument(sp_input)
-    lead = slice(None, -1)
-    sizes = get_item(sparse.dense_shape, lead)
-    rows = positions(get_item(sparse.indices, (slice(None), lead)), sizes)
-    _, numbers = unique(rows, out_idx=int64)
-    count = row_count(numbers)
-    largest = unsorted_segment_max(sparse.values, numbers, count)
-    powers = exp(sparse.values - gather(largest, numbers))
-    return sparse.with_values(powers / gather(unsorted_segment_sum(powers, numbers, count), numbers))
+    leading = slice(None, -1)
+    sizes = get_item(sparse.dense_shape, leading)
+    rows = positions(get_item(sparse.indices, (slice(None), leading)), sizes)
+    _, row_ids = unique(rows, out_idx=int64)
+    count = row_count(row_ids)
+    row_maxima = unsorted_segment_max(sparse.values, row_ids, count)
+    powers = exp(sparse.values - gather(row_maxima, row_ids))
+    return sparse.with_values(powers / gather(unsorted_segment_sum(powers, row_ids, count), row_ids))
 
 
 def reduce_sum(
@@ -222,32 +224,32 @@ def _reduce(
 ) -> Any:
     sparse = sparse_argument(value)
     rank = static_rank(sparse)
-    static = range(rank) if axis is None else static_axes(axis)
-    axes = {_checked_axis(one, rank) for one in static or ()}
-    rest = [one for one in range(rank) if one not in axes]
-    columns = convert_to_tensor(np.array(rest, np.int64))
+    static_axis = range(rank) if axis is None else static_axes(axis)
+    axes = {_check_axis(dimension, rank) for dimension in static_axis or ()}
+    kept_axes = [dimension for dimension in range(rank) if dimension not in axes]
+    columns = convert_to_tensor(np.array(kept_axes, np.int64))
     sizes = gather(sparse.dense_shape, columns)
-    places = positions(gather(sparse.indices, columns, axis=1), sizes)
-    distinct, numbers = unique(places, out_idx=int64)
-    values = reduce(sparse.values, numbers, row_count(distinct))
-    shape = [sparse.shape[one] for one in rest]
+    result_positions = positions(gather(sparse.indices, columns, axis=1), sizes)
+    distinct, segment_ids = unique(result_positions, out_idx=int64)
+    values = reduce(sparse.values, segment_ids, row_count(distinct))
+    shape = [sparse.shape[dimension] for dimension in kept_axes]
     if keepdims:
-        parts = [convert_to_tensor(np.int64(1)) if one in axes else get_item(sparse.dense_shape, one)
-                 for one in range(rank)]  # fmt: skip
-        final = stack(parts)
-        shape = [1 if one in axes else sparse.shape[one] for one in range(rank)]
+        parts = [convert_to_tensor(np.int64(1)) if dimension in axes else get_item(sparse.dense_shape, dimension)
+                 for dimension in range(rank)]  # fmt: skip
+        result_shape = stack(parts)
+        shape = [1 if dimension in axes else sparse.shape[dimension] for dimension in range(rank)]
     else:
-        final = sizes
+        result_shape = sizes
     if is_sparse:
-        made = SparseTensor(coordinates(distinct, final), values, final)
-        made.set_shape(shape)
-        return sorted_rows(made)
+        result = SparseTensor(coordinates(distinct, result_shape), values, result_shape)
+        result.set_shape(shape)
+        return sort_rows(result)
     total = expand_dims(element_count(sizes), 0)
     flat = tensor_scatter_nd_update(zeros(total, sparse.dtype), expand_dims(distinct, 1), values)
-    return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else final)
+    return reshape(flat, [-1 if size is None else size for size in shape] if shape.count(None) < 2 else result_shape)
 
 
-def _checked_axis(axis: int, rank: int) -> int:
+def _check_axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
     return axis % rank
@@ -262,7 +264,7 @@ def segment_sum(
     >>> autoconv.sparse.segment_sum([1, 2, 4], [0, 2, 1], [0, 0, 1]).numpy()
     array([5, 2], dtype=int32)
     """
-    return _by_segment(data, indices, segment_ids, num_segments, unsorted_segment_sum)
+    return _reduce_segments(data, indices, segment_ids, num_segments, unsorted_segment_sum)
 
 
 def segment_mean(
@@ -274,7 +276,7 @@ def segment_mean(
     >>> autoconv.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy()
     array([2.5, 2. ], dtype=float32)
     """
-    return _by_segment(data, indices, segment_ids, num_segments, unsorted_mean)
+    return _reduce_segments(data, indices, segment_ids, num_segments, unsorted_mean)
 
 
 def segment_sqrt_n(
@@ -286,20 +288,20 @@ def segment_sqrt_n(
     >>> autoconv.sparse.segment_sqrt_n([1.0, 2.0], [0, 0, 1, 1], [0, 0, 0, 0]).numpy()
     array([3.], dtype=float32)
     """
-    return _by_segment(data, indices, segment_ids, num_segments, unsorted_segment_sqrt_n)
+    return _reduce_segments(data, indices, segment_ids, num_segments, unsorted_segment_sqrt_n)
 
 
-def _by_segment(
+def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
     numbers = convert_to_tensor(ids)
     if count is None:
-        count = _one_more(numbers)
+        count = _segment_count(numbers)
     return reduce(gather(convert_to_tensor(data), indices), numbers, count)
 
 
-def _one_more(numbers: Tensor) -> Tensor:
-    """Return the greatest number plus one, 0 where there are none."""
+def _segment_count(numbers: Tensor) -> Tensor:
+    """Return the greatest segment number plus one, 0 without segments."""
     return apply("reduce_max", concat([cast(numbers, int64) + 1, zeros([1], int64)], 0), axis=(0,), keepdims=False)
 
 
@@ -320,12 +322,12 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     if weights is not None and binary_output:
         raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
-    rows, numbers, amounts, height = _count_inputs(values, weights, by_row=axis == -1)
-    result = _count(rows, numbers, amounts, height, minlength, maxlength, binary_output)
+    rows, numbers, weight_values, height = _count_inputs(values, weights, by_row=axis == -1)
+    result = _count_numbers(rows, numbers, weight_values, height, minlength, maxlength, binary_output)
     if weights is not None:
         return result
-    wide = hasattr(values, "dtype") and as_dtype(values.dtype) is int64
-    return result.with_values(cast(result.values, int64 if wide else int32))
+    is_int64 = hasattr(values, "dtype") and as_dtype(values.dtype) is int64
+    return result.with_values(cast(result.values, int64 if is_int64 else int32))
 
 
 def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor, Any, Any]:
@@ -333,23 +335,23 @@ def _count_inputs(values: Any, weights: Any, by_row: bool) -> tuple[Any, Tensor,
     if isinstance(values, SparseTensor):
         rows = column(values.indices, 0) if by_row and static_rank(values) > 1 else None
         height = get_item(values.dense_shape, 0) if rows is not None else None
-        amounts = weights.values if isinstance(weights, SparseTensor) else weights
-        return rows, cast(values.values, int64), amounts, height
-    pairs = [_with_rows(values, by_row), None if weights is None else _with_rows(weights, by_row)]
-    (rows, numbers, height), amounts = pairs[0], pairs[1]  # type: ignore[misc]
-    return rows, cast(numbers, int64), None if amounts is None else amounts[1], height
+        weight_values = weights.values if isinstance(weights, SparseTensor) else weights
+        return rows, cast(values.values, int64), weight_values, height
+    pairs = [_split_rows(values, by_row), None if weights is None else _split_rows(weights, by_row)]
+    (rows, numbers, height), weight_values = pairs[0], pairs[1]  # type: ignore[misc]
+    return rows, cast(numbers, int64), None if weight_values is None else weight_values[1], height
 
 
-_WITH_ROWS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # of composites with rows, by class
+_ROW_SPLITTERS: dict[type, Callable[[Any], tuple[Any, Tensor, Any]]] = {}  # by the class of a composite with rows
 
 
-def with_rows_by(kind: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
+def register_row_splitter(kind: type, split: Callable[[Any], tuple[Any, Tensor, Any]]) -> None:
     """Register `split(value)`, which returns the row of each element, the elements, and the number of rows."""
-    _WITH_ROWS[kind] = split
+    _ROW_SPLITTERS[kind] = split
 
 
-def _with_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
-    for kind, split in _WITH_ROWS.items():
+def _split_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
+    for kind, split in _ROW_SPLITTERS.items():
         if isinstance(value, kind):
             rows, numbers, height = split(value)
             return (rows, numbers, height) if by_row else (None, numbers, None)
@@ -358,33 +360,33 @@ def _with_rows(value: Any, by_row: bool) -> tuple[Any, Tensor, Any]:
     if not by_row or tensor.shape.rank == 1:
         return None, flat, None
     ones_by_row = apply("ones_like", cast(tensor, int64))
-    numbered = reshape(column(where(ones_by_row), 0), [-1])
-    return numbered, flat, get_item(apply("shape", tensor, dtype=int64), 0)
+    row_ids = reshape(column(where(ones_by_row), 0), [-1])
+    return row_ids, flat, get_item(apply("shape", tensor, dtype=int64), 0)
 
 
-def _count(
-    rows: Any, numbers: Tensor, amounts: Any, height: Any, least: Any, most: Any, is_binary: bool
+def _count_numbers(
+    rows: Any, numbers: Tensor, weight_values: Any, height: Any, min_length: Any, max_length: Any, is_binary: bool
 ) -> SparseTensor:
-    width = _one_more(numbers)
-    if least is not None:
-        width = apply("maximum", width, cast(convert_to_tensor(least), int64))
+    width = _segment_count(numbers)
+    if min_length is not None:
+        width = apply("maximum", width, cast(convert_to_tensor(min_length), int64))
     count = expand_dims(row_count(numbers), 0)
-    weights = ones(count, int64) if amounts is None else reshape(convert_to_tensor(amounts), [-1])
-    if most is not None:
-        limit = cast(convert_to_tensor(most), int64)
-        kept_places = true_rows(numbers < limit)
-        numbers, weights = gather(numbers, kept_places), gather(weights, kept_places)
-        rows = None if rows is None else gather(rows, kept_places)
+    weights = ones(count, int64) if weight_values is None else reshape(convert_to_tensor(weight_values), [-1])
+    if max_length is not None:
+        limit = cast(convert_to_tensor(max_length), int64)
+        kept_positions = true_rows(numbers < limit)
+        numbers, weights = gather(numbers, kept_positions), gather(weights, kept_positions)
+        rows = None if rows is None else gather(rows, kept_positions)
         width = limit
     sizes = stack([width]) if rows is None else stack([cast(height, int64), width])
-    places = numbers if rows is None else cast(rows, int64) * width + numbers
-    order = argsort(places)
-    distinct, segments = unique(gather(places, order), out_idx=int64)
+    count_positions = numbers if rows is None else cast(rows, int64) * width + numbers
+    order = argsort(count_positions)
+    distinct, segments = unique(gather(count_positions, order), out_idx=int64)
     counts = unsorted_segment_sum(gather(weights, order), segments, row_count(distinct))
     return SparseTensor(coordinates(distinct, sizes), apply("ones_like", counts) if is_binary else counts, sizes)
 
 
 __all__ = [
     "add", "bincount", "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "segment_mean",
-    "segment_sqrt_n", "segment_sum", "softmax", "sparse_dense_matmul", "with_rows_by",
+    "segment_sqrt_n", "segment_sum", "softmax", "sparse_dense_matmul", "register_row_splitter",
 ]  # fmt: skip

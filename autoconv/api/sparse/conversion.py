@@ -56,24 +56,24 @@ def to_dense(
     else:
         filler = convert_to_tensor(default_value, values.dtype)
     dense = tensor_scatter_nd_update(fill(sparse.dense_shape, filler), sparse.indices, values)
-    return ensure_shape(dense, sparse.shape) if sparse.shape.is_fully_defined() else _with_static(dense, sparse)
+    return ensure_shape(dense, sparse.shape) if sparse.shape.is_fully_defined() else _set_static_shape(dense, sparse)
 
 
-def _with_static(dense: Tensor, sparse: SparseTensor) -> Tensor:
+def _set_static_shape(dense: Tensor, sparse: SparseTensor) -> Tensor:
     if sparse.shape.rank is not None and current_region() is not None:
         dense.set_shape(sparse.shape)  # type: ignore[attr-defined]
     return dense
 
 
 def _check_order(sparse: SparseTensor) -> None:
-    places = positions(sparse.indices, sparse.dense_shape)
-    earlier, later = get_item(places, slice(None, -1)), get_item(places, slice(1, None))
-    rising = reduce_all(apply("less", earlier, later))
+    flat_positions = positions(sparse.indices, sparse.dense_shape)
+    predecessors, successors = get_item(flat_positions, slice(None, -1)), get_item(flat_positions, slice(1, None))
+    is_ascending = reduce_all(apply("less", predecessors, successors))
     message = (
         "indices are out of order, or occur twice. Many sparse ops require sorted indices. Use "
         "`autoconv.sparse.reorder` to create a correctly ordered copy. Found the indices:"
     )
-    Assert(rising, [message, sparse.indices])
+    Assert(is_ascending, [message, sparse.indices])
 
 
 def eye(
@@ -108,15 +108,17 @@ def to_indicator(sp_input: SparseTensor, vocab_size: IntLike, name: str | None =
     indices = concat([get_item(sparse.indices, (slice(None), slice(None, -1))), last], 1)
     width = expand_dims(cast(convert_to_tensor(vocab_size), int64), 0)
     sizes = concat([get_item(sparse.dense_shape, slice(None, -1)), width], 0)
-    return tensor_scatter_nd_update(fill(sizes, convert_to_tensor(False)), indices, ones(_row_vector(indices), bool_))
+    return tensor_scatter_nd_update(
+        fill(sizes, convert_to_tensor(False)), indices, ones(_row_count_vector(indices), bool_)
+    )
 
 
-def _row_vector(indices: Tensor) -> Any:
+def _row_count_vector(indices: Tensor) -> Any:
     return expand_dims(row_count(indices), 0)
 
 
 def densify(value: Any) -> Any:
-    """Return the dense tensor of a sparse argument, other arguments as they are."""
+    """Convert a sparse argument to a dense tensor; return other arguments unchanged."""
     return to_dense(value) if isinstance(value, SparseTensor) else value
 
 

@@ -19,34 +19,34 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def strides(shape: Tensor) -> Tensor:
-    """Return the distances of neighbours along each dimension."""
+def dimension_strides(shape: Tensor) -> Tensor:
+    """Return the row-major strides of a shape, in elements."""
     return cumprod(shape, axis=0, exclusive=True, reverse=True)
 
 
 def positions(indices: Tensor, shape: Tensor) -> Tensor:
     """Return for each row of coordinates its position, row by row, in a tensor of that shape."""
-    return reduce_sum(indices * strides(shape), axis=1)
+    return reduce_sum(indices * dimension_strides(shape), axis=1)
 
 
-def coordinates(places: Tensor, shape: Tensor) -> Tensor:
+def coordinates(flat_positions: Tensor, shape: Tensor) -> Tensor:
     """Return the rows of coordinates of positions."""
-    return (expand_dims(places, 1) // strides(shape)) % shape
+    return (expand_dims(flat_positions, 1) // dimension_strides(shape)) % shape
 
 
 def element_count(shape: Tensor) -> Tensor:
     return reduce_prod(shape)
 
 
-def sorted_rows(sparse: SparseTensor) -> SparseTensor:
-    """Return the sparse tensor with its rows in the order of the dense tensor's elements."""
+def sort_rows(sparse: SparseTensor) -> SparseTensor:
+    """Sort the rows of a sparse tensor in row-major order of their coordinates."""
     order = argsort(positions(sparse.indices, sparse.dense_shape), stable=True)
-    return rows_of(sparse, order)
+    return select_rows(sparse, order)
 
 
-def rows_of(sparse: SparseTensor, tensor: Tensor) -> SparseTensor:
+def select_rows(sparse: SparseTensor, rows: Tensor) -> SparseTensor:
     """Return a sparse tensor with only the chosen rows of coordinates and values."""
-    result = SparseTensor(gather(sparse.indices, tensor), gather(sparse.values, tensor), sparse.dense_shape)
+    result = SparseTensor(gather(sparse.indices, rows), gather(sparse.values, rows), sparse.dense_shape)
     result.set_shape(sparse.shape)
     return result
 
@@ -60,19 +60,19 @@ def column(indices: Tensor, axis: int) -> Tensor:
     return get_item(indices, (slice(None), axis))
 
 
-def united_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
-    """Return the positions in sparse tensors of one shape, in order, and for each tensor the indices of its own."""
-    places = [positions(one.indices, one.dense_shape) for one in sparse]
-    every = concat(places, 0)
-    ordered = argsort(every, stable=True)
-    distinct, numbers = unique(gather(every, ordered), out_idx=int64)
-    back = gather(numbers, argsort(ordered))  # the number of each position among the distinct ones
-    found, start = [], cast(convert_to_tensor(0), int64)
-    for one in places:
-        count = row_count(one)
-        found.append(get_item(back, slice(start, start + count)))
+def unite_positions(sparse: Sequence[SparseTensor]) -> tuple[Tensor, list[Tensor]]:
+    """Return the union of the positions of sparse tensors, sorted, and for each tensor the indices of its own in it."""
+    positions_by_tensor = [positions(tensor.indices, tensor.dense_shape) for tensor in sparse]
+    all_positions = concat(positions_by_tensor, 0)
+    order = argsort(all_positions, stable=True)
+    distinct, distinct_ids = unique(gather(all_positions, order), out_idx=int64)
+    distinct_id_of = gather(distinct_ids, argsort(order))  # the index of each position among the distinct ones
+    ids_by_tensor, start = [], cast(convert_to_tensor(0), int64)
+    for tensor in positions_by_tensor:
+        count = row_count(tensor)
+        ids_by_tensor.append(get_item(distinct_id_of, slice(start, start + count)))
         start = start + count
-    return distinct, found
+    return distinct, ids_by_tensor
 
 
 def row_count(tensor: Tensor) -> Tensor:

@@ -17,9 +17,9 @@ from autoconv.ops.text.fingerprint import fingerprint
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
-_KEY = 0xDECAFCAFFE
-_MASK = (1 << 64) - 1
-_FACTOR = 0xC6A4A7935BD1E995
+_DEFAULT_KEY = 0xDECAFCAFFE
+_MASK_64 = (1 << 64) - 1
+_HASH_FACTOR = 0xC6A4A7935BD1E995
 
 
 def cross(inputs: Sequence[Any], name: str | None = None, separator: str | None = None) -> SparseTensor:
@@ -44,7 +44,7 @@ def cross_hashed(
     >>> autoconv.sparse.cross_hashed([autoconv.constant([["a"]]), autoconv.constant([[1]])], num_buckets=10).dtype
     autoconv.int64
     """
-    key = _KEY if hash_key is None else int(hash_key)
+    key = _DEFAULT_KEY if hash_key is None else int(hash_key)
     return _cross(inputs, int64, HashedFeatures(_layout(inputs), int(num_buckets), key))
 
 
@@ -76,22 +76,22 @@ class Features:
     sparse: tuple[bool, ...]
 
     def __call__(self, *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        waiting = iter(operands)
-        columns = [list(_rows(waiting, is_sparse)) for is_sparse in self.sparse]
-        indices, values, widest = [], [], 0
+        remaining = iter(operands)
+        columns = [list(_rows(remaining, is_sparse)) for is_sparse in self.sparse]
+        indices, values, width = [], [], 0
         for row, features in enumerate(zip(*columns, strict=True)):
-            hashes = [self.combined(one) for one in itertools.product(*features)]
-            indices += [(row, place) for place in range(len(hashes))]
+            hashes = [self.combine(combination) for combination in itertools.product(*features)]
+            indices += [(row, index) for index in range(len(hashes))]
             values += hashes
-            widest = max(widest, len(hashes))
-        array = self.array(values)
+            width = max(width, len(hashes))
+        array = self.as_array(values)
         height = len(columns[0]) if columns else 0
-        return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, widest], np.int64)
+        return np.array(indices, np.int64).reshape(-1, 2), array, np.array([height, width], np.int64)
 
-    def combined(self, features: Sequence[Any]) -> Any:
+    def combine(self, features: Sequence[Any]) -> Any:
         raise NotImplementedError
 
-    def array(self, values: Sequence[Any]) -> np.ndarray:
+    def as_array(self, values: Sequence[Any]) -> np.ndarray:
         raise NotImplementedError
 
 
@@ -109,16 +109,16 @@ def _rows(operands: Iterator[np.ndarray], is_sparse: bool) -> Iterator[list[Any]
 @attribute_class
 @dataclass(frozen=True)
 class JoinedFeatures(Features):
-    """Joins features as text."""
+    """Join features as text."""
 
     separator: str
 
-    def combined(self, features: Sequence[Any]) -> bytes:
+    def combine(self, features: Sequence[Any]) -> bytes:
         return self.separator.encode().join(
             one if isinstance(one, bytes) else str(int(one)).encode() for one in features
         )
 
-    def array(self, values: Sequence[Any]) -> np.ndarray:
+    def as_array(self, values: Sequence[Any]) -> np.ndarray:
         result = np.empty(len(values), object)
         result[:] = values
         return result
@@ -127,27 +127,29 @@ class JoinedFeatures(Features):
 @attribute_class
 @dataclass(frozen=True)
 class HashedFeatures(Features):
-    """Hashes features one after the other."""
+    """Hash the features of a combination in their order."""
 
     buckets: int
     key: int
 
-    def combined(self, features: Sequence[Any]) -> int:
+    def combine(self, features: Sequence[Any]) -> int:
         hash_ = self.key
-        for one in features:
-            hash_ = _combined_fingerprint(hash_, fingerprint(one) if isinstance(one, bytes) else int(one) & _MASK)
+        for feature in features:
+            hash_ = _combine_fingerprints(
+                hash_, fingerprint(feature) if isinstance(feature, bytes) else int(feature) & _MASK_64
+            )
         return hash_ % (self.buckets or (1 << 63) - 1)
 
-    def array(self, values: Sequence[Any]) -> np.ndarray:
+    def as_array(self, values: Sequence[Any]) -> np.ndarray:
         return np.array(values, np.int64)
 
 
-def _combined_fingerprint(first: int, second: int) -> int:
+def _combine_fingerprints(first: int, second: int) -> int:
     """Return the fingerprint of two fingerprints, as TensorFlow's FingerprintCat64."""
-    mixed = first ^ _FACTOR
-    mixed ^= (_shift_mix(second * _FACTOR & _MASK) * _FACTOR) & _MASK
-    mixed = mixed * _FACTOR & _MASK
-    return _shift_mix(_shift_mix(mixed) * _FACTOR & _MASK)
+    mixed = first ^ _HASH_FACTOR
+    mixed ^= (_shift_mix(second * _HASH_FACTOR & _MASK_64) * _HASH_FACTOR) & _MASK_64
+    mixed = mixed * _HASH_FACTOR & _MASK_64
+    return _shift_mix(_shift_mix(mixed) * _HASH_FACTOR & _MASK_64)
 
 
 def _shift_mix(value: int) -> int:

@@ -65,10 +65,10 @@ def ctc_beam_search_decoder(
 def edit_distance(
     hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str = "edit_distance"
 ) -> Tensor:
-    """The number of insertions, deletions and replacements that make each sequence of `truth` of that of `hypothesis`.
+    """The number of insertions, deletions and replacements that turn `hypothesis` into `truth`, by sequences.
 
     The sequences lie along the last dimension. With `normalize` the number is divided by the length of the truth, and
-    infinite for an empty one that is not met. Raises TypeError unless both are sparse.
+    infinite if only the truth is empty. Raises TypeError unless both are sparse.
 
     >>> first, second = autoconv.sparse.from_dense([[1, 2, 3]]), autoconv.sparse.from_dense([[1, 3]])
     >>> autoconv.edit_distance(first, second, normalize=False).numpy()
@@ -98,21 +98,21 @@ class GreedyDecoder:
     dtype: DType
 
     def __call__(self, logits: Any, lengths: Any) -> Any:
-        _, batch, classes = _checked_sizes(logits, lengths)
+        _, batch, classes = _check_sizes(logits, lengths)
         blank = classes - 1 if self.blank is None else self.blank % classes
         best = logits.argmax(-1)
         scores = np.zeros((batch, 1), logits.dtype)
         sequences: list[Labels] = []
         for row, length in enumerate(lengths.tolist()):
-            labels, before = [], -1
+            labels, previous = [], -1
             for frame in range(length):
                 label = int(best[frame, row])
                 scores[row, 0] -= logits[frame, row, label]
-                if label != blank and not (self.merge and label == before):
+                if label != blank and not (self.merge and label == previous):
                     labels.append(label)
-                before = label
+                previous = label
             sequences.append(tuple(labels))
-        return *_sparse(sequences), scores
+        return *_sparse_arrays(sequences), scores
 
 
 @attribute_class
@@ -126,7 +126,7 @@ class BeamSearchDecoder:
     dtype: DType
 
     def __call__(self, logits: Any, lengths: Any) -> Any:
-        _, batch, classes = _checked_sizes(logits, lengths)
+        _, batch, classes = _check_sizes(logits, lengths)
         if self.paths > self.width:
             raise InvalidArgumentError(f"top_paths ({self.paths}) is larger than beam_width ({self.width})")
         sequences: list[list[Labels]] = [[] for _ in range(self.paths)]
@@ -135,43 +135,43 @@ class BeamSearchDecoder:
             array = np.asarray(logits[:length, row], np.float64)
             top = array.max(-1, keepdims=True)
             logarithms = array - top - np.log(np.exp(array - top).sum(-1, keepdims=True))
-            beam = self._searched(logarithms.tolist(), classes - 1)
+            beam = self._search(logarithms.tolist(), classes - 1)
             if len(beam) < self.paths:
                 raise InvalidArgumentError(f"found {len(beam)} label sequences, fewer than top_paths ({self.paths})")
             for path, (labels, score) in enumerate(beam[: self.paths]):
                 sequences[path].append(labels)
                 scores[row, path] = score
-        return *(part for path in sequences for part in _sparse(path)), scores
+        return *(part for path in sequences for part in _sparse_arrays(path)), scores
 
-    def _searched(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
+    def _search(self, frames: list[list[float]], blank: int) -> list[tuple[Labels, float]]:
         beam: dict[Labels, tuple[float, float]] = {(): (0.0, -math.inf)}
         for frame in frames:
-            grown: dict[Labels, tuple[float, float]] = {}
+            next_beam: dict[Labels, tuple[float, float]] = {}
             for labels, (after_blank, after_label) in beam.items():
                 total = _log_sum(after_blank, after_label)
-                _add(grown, labels, total + frame[blank], -math.inf)
+                _add(next_beam, labels, total + frame[blank], -math.inf)
                 if labels:
-                    _add(grown, labels, -math.inf, after_label + frame[labels[-1]])
+                    _add(next_beam, labels, -math.inf, after_label + frame[labels[-1]])
                 for label in range(blank):
-                    before = after_blank if labels and labels[-1] == label else total
-                    _add(grown, (*labels, label), -math.inf, before + frame[label])
-            best = sorted(grown, key=lambda labels: -_log_sum(*grown[labels]))[: self.width]
-            beam = {labels: grown[labels] for labels in best}
+                    prefix_score = after_blank if labels and labels[-1] == label else total
+                    _add(next_beam, (*labels, label), -math.inf, prefix_score + frame[label])
+            best = sorted(next_beam, key=lambda labels: -_log_sum(*next_beam[labels]))[: self.width]
+            beam = {labels: next_beam[labels] for labels in best}
         return [(labels, _log_sum(*parts)) for labels, parts in beam.items()]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class EditDistance:
-    """Compute the distance of Levenshtein for each pair of sequences."""
+    """Compute the Levenshtein distance of each pair of sequences."""
 
     graphdef: ClassVar = "EditDistance"
     normalize: bool
 
-    def __call__(self, places: Any, values: Any, shape: Any, true_places: Any, truth: Any, true_shape: Any) -> Any:
+    def __call__(self, indices: Any, values: Any, shape: Any, true_indices: Any, truth: Any, true_shape: Any) -> Any:
         if len(shape) != len(true_shape):
             raise InvalidArgumentError(f"the ranks differ: {shape.tolist()} and {true_shape.tolist()}")
-        sequences, true_sequences = _sequences(places, values), _sequences(true_places, truth)
+        sequences, true_sequences = _sequences(indices, values), _sequences(true_indices, truth)
         result = np.zeros(np.maximum(shape, true_shape)[:-1], np.float32)
         for group in {*sequences, *true_sequences}:
             first, second = sequences.get(group, []), true_sequences.get(group, [])
@@ -182,10 +182,10 @@ class EditDistance:
         return result
 
 
-def _sequences(places: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
+def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
     result: dict[tuple[int, ...], list[Any]] = {}
-    for place, value in zip(places.tolist(), values.tolist(), strict=True):
-        result.setdefault(tuple(place[:-1]), []).append(value)
+    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+        result.setdefault(tuple(index[:-1]), []).append(value)
     return result
 
 
@@ -198,7 +198,7 @@ def _distance(first: list[Any], second: list[Any]) -> int:
     return row[-1]
 
 
-def _checked_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
+def _check_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
     if logits.ndim != 3:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: [frames, batch, classes], found {list(logits.shape)}")
     frames, batch, classes = logits.shape
@@ -209,12 +209,12 @@ def _checked_sizes(logits: Any, lengths: Any) -> tuple[int, int, int]:
     return frames, batch, classes
 
 
-def _sparse(rows: list[Labels]) -> tuple[Any, Any, Any]:
-    places = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+def _sparse_arrays(rows: list[Labels]) -> tuple[Any, Any, Any]:
+    coordinates = [(row, position) for row, labels in enumerate(rows) for position in range(len(labels))]
     values = [label for labels in rows for label in labels]
-    most = max(map(len, rows), default=0)
-    indices = np.array(places, np.int64).reshape(-1, 2)
-    return indices, np.array(values, np.int64), np.array([len(rows), most], np.int64)
+    max_length = max(map(len, rows), default=0)
+    indices = np.array(coordinates, np.int64).reshape(-1, 2)
+    return indices, np.array(values, np.int64), np.array([len(rows), max_length], np.int64)
 
 
 def _add(beam: dict[Labels, tuple[float, float]], labels: Labels, after_blank: float, after_label: float) -> None:

@@ -8,7 +8,7 @@ from autoconv.api.nn.layers import embedding_lookup
 from autoconv.api.sparse.computing import segment_mean, segment_sqrt_n, segment_sum
 from autoconv.api.sparse.coordinates import column, static_rank
 from autoconv.api.sparse.shaping import fill_empty_rows, retain
-from autoconv.api.sparse.shaping import reshape as reshaped
+from autoconv.api.sparse.shaping import reshape as reshape_sparse
 from autoconv.api.sparse.tensor import SparseTensor, sparse_argument
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_COMBINED = {"sum": segment_sum, "mean": segment_mean, "sqrtn": segment_sqrt_n}
+_COMBINERS = {"sum": segment_sum, "mean": segment_mean, "sqrtn": segment_sqrt_n}
 
 
 def embedding_lookup_sparse(
@@ -42,20 +42,20 @@ def embedding_lookup_sparse(
     array([[2., 3.],
            [3., 4.]], dtype=float32)
     """
-    how = combiner or "mean"
-    if how not in _COMBINED:
+    combiner_name = combiner or "mean"
+    if combiner_name not in _COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', found {combiner!r}")
     ids = sparse_argument(sp_ids)
     rows, embeddings = column(ids.indices, 0), embedding_lookup(params, ids.values, max_norm)
     if sp_weights is None:
-        return _COMBINED[how](embeddings, tensor_range(size(rows)), rows)
+        return _COMBINERS[combiner_name](embeddings, tensor_range(size(rows)), rows)
     weights = cast(sp_weights.values, embeddings.dtype)
     for _ in range((embeddings.shape.rank or 2) - 1):
         weights = expand_dims(weights, -1)
     total = sum_by_segment(embeddings * weights, rows)
-    if how == "sum":
+    if combiner_name == "sum":
         return total
-    if how == "mean":
+    if combiner_name == "mean":
         return total / sum_by_segment(weights, rows)
     return total / sqrt(sum_by_segment(square(weights), rows))
 
@@ -75,9 +75,9 @@ def safe_embedding_lookup_sparse(
            [3., 4.]], dtype=float32)
     """
     sparse = sparse_argument(sparse_ids)
-    outer = get_item(sparse.dense_shape, slice(None, -1))
-    flat = concat([expand_dims(reduce_prod(outer), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
-    ids = reshaped(sparse, flat)
+    outer_shape = get_item(sparse.dense_shape, slice(None, -1))
+    flat = concat([expand_dims(reduce_prod(outer_shape), 0), get_item(sparse.dense_shape, slice(-1, None))], 0)
+    ids = reshape_sparse(sparse, flat)
     weights = None if sparse_weights is None else SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
     mask: Any = ids.values >= 0
     if weights is not None and combiner != "sum":
@@ -89,8 +89,8 @@ def safe_embedding_lookup_sparse(
     embeddings = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
         embeddings = where(expand_dims(is_empty, 1), zeros_like(embeddings), embeddings)
-    whole = concat([outer, get_item(shape(embeddings, int64), slice(1, None))], 0)
-    result = reshape(embeddings, whole)
+    result_shape = concat([outer_shape, get_item(shape(embeddings, int64), slice(1, None))], 0)
+    result = reshape(embeddings, result_shape)
     if hasattr(result, "set_shape"):
         result.set_shape([*sparse.shape[: static_rank(sparse) - 1], *embeddings.shape[1:]])
     return convert_to_tensor(result)

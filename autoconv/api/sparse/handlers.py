@@ -17,14 +17,14 @@ from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.api_dispatch import handles, handles_each
 from autoconv.runtime.tensors.tensor import Tensor
 
-_OF_VALUES = (
+_VALUE_FUNCTIONS = (
     abs, cast, erf, identity, negative, sign, sqrt, square, stop_gradient, trigonometry.asin, trigonometry.asinh,
     trigonometry.atan, trigonometry.atanh, trigonometry.sin, trigonometry.tan, trigonometry.tanh,
 )  # fmt: skip
 
 
-@handles_each(_OF_VALUES, kind=SparseTensor)
-def _of_values(function: Callable[..., Any], x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
+@handles_each(_VALUE_FUNCTIONS, kind=SparseTensor)
+def _apply_to_values(function: Callable[..., Any], x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
     return x.with_values(function(x.values, *args, **kwargs))
 
 

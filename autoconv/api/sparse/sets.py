@@ -90,21 +90,21 @@ class SetOperation:
 
     def __call__(self, *arrays: Any) -> Any:
         parts = list(arrays)
-        (first, sizes), (second, others) = (
-            _of_sparse(parts.pop(0), parts.pop(0), parts.pop(0)) if sparse else _of_dense(parts.pop(0))
+        (first, sizes), (second, other_sizes) = (
+            _sparse_groups(parts.pop(0), parts.pop(0), parts.pop(0)) if sparse else _dense_groups(parts.pop(0))
             for sparse in (self.first_is_sparse, self.second_is_sparse)
         )
-        if sizes != others:
-            raise InvalidArgumentError(f"Mismatched group shapes: {list(sizes)} vs {list(others)}")
+        if sizes != other_sizes:
+            raise InvalidArgumentError(f"Mismatched group shapes: {list(sizes)} vs {list(other_sizes)}")
         rows = []
         for group in sorted({*first, *second}):
             elements: set[Any] = getattr(first.get(group, set()), self.kind)(second.get(group, set()))
-            rows += [(group, place, element) for place, element in enumerate(sorted(elements))]
-        indices = np.array([(*group, place) for group, place, _ in rows], np.int64)
+            rows += [(group, position, element) for position, element in enumerate(sorted(elements))]
+        indices = np.array([(*group, position) for group, position, _ in rows], np.int64)
         dtype = arrays[1 if self.first_is_sparse else 0].dtype
         values = np.array([element for _, _, element in rows], dtype)
-        most = 1 + max((place for _, place, _ in rows), default=-1)
-        return indices.reshape(-1, len(sizes) + 1), values, np.array([*sizes, most], np.int64)
+        max_size = 1 + max((position for _, position, _ in rows), default=-1)
+        return indices.reshape(-1, len(sizes) + 1), values, np.array([*sizes, max_size], np.int64)
 
 
 @attribute_class
@@ -115,21 +115,21 @@ class SetSizes:
     graphdef: ClassVar = "SetSize"
 
     def __call__(self, indices: Any, values: Any, shape: Any) -> Any:
-        groups, sizes = _of_sparse(indices, values, shape)
+        groups, sizes = _sparse_groups(indices, values, shape)
         counts = np.zeros(sizes, np.int32)
         for group, elements in groups.items():
             counts[group] = len(elements)
         return counts
 
 
-def _of_sparse(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple[int, ...]]:
+def _sparse_groups(indices: Any, values: Any, shape: Any) -> tuple[Groups, tuple[int, ...]]:
     groups: Groups = {}
-    for place, value in zip(indices.tolist(), values.tolist(), strict=True):
-        groups.setdefault(tuple(place[:-1]), set()).add(value)
+    for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+        groups.setdefault(tuple(index[:-1]), set()).add(value)
     return groups, tuple(shape.tolist()[:-1])
 
 
-def _of_dense(array: Any) -> tuple[Groups, tuple[int, ...]]:
+def _dense_groups(array: Any) -> tuple[Groups, tuple[int, ...]]:
     if array.ndim < 2:
         raise InvalidArgumentError(f"Input set needs at least two dimensions, found shape {list(array.shape)}")
     sizes = array.shape[:-1]

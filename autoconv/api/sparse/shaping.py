@@ -14,8 +14,8 @@ from autoconv.api.sparse.coordinates import (
     element_count,
     positions,
     row_count,
-    rows_of,
-    sorted_rows,
+    select_rows,
+    sort_rows,
     static_rank,
     true_rows,
 )
@@ -25,8 +25,8 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, ones, zeros
 from autoconv.api.tensors.gather import gather, scatter_nd, where
 from autoconv.api.tensors.reductions import reduce_all, reduce_prod
-from autoconv.api.tensors.shaping import concat as concatenated
-from autoconv.api.tensors.shaping import expand_dims as expanded
+from autoconv.api.tensors.shaping import concat as concat_dense
+from autoconv.api.tensors.shaping import expand_dims as expand_dense
 from autoconv.api.tensors.shaping import stack
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
@@ -45,7 +45,7 @@ def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     >>> autoconv.sparse.reorder(autoconv.SparseTensor([[1], [0]], [5, 6], [2])).values.numpy()
     array([6, 5], dtype=int32)
     """
-    return sorted_rows(sparse_argument(sp_input))
+    return sort_rows(sparse_argument(sp_input))
 
 
 def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
@@ -61,20 +61,20 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
     vector = cast(tensor, int64)
     total = element_count(sparse.dense_shape)
     product = reduce_prod(apply("select", vector == -1, convert_to_tensor(np.int64(1)), vector))
-    rest = total // apply("maximum", product, convert_to_tensor(np.int64(1)))
-    sizes = apply("select", vector == -1, rest, vector)
+    inferred_size = total // apply("maximum", product, convert_to_tensor(np.int64(1)))
+    sizes = apply("select", vector == -1, inferred_size, vector)
     static = static_sizes(tensor)
     if static is not None and sparse.shape.is_fully_defined():
-        static = _with_inferred_size(static, sparse.shape.num_elements() or 0, static_value(tensor))
+        static = _infer_size(static, sparse.shape.num_elements() or 0, static_value(tensor))
     Assert(apply("equal", reduce_prod(sizes), total), ["Input to reshape has another number of elements:", total])
-    places = positions(sparse.indices, sparse.dense_shape)
-    result = SparseTensor(coordinates(places, sizes), sparse.values, sizes)
+    flat_positions = positions(sparse.indices, sparse.dense_shape)
+    result = SparseTensor(coordinates(flat_positions, sizes), sparse.values, sizes)
     result.set_shape(TensorShape(static))
     return result
 
 
-def _with_inferred_size(sizes: tuple[int | None, ...], total: int, requested: Any) -> tuple[int | None, ...]:
-    """Return the static sizes with the one that was given as -1; raises ValueError if the elements do not fit."""
+def _infer_size(sizes: tuple[int | None, ...], total: int, requested: Any) -> tuple[int | None, ...]:
+    """Infer the static size given as -1; raise ValueError if the number of elements does not fit."""
     if requested is None:
         return sizes
     product = int(np.prod([size for size in sizes if size is not None]))
@@ -99,7 +99,7 @@ def transpose(sp_input: SparseTensor, perm: Sequence[int] | None = None, name: s
     transposed = SparseTensor(gather(sparse.indices, axes, axis=1), sparse.values, gather(sparse.dense_shape, axes))
     if sparse.shape.rank is not None:
         transposed.set_shape([sparse.shape[int(axis)] for axis in np.asarray(order)])
-    return sorted_rows(transposed)
+    return sort_rows(transposed)
 
 
 def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | None = None) -> SparseTensor:
@@ -110,34 +110,36 @@ def expand_dims(sp_input: SparseTensor, axis: int | None = None, name: str | Non
     """
     sparse = sparse_argument(sp_input)
     rank = static_rank(sparse)
-    at = -1 if axis is None else static_int(axis, "axis")
-    if not -rank - 1 <= at <= rank:
-        raise ValueError(f"axis {at} must be in [-{rank + 1}, {rank}]")
-    at = at + rank + 1 if at < 0 else at
-    zeros_in = zeros(stack([row_count(sparse.indices), np.int64(1)]), int64)
-    before, behind = (get_item(sparse.indices, (slice(None), part)) for part in (slice(None, at), slice(at, None)))
-    sizes = get_item(sparse.dense_shape, slice(None, at)), get_item(sparse.dense_shape, slice(at, None))
-    result = SparseTensor(
-        concatenated([before, zeros_in, behind], 1),
-        sparse.values,
-        concatenated([sizes[0], ones([1], int64), sizes[1]], 0),
+    new_axis = -1 if axis is None else static_int(axis, "axis")
+    if not -rank - 1 <= new_axis <= rank:
+        raise ValueError(f"axis {new_axis} must be in [-{rank + 1}, {rank}]")
+    new_axis = new_axis + rank + 1 if new_axis < 0 else new_axis
+    zero_column = zeros(stack([row_count(sparse.indices), np.int64(1)]), int64)
+    leading, trailing = (
+        get_item(sparse.indices, (slice(None), part)) for part in (slice(None, new_axis), slice(new_axis, None))
     )
-    result.set_shape([*sparse.shape[:at], 1, *sparse.shape[at:]])
+    sizes = get_item(sparse.dense_shape, slice(None, new_axis)), get_item(sparse.dense_shape, slice(new_axis, None))
+    result = SparseTensor(
+        concat_dense([leading, zero_column, trailing], 1),
+        sparse.values,
+        concat_dense([sizes[0], ones([1], int64), sizes[1]], 0),
+    )
+    result.set_shape([*sparse.shape[:new_axis], 1, *sparse.shape[new_axis:]])
     return result
 
 
 def slice_(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
-    """Return the part of `size` elements from `start` on along each dimension, as far as there are some.
+    """Return the part of at most `size` elements from `start` on along each dimension.
 
     >>> autoconv.sparse.slice(autoconv.SparseTensor([[0, 0], [1, 1]], [5, 6], [2, 2]), [1, 0], [1, 2]).values.numpy()
     array([6], dtype=int32)
     """
     sparse = sparse_argument(sp_input)
     first, count = cast(convert_to_tensor(start), int64), cast(convert_to_tensor(size), int64)
-    room = apply("maximum", sparse.dense_shape - first, convert_to_tensor(np.int64(0)))
-    sizes = apply("minimum", count, room)
+    available = apply("maximum", sparse.dense_shape - first, convert_to_tensor(np.int64(0)))
+    sizes = apply("minimum", count, available)
     inside = apply("logical_and", sparse.indices >= first, sparse.indices < first + sizes)
-    rows_inside = rows_of(sparse, true_rows(reduce_all(inside, axis=1)))
+    rows_inside = select_rows(sparse, true_rows(reduce_all(inside, axis=1)))
     result = SparseTensor(rows_inside.indices - first, rows_inside.values, sizes)
     bounds = static_value(start), static_value(size)
     if sparse.shape.rank is not None and bounds[0] is not None and bounds[1] is not None:
@@ -156,9 +158,9 @@ def split(
     """
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sparse.split needs sp_input, num_split and axis")
-    sparse, at = sparse_argument(sp_input), static_int(axis, "axis")
-    at = at + static_rank(sparse) if at < 0 else at
-    length, parts = sparse.shape[at], static_int(num_split, "num_split")
+    sparse, positive_axis = sparse_argument(sp_input), static_int(axis, "axis")
+    positive_axis = positive_axis + static_rank(sparse) if positive_axis < 0 else positive_axis
+    length, parts = sparse.shape[positive_axis], static_int(num_split, "num_split")
     if length is None:
         raise ValueError("the size along the axis of sparse.split has to be known")
     if parts > length:
@@ -167,11 +169,11 @@ def split(
     for number in range(parts):
         count = length // parts + (number < length % parts)
         offset = np.zeros(static_rank(sparse), np.int64)
-        offset[at] = start
-        sizes = [convert_to_tensor(np.int64(count)) if i == at else get_item(sparse.dense_shape, i)
+        offset[positive_axis] = start
+        sizes = [convert_to_tensor(np.int64(count)) if i == positive_axis else get_item(sparse.dense_shape, i)
                  for i in range(static_rank(sparse))]  # fmt: skip
         part = slice_(sparse, offset, stack(sizes))
-        part.set_shape([count if i == at else size for i, size in enumerate(sparse.shape)])
+        part.set_shape([count if i == positive_axis else size for i, size in enumerate(sparse.shape)])
         result.append(part)
         start += count
     return result
@@ -180,7 +182,7 @@ def split(
 def concat(
     axis: AxisLike, sp_inputs: Sequence[SparseTensor], expand_nonconcat_dims: bool = False, name: str | None = None
 ) -> SparseTensor:
-    """Return the sparse tensors side by side along `axis`.
+    """Concatenate sparse tensors along `axis`.
 
     Raises InvalidArgumentError where the other sizes differ; with `expand_nonconcat_dims` the largest one counts.
 
@@ -189,33 +191,35 @@ def concat(
     array([[0, 1],
            [1, 1]])
     """
-    tensors = [sparse_argument(one) for one in sp_inputs]
+    tensors = [sparse_argument(tensor) for tensor in sp_inputs]
     if len(tensors) == 1:
         return tensors[0]
     rank = static_rank(tensors[0])
-    at = static_int(axis, "axis")
-    at = at + rank if at < 0 else at
-    if not 0 <= at < rank:
+    positive_axis = static_int(axis, "axis")
+    positive_axis = positive_axis + rank if positive_axis < 0 else positive_axis
+    if not 0 <= positive_axis < rank:
         raise ValueError(f"axis {axis!r} is out of range for {rank} dimensions")
-    shapes = [one.shape.as_list() for one in tensors]
+    shapes = [tensor.shape.as_list() for tensor in tensors]
     for other in shapes[1:]:
-        differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != at and a != b]
+        differing = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)) if i != positive_axis and a != b]
         if not expand_nonconcat_dims and any(None not in (shapes[0][i], other[i]) for i in differing):
-            differ = f"{shapes[0]} and {other}"
-            raise InvalidArgumentError(f"Input shapes do not match along dimensions other than {at}: {differ}")
-    here = np.arange(rank) == at
+            shapes_text = f"{shapes[0]} and {other}"
+            raise InvalidArgumentError(
+                f"Input shapes do not match along dimensions other than {positive_axis}: {shapes_text}"
+            )
+    is_joined_axis = np.arange(rank) == positive_axis
     offset: Any = convert_to_tensor(np.zeros(rank, np.int64))
     indices = []
-    for one in tensors:
-        indices.append(one.indices + offset)
-        offset = offset + apply("select", here, one.dense_shape, np.zeros(rank, np.int64))
+    for tensor in tensors:
+        indices.append(tensor.indices + offset)
+        offset = offset + apply("select", is_joined_axis, tensor.dense_shape, np.zeros(rank, np.int64))
     largest: Any = tensors[0].dense_shape
-    for one in tensors[1:]:
-        largest = apply("maximum", largest, one.dense_shape)
-    values = concatenated([one.values for one in tensors], 0)
-    sparse = SparseTensor(concatenated(indices, 0), values, apply("select", here, offset, largest))
-    sparse.set_shape([_static_size(i == at, [shape[i] for shape in shapes]) for i in range(rank)])
-    return sorted_rows(sparse)
+    for tensor in tensors[1:]:
+        largest = apply("maximum", largest, tensor.dense_shape)
+    values = concat_dense([tensor.values for tensor in tensors], 0)
+    sparse = SparseTensor(concat_dense(indices, 0), values, apply("select", is_joined_axis, offset, largest))
+    sparse.set_shape([_static_size(i == positive_axis, [shape[i] for shape in shapes]) for i in range(rank)])
+    return sort_rows(sparse)
 
 
 def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
@@ -231,7 +235,7 @@ def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     >>> autoconv.sparse.retain(autoconv.SparseTensor([[0], [1]], [5, 6], [2]), [False, True]).values.numpy()
     array([6], dtype=int32)
     """
-    return rows_of(sparse_argument(sp_input), true_rows(convert_to_tensor(to_retain)))
+    return select_rows(sparse_argument(sp_input), true_rows(convert_to_tensor(to_retain)))
 
 
 def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
@@ -244,13 +248,15 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
     """
     sparse = sparse_argument(sp_input)
     if new_shape is None:
-        sizes = apply("reduce_max", concatenated([sparse.indices + 1, zeros_row(sparse)], 0), axis=(0,), keepdims=False)
+        sizes = apply("reduce_max", concat_dense([sparse.indices + 1, zeros_row(sparse)], 0), axis=(0,), keepdims=False)
         return SparseTensor(sparse.indices, sparse.values, sizes)
     tensor = convert_to_tensor(new_shape)
     static = static_sizes(tensor)
     if static is not None and sparse.shape.rank is not None:
         pairs = list(zip(static, sparse.shape, strict=len(static) == sparse.shape.rank))
-        if len(static) != sparse.shape.rank or any(None not in (a, b) and a < b for a, b in pairs):  # type: ignore[operator]
+        if len(static) != sparse.shape.rank or any(  # type: ignore[operator]
+            None not in (a, b) and a < b for a, b in pairs
+        ):
             raise ValueError(f"new_shape {list(static)} is smaller than the shape {sparse.shape}")
     Assert(reduce_all(cast(tensor, int64) >= sparse.dense_shape), ["new_shape is smaller than the shape:", tensor])
     return SparseTensor(sparse.indices, sparse.values, cast(tensor, int64))
@@ -263,7 +269,7 @@ def zeros_row(sparse: SparseTensor) -> Tensor:
 def fill_empty_rows(
     sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Return the sparse matrix with `default_value` at the start of rows without a value, and which rows those are.
+    """Fill the rows of a sparse matrix that have no value with `default_value`; return it and the mask of these rows.
 
     >>> filled, empty = autoconv.sparse.fill_empty_rows(autoconv.SparseTensor([[1, 1]], [5], [2, 2]), 0)
     >>> autoconv.sparse.to_dense(filled, -1).numpy(), empty.numpy()
@@ -271,19 +277,19 @@ def fill_empty_rows(
            [-1,  5]], dtype=int32), array([ True, False]))
     """
     sparse = sparse_argument(sp_input)
-    rows = expanded(column(sparse.indices, 0), 1)
+    rows = expand_dense(column(sparse.indices, 0), 1)
     total = get_item(sparse.dense_shape, slice(0, 1))
-    counts = scatter_nd(rows, ones(expanded(row_count(sparse.indices), 0), int64), total)
+    counts = scatter_nd(rows, ones(expand_dense(row_count(sparse.indices), 0), int64), total)
     empty = counts == 0
     missing = where(empty)
     width = static_rank(sparse)
-    added = concatenated([missing, zeros(stack([row_count(missing), np.int64(width - 1)]), int64)], 1)
-    values = fill(expanded(row_count(missing), 0), convert_to_tensor(default_value, sparse.dtype))
+    added = concat_dense([missing, zeros(stack([row_count(missing), np.int64(width - 1)]), int64)], 1)
+    values = fill(expand_dense(row_count(missing), 0), convert_to_tensor(default_value, sparse.dtype))
     filled = SparseTensor(
-        concatenated([sparse.indices, added], 0), concatenated([sparse.values, values], 0), sparse.dense_shape
+        concat_dense([sparse.indices, added], 0), concat_dense([sparse.values, values], 0), sparse.dense_shape
     )
     filled.set_shape(sparse.shape)
-    return sorted_rows(filled), empty
+    return sort_rows(filled), empty
 
 
 __all__ = [

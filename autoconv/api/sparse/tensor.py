@@ -84,7 +84,7 @@ class SparseTensor(CompositeTensor):
 
     def with_values(self, new_values: TensorLike) -> SparseTensor:
         """Return a sparse tensor with other values at the same coordinates."""
-        return _with_shape(SparseTensor(self._indices, new_values, self._dense_shape), self._shape)
+        return _refine_shape(SparseTensor(self._indices, new_values, self._dense_shape), self._shape)
 
     def consumers(self) -> list[Any]:
         return []
@@ -159,8 +159,8 @@ class SparseTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> Any:
         if not all(isinstance(part, Tensor) for part in components):
-            return _without_checks(components)  # such as the gradients of the components, or their names
-        return _with_shape(SparseTensor(*components), self._shape)
+            return _from_components(components)  # such as the gradients of the components, or their names
+        return _refine_shape(SparseTensor(*components), self._shape)
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
         return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
@@ -171,11 +171,14 @@ class SparseTensorSpec(TypeSpec):
     def _rows(self, value: Any) -> list[SparseTensor]:
         indices, values, sizes = (part.numpy() for part in self._to_components(value))  # type: ignore[attr-defined]
         masks = [indices[:, 0] == row for row in range(int(sizes[0]))]
-        return [SparseTensor(indices[here, 1:], values[here], sizes[1:]) for here in masks]
+        return [SparseTensor(indices[mask, 1:], values[mask], sizes[1:]) for mask in masks]
 
-    def _stacked(self, values: Sequence[Any]) -> SparseTensor:
-        """Return the batch of rows; in each dimension its size is the largest of theirs."""
-        parts = [[np.asarray(part.numpy()) for part in self._to_components(value)] for value in values]  # type: ignore[attr-defined]
+    def _stack_values(self, values: Sequence[Any]) -> SparseTensor:
+        """Return the batch of rows; each dimension has the largest of their sizes."""
+        parts = [
+            [np.asarray(part.numpy()) for part in self._to_components(value)]  # type: ignore[attr-defined]
+            for value in values
+        ]
         indices = [
             np.concatenate([np.full((len(indices), 1), row, np.int64), indices], 1)
             for row, (indices, _, _) in enumerate(parts)
@@ -185,14 +188,14 @@ class SparseTensorSpec(TypeSpec):
         return SparseTensor(np.concatenate(indices), data, np.array([len(parts), *sizes], np.int64))
 
 
-def _with_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
+def _refine_shape(sparse: SparseTensor, shape: TensorShape) -> SparseTensor:
     """Refine the static shape of a new sparse tensor by another one, if the two are compatible."""
     if sparse._shape.is_compatible_with(shape):
         sparse._shape = sparse._shape.merge_with(shape)
     return sparse
 
 
-def _without_checks(components: Any) -> SparseTensor:
+def _from_components(components: Any) -> SparseTensor:
     result = SparseTensor.__new__(SparseTensor)
     result._indices, result._values, result._dense_shape = components
     result._shape = TensorShape(None)
@@ -202,7 +205,7 @@ def _without_checks(components: Any) -> SparseTensor:
 def _convert(value: TensorLike, dtype: DType) -> Tensor:
     tensor = as_tensor(value)
     if isinstance(value, (list, tuple)) and any(as_tensor(part) is not None for part in value):
-        tensor = convert_to_tensor(value)  # of a dtype of its own
+        tensor = convert_to_tensor(value)  # packs the tensors among the elements
     return convert_to_tensor(value, dtype) if tensor is None else cast(tensor, dtype)
 
 

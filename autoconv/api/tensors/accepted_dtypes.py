@@ -41,7 +41,7 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
         if isinstance(dtype, np.dtype):
             dtype = as_dtype(dtype)
         if isinstance(dtype, DType) and dtype not in accepted and not getattr(value, "weak", False):
-            names = ", ".join(sorted(each.name for each in accepted))
+            names = ", ".join(sorted(accepted_dtype.name for accepted_dtype in accepted))
             raise DtypeError(
                 f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names} [{function}]"
             )

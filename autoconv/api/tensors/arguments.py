@@ -25,7 +25,7 @@ def static_axes(axis: AxisLike) -> tuple[int, ...] | None:
     value = _static_value(axis)
     if value is None:
         message = f"axis has to be known while tracing, found {axis!r}; pass Python ints"
-        raise _unknown(message, axis)
+        raise _unknown_value_error(message, axis)
     return tuple(int(a) for a in np.ravel(value))
 
 
@@ -34,24 +34,24 @@ def static_int(value: TensorLike, name: str) -> int:
     static = _static_value(value)
     if static is None or isinstance(static, (float, str, bytes, np.floating)) or np.ndim(static):
         message = f"{name} has to be an int that is known while tracing, found {value!r}"
-        raise _unknown(message, value)
+        raise _unknown_value_error(message, value)
     return int(static)
 
 
 class UnknownAxis(TypeError):
-    """The refusal of an axis that only the running graph has: `axis`, a tensor, given as `argument`."""
+    """Error for an axis that is known only at run time: `axis`, a tensor, passed as `argument`."""
 
     def __init__(self, message: str, axis: SymbolicTensor, argument: object) -> None:
         super().__init__(message)
         self.axis, self.argument = axis, argument
 
     def is_axis(self, argument: object) -> bool:
-        """Return whether an argument of a function is the axis, or a list of nothing else."""
+        """Return whether an argument of a function is the axis, or a list of it alone."""
         items = argument if isinstance(argument, (list, tuple)) else ()
         return argument is self.argument or (len(items) == 1 and items[0] is self.argument)
 
 
-def _unknown(message: str, value: object) -> TypeError:
+def _unknown_value_error(message: str, value: object) -> TypeError:
     tensor = as_tensor(value)
     return UnknownAxis(message, tensor, value) if isinstance(tensor, SymbolicTensor) else TypeError(message)
 

@@ -49,7 +49,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.divide([1.0, 3.0], 2.0).numpy()
     array([0.5, 1.5], dtype=float32)
     """
-    return binary("divide", *_one_tensor(x, y))
+    return binary("divide", *_convert_lists(x, y))
 
 
 truediv = divide
@@ -128,11 +128,11 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
     >>> autoconv.math.divide_no_nan([1.0, 2.0], [0.0, 4.0]).numpy()
     array([0. , 0.5], dtype=float32)
     """
-    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _one_tensor(x, y))
-    zero = apply("equal", y, 0)
-    safe = apply("select", zero, apply("ones_like", y), y)
-    quotient = divide(x, safe)
-    return apply("select", zero, apply("zeros_like", quotient), quotient, name=name)
+    x, y = (convert_to_tensor(v) if as_tensor(v) is not None else v for v in _convert_lists(x, y))
+    is_zero = apply("equal", y, 0)
+    divisor = apply("select", is_zero, apply("ones_like", y), y)
+    quotient = divide(x, divisor)
+    return apply("select", is_zero, apply("zeros_like", quotient), quotient, name=name)
 
 
 def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -142,9 +142,9 @@ def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Te
     array([2., 0.], dtype=float32)
     """
     check_dtype("multiply_no_nan", FLOATING | COMPLEX, x, y)
-    zero = apply("equal", convert_to_tensor(y), 0)
+    is_zero = apply("equal", convert_to_tensor(y), 0)
     product = multiply(x, y)
-    return apply("select", zero, apply("zeros_like", product), product, name=name)
+    return apply("select", is_zero, apply("zeros_like", product), product, name=name)
 
 
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
@@ -168,7 +168,7 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
     return apply("squared_difference", x, y, name=name)
 
 
-def _one_tensor(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
+def _convert_lists(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
     """Return both operands; a list is converted to the dtype of the other operand if that is a tensor."""
     tensors = [as_tensor(x), as_tensor(y)]
     if tensors[0] is None and tensors[1] is None:

@@ -1,4 +1,4 @@
-"""Axes that only the running graph has: one arm of a `cond` for each axis that the tensor may be computed along."""
+"""Axes known only at run time: a `cond` with one arm for each possible axis."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ Values = tuple[int, ...]
 
 
 def any_axis(
-    new: int = 0, ordered: bool = False
+    new_axes: int = 0, ordered: bool = False
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Let the decorated function take axes that are tensors without a known value, where its first operand has a rank.
+    """Decorate a function to accept axes known only at run time, if its first operand has a known rank.
 
     The graph then has an arm for each axis (or set of axes, for a vector), with the function's result for that axis.
-    `new`: the result has so many more dimensions than the operand, and the axis is one of the result. `ordered`: the
-    order of the axes counts, as in a transposition.
+    `new_axes`: the result has so many more dimensions than the operand, and the axis is one of the result. `ordered`:
+    the order of the axes counts, as in a transposition.
     """
 
-    def decorated(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @functools.wraps(function)
         def with_any_axis(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             try:
                 return function(*args, **kwargs)
             except UnknownAxis as unknown:
                 operand = args[0] if args else next(iter(kwargs.values()))
-                choices = _choices(operand, unknown.axis, new, ordered)
+                choices = _axis_choices(operand, unknown.axis, new_axes, ordered)
                 if choices is None:
                     raise
                 failed = unknown
@@ -59,10 +59,10 @@ def any_axis(
         del with_any_axis.__wrapped__  # type: ignore[attr-defined]
         return with_any_axis
 
-    return decorated
+    return decorate
 
 
-def _choices(operand: object, axis: SymbolicTensor, new: int, ordered: bool) -> list[Values] | None:
+def _axis_choices(operand: object, axis: SymbolicTensor, new_axes: int, ordered: bool) -> list[Values] | None:
     """Return the axes that the tensor may have, each as a tuple; None where they cannot be listed."""
     first = operand[0] if isinstance(operand, Sequence) and operand else operand
     rank = convert_to_tensor(first).shape.rank  # type: ignore[arg-type]
@@ -72,49 +72,55 @@ def _choices(operand: object, axis: SymbolicTensor, new: int, ordered: bool) -> 
     if count is None:
         return None
     arrangements = itertools.permutations if ordered else itertools.combinations
-    choices = list(itertools.islice(arrangements(range(rank + new), count), MOST_ARMS + 1))
-    return choices if 0 < len(choices) <= MOST_ARMS else None
+    choices = list(itertools.islice(arrangements(range(rank + new_axes), count), MAX_ARMS + 1))
+    return choices if 0 < len(choices) <= MAX_ARMS else None
 
 
-MOST_ARMS = 120  # the permutations of five dimensions
+MAX_ARMS = 120  # the permutations of five dimensions
 
 
-def _switch_over_axes(axis: SymbolicTensor, choices: list[Values], of: Callable[[Values], Result]) -> Result:
-    """Record the function's results for the choices, one of which the running graph takes."""
+def _switch_over_axes(
+    axis: SymbolicTensor, choices: list[Values], call_with_axes: Callable[[Values], Result]
+) -> Result:
+    """Record the function's results for all choices; the graph selects one at run time."""
     size = 1 + max(itertools.chain.from_iterable(choices))
     result = apply("reshape", apply("cast", axis, dtype=int64), shape=(-1,))
-    places = apply("select", apply("less", result, np.int64(0)), apply("add", result, np.int64(size)), result)
-    index = _position(places, choices, size, len({frozenset(c) for c in choices}) < len(choices))
-    arms = [functools.partial(_result, of, axes) for axes in choices]
-    found: tuple[Result, ...] = stage_arms(index, [*arms, _no_such_axis], [], ("the result",))  # type: ignore[arg-type]
-    return found[0]
+    positive_axes = apply("select", apply("less", result, np.int64(0)), apply("add", result, np.int64(size)), result)
+    index = _choice_index(positive_axes, choices, size, len({frozenset(c) for c in choices}) < len(choices))
+    arms = [functools.partial(_call_for_axes, call_with_axes, axes) for axes in choices]
+    results: tuple[Result, ...] = stage_arms(
+        index, [*arms, _raise_no_such_axis], [], ("the result",)  # type: ignore[arg-type]
+    )
+    return results[0]
 
 
-def _position(places: Tensor, choices: list[Values], size: int, ordered: bool) -> Tensor:
-    """Return the position of the running graph's axes among the choices, their number where they are none of them."""
+def _choice_index(positive_axes: Tensor, choices: list[Values], size: int, ordered: bool) -> Tensor:
+    """Return the index of the run-time axes among the choices, or the number of choices if they are not among them."""
     count = len(choices[0])
     weights = np.asarray(size, np.int64) ** np.arange(count)
     table = np.full(size**count, len(choices), np.int64)
     for position, axes in enumerate(choices):
         for order in [axes] if ordered else itertools.permutations(axes):
             table[int(np.dot(order, weights))] = position
-    fits = apply("logical_and", apply("greater_equal", places, np.int64(0)), apply("less", places, np.int64(size)))
-    code = apply("reduce_sum", apply("multiply", places, weights), axis=(0,), keepdims=False)
-    valid = apply("reduce_all", fits, axis=(0,), keepdims=False)
+    is_in_range = apply(
+        "logical_and", apply("greater_equal", positive_axes, np.int64(0)), apply("less", positive_axes, np.int64(size))
+    )
+    code = apply("reduce_sum", apply("multiply", positive_axes, weights), axis=(0,), keepdims=False)
+    valid = apply("reduce_all", is_in_range, axis=(0,), keepdims=False)
     result = apply("gather", table, apply("select", valid, code, np.int64(0)), axis=0, batch_dims=0)
     return apply("select", valid, result, np.int64(len(choices)))
 
 
-def _result(of: Callable[[Values], Result], axes: Values) -> tuple[Result]:
-    """Return the result for the axes; what is wrong with them is wrong only where the running graph takes them."""
+def _call_for_axes(call_with_axes: Callable[[Values], Result], axes: Values) -> tuple[Result]:
+    """Return the result for the axes; mark its errors as errors of the run, since the arm may not be taken."""
     try:
-        return (of(axes),)
+        return (call_with_axes(axes),)
     except (ValueError, InvalidArgumentError) as error:
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise
 
 
-def _no_such_axis() -> tuple[object]:
+def _raise_no_such_axis() -> tuple[object]:
     error = InvalidArgumentError("the tensor has no such axis, or one of the axes twice")
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     raise error

@@ -1,4 +1,4 @@
-"""Coefficients of Chebyshev series, by the names of the functions that they stand for on an interval."""
+"""Coefficients of Chebyshev series, by the names of the functions that they approximate on an interval."""
 
 # Made by interpolation at Chebyshev nodes with forty digits. The first coefficient is that of the constant.
 SERIES: dict[str, tuple[float, ...]] = {

@@ -105,8 +105,8 @@ def clip_by_norm(t: TensorLike, clip_norm: Any, axes: Any = None, name: str | No
     tensor = convert_to_tensor(t)
     total = apply("reduce_sum", apply("square", tensor), axis=static_axes(axes), keepdims=True)
     positive = apply("greater", total, 0)
-    safe = apply("select", positive, total, apply("ones_like", total))  # the square root has no derivative at zero
-    norm = apply("select", positive, apply("sqrt", safe), total)
+    square_sum = apply("select", positive, total, apply("ones_like", total))  # since sqrt has no derivative at zero
+    norm = apply("select", positive, apply("sqrt", square_sum), total)
     return apply("divide", apply("multiply", tensor, clip_norm), apply("maximum", norm, clip_norm), name=name)
 
 
@@ -138,8 +138,8 @@ def clip_by_global_norm(
     """
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     # An infinite norm makes all results nan, so that it does not go unnoticed.
-    finite = apply("subtract", norm, norm)
-    scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), finite)
+    zero_or_nan = apply("subtract", norm, norm)
+    scale = apply("add", apply("divide", clip_norm, apply("maximum", norm, clip_norm)), zero_or_nan)
     return [None if t is None else _scale(t, scale) for t in t_list], norm
 
 

@@ -84,7 +84,7 @@ def eye(
     dtype: DTypeLike = float32,
     name: str | None = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of that shape of them; square unless `num_columns` is given.
+    """The identity matrix, or a batch of it of shape `batch_shape`; square unless `num_columns` is given.
 
     >>> autoconv.eye(2).numpy()
     array([[1., 0.],
@@ -97,10 +97,10 @@ def eye(
     batch, static = shape_argument(batch_shape)
     if not batch and None not in (rows, columns):
         return apply("broadcast_to", matrix, shape=(*(static or ()), rows, columns))
-    lead = batch[0] if batch else constant(np.array(static, np.int32))
-    whole = apply("concat", lead, apply("shape", matrix, dtype=lead.dtype), axis=0)
+    batch_sizes = batch[0] if batch else constant(np.array(static, np.int32))
+    full_shape = apply("concat", batch_sizes, apply("shape", matrix, dtype=batch_sizes.dtype), axis=0)
     size = None if static is None else (*static, rows, columns)
-    return apply("broadcast_to", matrix, whole, shape=size)
+    return apply("broadcast_to", matrix, full_shape, shape=size)
 
 
 def _two_sizes(rows: Any, columns: Any) -> tuple[tuple[Any, ...], tuple[int | None, int | None]]:
@@ -127,13 +127,13 @@ def range(
     if limit is None:
         start, limit = 0, start
     bounds = (start, limit, delta)
-    out_dtype = as_dtype(dtype) if dtype is not None else _widest(bounds)
+    out_dtype = as_dtype(dtype) if dtype is not None else _widest_dtype(bounds)
     static_bounds = [static_value(bound) for bound in bounds]
     length = None if any(k is None for k in static_bounds) else _range_length(*static_bounds)
-    return apply("range", *(_as(bound, out_dtype) for bound in bounds), length=length, name=name)
+    return apply("range", *(_as_dtype(bound, out_dtype) for bound in bounds), length=length, name=name)
 
 
-def _widest(bounds: tuple[Any, ...]) -> DType:
+def _widest_dtype(bounds: tuple[Any, ...]) -> DType:
     dtypes = [
         convert_to_tensor(bound).dtype if as_tensor(bound) is None else _dtype_of_bound(bound) for bound in bounds
     ]
@@ -145,7 +145,7 @@ def _dtype_of_bound(bound: object) -> DType:
     return as_tensor(bound).dtype  # type: ignore[union-attr]
 
 
-def _as(value: TensorLike, dtype: DType) -> Any:
+def _as_dtype(value: TensorLike, dtype: DType) -> Any:
     tensor = as_tensor(value)
     if tensor is None:
         return np.asarray(value).astype(dtype.numpy)
@@ -159,20 +159,20 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int | None:
         return None
     if all(isinstance(v, (int, np.integer)) for v in (start, limit, delta)):
         return len(builtins.range(int(start), int(limit), int(delta)))
-    # The kernel counts floats, in their own precision.
-    whole = (float(limit) - float(start)) / float(delta)
+    # For other floats the kernel determines the length, in their precision.
+    quotient = (float(limit) - float(start)) / float(delta)
     return (
-        max(math.ceil(whole), 0)
-        if whole.is_integer() and abs(whole) < 2**20 and _exact(start, delta)
+        max(math.ceil(quotient), 0)
+        if quotient.is_integer() and abs(quotient) < 2**20 and _are_whole(start, delta)
         else None
     )
 
 
-def _exact(*numbers: Any) -> bool:
+def _are_whole(*numbers: Any) -> bool:
     return all(float(n).is_integer() for n in numbers)
 
 
-@any_axis(new=1)
+@any_axis(new_axes=1)
 def linspace(
     start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: AxisLike = 0
 ) -> Tensor:
@@ -183,20 +183,20 @@ def linspace(
     >>> autoconv.linspace(0.0, 1.0, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    at = static_int(axis, "axis")
+    new_axis = static_int(axis, "axis")
     first, last = _float_bounds(start, stop)
     count = static_value(num)
     extra = () if count is not None else (num,)
     result = apply("linspace", first, last, *extra, num=None if count is None else int(count) or 1, name=name)
     if count is not None and int(count) == 0:
         result = result[:0]
-    if at == 0:
+    if new_axis == 0:
         return result
     rank = result.shape.rank
     if rank is None:
         raise ValueError("linspace along an axis needs bounds of known rank")
-    at %= rank
-    order = (*builtins.range(1, at + 1), 0, *builtins.range(at + 1, rank))
+    new_axis %= rank
+    order = (*builtins.range(1, new_axis + 1), 0, *builtins.range(new_axis + 1, rank))
     return apply("transpose", result, perm=order)
 
 
@@ -206,4 +206,4 @@ def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
     dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype
     if dtype.is_integer:
         dtype = float64
-    return _as(first, dtype), _as(last, dtype)
+    return _as_dtype(first, dtype), _as_dtype(last, dtype)

@@ -32,17 +32,17 @@ def gather(
     array([[5, 6],
            [1, 2]], dtype=int32)
     """
-    lead = static_int(batch_dims, "batch_dims")
-    if lead < 0:
+    batch_rank = static_int(batch_dims, "batch_dims")
+    if batch_rank < 0:
         rank = convert_to_tensor(indices).shape.rank
         if rank is None:
             raise ValueError("a negative batch_dims needs indices of known rank")
-        lead += rank
-    at = lead if axis is None else static_int(axis, "axis")
-    return apply("gather", params, _indices(indices), axis=at, batch_dims=lead, name=name)
+        batch_rank += rank
+    gather_axis = batch_rank if axis is None else static_int(axis, "axis")
+    return apply("gather", params, _index_array(indices), axis=gather_axis, batch_dims=batch_rank, name=name)
 
 
-def _indices(indices: TensorLike) -> Any:
+def _index_array(indices: TensorLike) -> Any:
     """Return index arrays; an empty list becomes an array of integers."""
     if isinstance(indices, (list, tuple)) and not any_symbolic(indices) and not np.size(indices):
         return np.zeros(np.shape(indices), np.int32)
@@ -60,8 +60,8 @@ def gather_nd(
     >>> autoconv.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
-    lead = static_int(batch_dims, "batch_dims")
-    return apply("gather_nd", params, _indices(indices), batch_dims=lead, name=name)
+    batch_rank = static_int(batch_dims, "batch_dims")
+    return apply("gather_nd", params, _index_array(indices), batch_dims=batch_rank, name=name)
 
 
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
@@ -153,7 +153,7 @@ def where(
     return apply("where_indices", mask, name=name)
 
 
-@any_axis(new=1)
+@any_axis(new_axes=1)
 def one_hot(
     indices: TensorLike, depth: int, on_value: TensorLike | None = None, off_value: TensorLike | None = None,
     axis: AxisLike | None = None,
@@ -207,9 +207,9 @@ def unsorted_segment_sum(
     """
     ids, static_count = convert_to_tensor(segment_ids), static_value(num_segments)
     if static_count is not None:
-        below = static_value(ids)
-        if below is None or (np.asarray(below) < 0).any():
-            return _without_negative(convert_to_tensor(data), ids, int(static_count))
+        static_ids = static_value(ids)
+        if static_ids is None or (np.asarray(static_ids) < 0).any():
+            return _sum_without_negative(convert_to_tensor(data), ids, int(static_count))
     extra = () if static_count is not None else (convert_to_tensor(num_segments),)
     return apply(
         "segment_sum",
@@ -221,10 +221,12 @@ def unsorted_segment_sum(
     )
 
 
-def _without_negative(data: Tensor, ids: Tensor, number: int) -> Tensor:
-    """Sum the rows of negative ids into a further row, and cut it off; ids that are too large stay so."""
-    placed = where(apply("less", ids, 0), number, where(apply("less", ids, number), ids, apply("add", ids, 1)))
-    return get_item(apply("segment_sum", data, placed, num_segments=number + 1), slice(None, -1))
+def _sum_without_negative(data: Tensor, ids: Tensor, segment_count: int) -> Tensor:
+    """Sum the rows of negative ids into a further row, and drop it; ids that are too large stay out of range."""
+    shifted_ids = where(
+        apply("less", ids, 0), segment_count, where(apply("less", ids, segment_count), ids, apply("add", ids, 1))
+    )
+    return get_item(apply("segment_sum", data, shifted_ids, num_segments=segment_count + 1), slice(None, -1))
 
 
 def dynamic_partition(

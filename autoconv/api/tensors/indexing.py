@@ -31,19 +31,19 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     array([2, 3], dtype=int32)
     """
     tensor = convert_to_tensor(input_)
-    starts, sizes = _scalars(begin, _count(size)), _scalars(size, _count(begin))
+    starts, sizes = _ints_or_scalars(begin, _static_length(size)), _ints_or_scalars(size, _static_length(begin))
     if len(starts) != len(sizes):
         raise ValueError(f"slice: begin has {len(starts)} numbers, size {len(sizes)}")
     shape = tensor.shape
     items = tuple(
-        _part(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)
+        _axis_slice(i, start, count, shape[i] if shape.rank is not None and i < shape.rank else None)
         for i, (start, count) in enumerate(zip(starts, sizes, strict=True))
     )
     part = get_item(tensor, items)
-    looked_at = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
+    is_checked = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
     sizes_to_check = tuple(
         count if isinstance(count, int) and count >= 0 and not done else None
-        for count, done in zip(sizes, looked_at, strict=True)
+        for count, done in zip(sizes, is_checked, strict=True)
     )
     return (
         part if sizes_to_check.count(None) == len(sizes_to_check) else apply("ensure_shape", part, shape=sizes_to_check)
@@ -54,7 +54,7 @@ def _is_known(shape: Any, axis: int) -> bool:
     return shape.rank is not None and axis < shape.rank and shape[axis] is not None
 
 
-def _count(values: Any) -> int | None:
+def _static_length(values: Any) -> int | None:
     """Return the length of a list or vector, if it is known."""
     if as_tensor(values) is None:
         return len(values)
@@ -62,31 +62,31 @@ def _count(values: Any) -> int | None:
     return shape[0] if shape.rank is not None else None
 
 
-def _scalars(values: Any, count: int | None = None) -> list[Any]:
-    """Return known values as ints, others as scalar tensors; `count` is the length if that of the vector is unknown."""
+def _ints_or_scalars(values: Any, default_length: int | None = None) -> list[Any]:
+    """Return known values as ints, others as scalar tensors; `default_length` is for vectors of unknown length."""
     constant = static_value(values)
     if constant is not None:
         return [int(v) for v in np.ravel(constant)]
     if as_tensor(values) is None:
-        return [_scalar(v) for v in values]
-    own = _count(values)
-    if own is None and count is None:
+        return [_int_or_scalar(v) for v in values]
+    own_length = _static_length(values)
+    if own_length is None and default_length is None:
         raise ValueError("the number of sliced dimensions has to be known while tracing")
     vector = convert_to_tensor(values)
-    return [get_item(vector, i) for i in builtins.range(own if own is not None else count or 0)]
+    return [get_item(vector, i) for i in builtins.range(own_length if own_length is not None else default_length or 0)]
 
 
-def _scalar(value: TensorLike) -> Any:
+def _int_or_scalar(value: TensorLike) -> Any:
     constant = static_value(value)
     return convert_to_tensor(value) if constant is None else int(constant)
 
 
-def _part(axis: int, start: Any, count: Any, whole: int | None) -> builtins.slice:
+def _axis_slice(axis: int, start: Any, count: Any, axis_size: int | None) -> builtins.slice:
     if isinstance(start, int) and isinstance(count, int):
-        if whole is not None and not 0 <= start <= whole:
-            raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {whole}], but got {start}")
-        if whole is not None and count != -1 and not 0 <= count <= whole - start:
-            raise InvalidArgumentError(f"Expected size[{axis}] in [0, {whole - start}], but got {count}")
+        if axis_size is not None and not 0 <= start <= axis_size:
+            raise InvalidArgumentError(f"Expected begin[{axis}] in [0, {axis_size}], but got {start}")
+        if axis_size is not None and count != -1 and not 0 <= count <= axis_size - start:
+            raise InvalidArgumentError(f"Expected size[{axis}] in [0, {axis_size - start}], but got {count}")
         return builtins.slice(start, None if count == -1 else start + count)
     if isinstance(count, int):
         return builtins.slice(start, None if count == -1 else start + count)
@@ -105,8 +105,8 @@ def strided_slice(
     >>> autoconv.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy()
     array([1, 3], dtype=int32)
     """
-    starts, stops = _scalars(begin, _count(end)), _scalars(end, _count(begin))
-    steps = [1] * len(starts) if strides is None else _scalars(strides, len(starts))
+    starts, stops = _ints_or_scalars(begin, _static_length(end)), _ints_or_scalars(end, _static_length(begin))
+    steps = [1] * len(starts) if strides is None else _ints_or_scalars(strides, len(starts))
     items: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
@@ -135,10 +135,10 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: AxisLike | None = N
     x, flags = convert_to_tensor(tensor), convert_to_tensor(mask)
     if flags.shape.rank == 0:
         raise ValueError("boolean_mask cannot take a scalar mask")
-    at = 0 if axis is None else static_int(axis, "axis")
-    if at < 0:
+    first_axis = 0 if axis is None else static_int(axis, "axis")
+    if first_axis < 0:
         if x.shape.rank is None:
             raise ValueError("boolean_mask with a negative axis needs a tensor of known rank")
-        at += x.shape.rank
-    every = Slice()
-    return apply("get_item", x, flags, spec=(every,) * at + (Mask(),), name=name)
+        first_axis += x.shape.rank
+    full_slice = Slice()
+    return apply("get_item", x, flags, spec=(full_slice,) * first_axis + (Mask(),), name=name)

@@ -350,7 +350,7 @@ def cumsum(
     >>> autoconv.cumsum([1, 2, 3]).numpy()
     array([1, 3, 6], dtype=int32)
     """
-    return _cumulative("cumsum", x, axis, exclusive, reverse, name)
+    return _apply_cumulative("cumsum", x, axis, exclusive, reverse, name)
 
 
 @any_axis()
@@ -362,10 +362,12 @@ def cumprod(
     >>> autoconv.math.cumprod([1, 2, 3]).numpy()
     array([1, 2, 6], dtype=int32)
     """
-    return _cumulative("cumprod", x, axis, exclusive, reverse, name)
+    return _apply_cumulative("cumprod", x, axis, exclusive, reverse, name)
 
 
-def _cumulative(op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None) -> Tensor:
+def _apply_cumulative(
+    op: str, x: TensorLike, axis: AxisLike, exclusive: bool, reverse: bool, name: str | None
+) -> Tensor:
     return apply(
         op, x, axis=static_int(axis, "axis"), exclusive=bool(exclusive), reverse=bool(reverse), name=name
     )

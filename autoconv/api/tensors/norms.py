@@ -52,9 +52,9 @@ def _matrix_norm(size: Tensor, order: Any, axes: Any, keepdims: bool, name: str 
     """Return the largest sum of a column (1) or of a row (inf)."""
     if order not in (1, float("inf")):
         raise ValueError(f"norm: of matrices there are 'fro', 1 and inf, got {order!r}; see linalg.svd for 2")
-    summed, rest = axes if order == 1 else axes[::-1]
-    sums = apply("reduce_sum", size, axis=(summed,), keepdims=True)
-    largest = apply("reduce_max", sums, axis=(rest,), keepdims=True)
+    sum_axis, max_axis = axes if order == 1 else axes[::-1]
+    sums = apply("reduce_sum", size, axis=(sum_axis,), keepdims=True)
+    largest = apply("reduce_max", sums, axis=(max_axis,), keepdims=True)
     return largest if keepdims else apply("squeeze", largest, axis=tuple(axes), name=name)
 
 

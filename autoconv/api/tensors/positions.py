@@ -1,4 +1,4 @@
-"""Positions: coordinates of flat positions, histograms, rows put together in an order, values that pass unchanged."""
+"""Coordinates of flat positions, histograms, rows in a given order, and functions that return their input."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     array([[1, 1],
            [1, 3]], dtype=int32)
     """
-    places: Any = convert_to_tensor(indices)
-    sizes: Any = convert_to_tensor(dims, places.dtype)
+    positions: Any = convert_to_tensor(indices)
+    sizes: Any = convert_to_tensor(dims, positions.dtype)
     coordinates = []
     for axis in reversed(range(sizes.shape[0])):
-        coordinates.append(places % sizes[axis])
-        places = places // sizes[axis]
+        coordinates.append(positions % sizes[axis])
+        positions = positions // sizes[axis]
     return stack(coordinates[::-1])
 
 
@@ -49,10 +49,10 @@ def histogram_fixed_width_bins(
     array([0, 0, 1, 4], dtype=int32)
     """
     tensor: Any = convert_to_tensor(values)
-    ends: Any = convert_to_tensor(value_range, tensor.dtype)
+    bounds: Any = convert_to_tensor(value_range, tensor.dtype)
     count: Any = convert_to_tensor(nbins, int32)
-    share = (tensor - ends[0]) / (ends[1] - ends[0])
-    scaled = apply("floor", share * cast(count, share.dtype))
+    fraction = (tensor - bounds[0]) / (bounds[1] - bounds[0])
+    scaled = apply("floor", fraction * cast(count, fraction.dtype))
     return cast(clip_by_value(cast(scaled, int32), 0, count - 1), as_dtype(dtype))
 
 
@@ -65,8 +65,8 @@ def histogram_fixed_width(
     array([2, 1, 1, 0, 2], dtype=int32)
     """
     check_dtype("histogram_fixed_width", SINGLE_OR_DOUBLE | LARGE_INTEGERS, values)
-    places = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
-    counts = apply("equal", apply("expand_dims", places, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
+    bins = reshape(histogram_fixed_width_bins(values, value_range, nbins), [-1])
+    counts = apply("equal", apply("expand_dims", bins, axis=0), np.arange(nbins, dtype=np.int32)[:, None])
     return apply("reduce_sum", cast(counts, as_dtype(dtype)), axis=(1,), keepdims=False)
 
 
@@ -78,13 +78,13 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     >>> autoconv.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
     array([10, 20, 30], dtype=int32)
     """
-    places: list[Any] = [convert_to_tensor(one, int32) for one in indices]
-    rows = [convert_to_tensor(one) for one in data]
-    ranks = [place.shape.rank for place in places]
-    flat = concat([reshape(place, [-1]) for place in places], 0)
-    inner = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
-    all_rows = concat([reshape(row, concat([[-1], inner], 0)) for row in rows], 0)
-    size = concat([[reduce_max(flat) + 1], inner], 0)
+    positions: list[Any] = [convert_to_tensor(item, int32) for item in indices]
+    rows = [convert_to_tensor(item) for item in data]
+    ranks = [place.shape.rank for place in positions]
+    flat = concat([reshape(place, [-1]) for place in positions], 0)
+    row_shape = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
+    all_rows = concat([reshape(row, concat([[-1], row_shape], 0)) for row in rows], 0)
+    size = concat([[reduce_max(flat) + 1], row_shape], 0)
     return apply("tensor_scatter_nd_update", zeros(size, all_rows.dtype), apply("expand_dims", flat, axis=-1), all_rows)
 
 
@@ -116,11 +116,11 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     (np.float32(3.0), np.float32(1.0))
     """
 
-    def passed(x: Any, *more: Any, **named: Any) -> Any:
+    def pass_through(x: Any, *args: Any, **kwargs: Any) -> Any:
         tensor: Any = convert_to_tensor(x)
-        return tensor + stop_gradient(f(tensor, *more, **named) - tensor)
+        return tensor + stop_gradient(f(tensor, *args, **kwargs) - tensor)
 
-    return passed
+    return pass_through
 
 
 def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
@@ -144,7 +144,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatediv([7, -7], [2, 2]).numpy()
     array([ 3, -3], dtype=int32)
     """
-    a, b = _pair(x, y)
+    a, b = _convert_pair(x, y)
     size = apply("abs", a) // apply("abs", b)
     return size * apply("sign", a) * apply("sign", b)
 
@@ -155,7 +155,7 @@ def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     >>> autoconv.truncatemod([7, -7], [2, 2]).numpy()
     array([ 1, -1], dtype=int32)
     """
-    a, b = _pair(x, y)
+    a, b = _convert_pair(x, y)
     return apply("sign", a) * (apply("abs", a) % apply("abs", b))
 
 
@@ -176,10 +176,10 @@ def polyval(coeffs: Sequence[Any], x: TensorLike, name: str | None = None) -> Te
     """
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
-    at: Any = convert_to_tensor(x)
-    result = apply("zeros_like", at)
+    point: Any = convert_to_tensor(x)
+    result = apply("zeros_like", point)
     for coefficient in coeffs:
-        result = coefficient + result * at
+        result = coefficient + result * point
     return result
 
 
@@ -192,12 +192,12 @@ def cumulative_logsumexp(
     array([0.    , 0.6931, 1.0986], dtype=float32)
     """
     tensor: Any = convert_to_tensor(x)
-    top = apply("reduce_max", stop_gradient(tensor), axis=(axis,), keepdims=True)
-    top = apply("select", apply("is_finite", top), top, apply("zeros_like", top))
-    sums = apply("cumsum", apply("exp", tensor - top), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
-    return apply("log", sums) + top
+    maximum = apply("reduce_max", stop_gradient(tensor), axis=(axis,), keepdims=True)
+    maximum = apply("select", apply("is_finite", maximum), maximum, apply("zeros_like", maximum))
+    sums = apply("cumsum", apply("exp", tensor - maximum), axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+    return apply("log", sums) + maximum
 
 
-def _pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
+def _convert_pair(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
     first = convert_to_tensor(x)
     return first, convert_to_tensor(y, first.dtype)

@@ -168,8 +168,8 @@ def argmax(
     >>> autoconv.argmax([[1, 5], [6, 4]], axis=1).numpy()
     array([1, 0])
     """
-    at = static_int(0 if axis is None else axis, "axis")
-    return apply("argmax", input, axis=at, dtype=as_dtype(output_type), name=name)
+    static_axis = static_int(0 if axis is None else axis, "axis")
+    return apply("argmax", input, axis=static_axis, dtype=as_dtype(output_type), name=name)
 
 
 @any_axis()
@@ -181,8 +181,8 @@ def argmin(
     >>> autoconv.argmin([3, 1, 2]).numpy()
     np.int64(1)
     """
-    at = static_int(0 if axis is None else axis, "axis")
-    return apply("argmin", input, axis=at, dtype=as_dtype(output_type), name=name)
+    static_axis = static_int(0 if axis is None else axis, "axis")
+    return apply("argmin", input, axis=static_axis, dtype=as_dtype(output_type), name=name)
 
 
 @any_axis()
@@ -195,9 +195,9 @@ def count_nonzero(
     np.int64(2)
     """
     x = convert_to_tensor(input)
-    empty = apply("zeros_like", x)
-    counted = apply("cast", apply("not_equal", x, empty), dtype=as_dtype(dtype))
-    return _reduce("reduce_sum", counted, axis, keepdims, name)
+    zeros = apply("zeros_like", x)
+    is_nonzero = apply("cast", apply("not_equal", x, zeros), dtype=as_dtype(dtype))
+    return _reduce("reduce_sum", is_nonzero, axis, keepdims, name)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
@@ -207,5 +207,5 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     np.float32(0.5)
     """
     x = convert_to_tensor(value)
-    zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
-    return _reduce("reduce_mean", zero, None, False, name)
+    is_zero = apply("cast", apply("equal", x, apply("zeros_like", x)), dtype=as_dtype("float32"))
+    return _reduce("reduce_mean", is_zero, None, False, name)

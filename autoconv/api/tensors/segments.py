@@ -65,11 +65,11 @@ def unsorted_segment_prod(
     >>> autoconv.math.unsorted_segment_prod([1, 5, 3], [0, 1, 1], num_segments=2).numpy()
     array([ 1, 15], dtype=int32)
     """
-    rows, ids = _by_rows(data, segment_ids)
-    mine = apply("equal", expand_dims(tensor_range(cast(num_segments, ids.dtype)), 1), ids)
+    rows, ids = _flatten_ids(data, segment_ids)
+    is_member = apply("equal", expand_dims(tensor_range(cast(num_segments, ids.dtype)), 1), ids)
     for _ in range(len(rows.shape) - 1):
-        mine = expand_dims(mine, -1)
-    return reduce_prod(where(mine, rows, ones_like(rows)), axis=1)
+        is_member = expand_dims(is_member, -1)
+    return reduce_prod(where(is_member, rows, ones_like(rows)), axis=1)
 
 
 def unsorted_segment_mean(
@@ -80,7 +80,7 @@ def unsorted_segment_mean(
     >>> autoconv.math.unsorted_segment_mean([1.0, 5.0, 3.0], [0, 1, 1], num_segments=2).numpy()
     array([1., 4.], dtype=float32)
     """
-    return _scale(data, segment_ids, num_segments, lambda count: count)
+    return _scaled_sum(data, segment_ids, num_segments, lambda count: count)
 
 
 def unsorted_segment_sqrt_n(
@@ -91,7 +91,7 @@ def unsorted_segment_sqrt_n(
     >>> autoconv.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0, 1.0, 1.0], [0, 1, 1, 1, 1], num_segments=2).numpy()
     array([1., 5.], dtype=float32)
     """
-    return _scale(data, segment_ids, num_segments, lambda count: apply("sqrt", count))
+    return _scaled_sum(data, segment_ids, num_segments, lambda count: apply("sqrt", count))
 
 
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -118,7 +118,7 @@ def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     >>> autoconv.math.segment_prod([2, 5, 3], [0, 0, 2]).numpy()
     array([10,  1,  3], dtype=int32)
     """
-    return unsorted_segment_prod(data, segment_ids, _count_of(segment_ids))
+    return unsorted_segment_prod(data, segment_ids, _segment_count(segment_ids))
 
 
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -127,7 +127,7 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     >>> autoconv.math.segment_mean([1.0, 5.0, 3.0], [0, 0, 1]).numpy()
     array([3., 3.], dtype=float32)
     """
-    return unsorted_segment_mean(data, segment_ids, _count_of(segment_ids))
+    return unsorted_segment_mean(data, segment_ids, _segment_count(segment_ids))
 
 
 def bincount(
@@ -149,20 +149,20 @@ def bincount(
     if axis not in (None, 0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     rows = reshape(numbers, [-1]) if axis != -1 or len(numbers.shape) < 2 else numbers
-    greatest = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1
-    length = greatest if minlength is None else apply("maximum", greatest, cast(minlength, int32))
+    needed_length = reduce_max(concat([reshape(cast(rows, int32), [-1]), [-1]], 0)) + 1
+    length = needed_length if minlength is None else apply("maximum", needed_length, cast(minlength, int32))
     length = length if maxlength is None else apply("minimum", length, cast(maxlength, int32))
-    kind = dtype if weights is None else convert_to_tensor(weights).dtype
-    amounts = ones_like(rows, kind) if weights is None or binary_output else reshape(weights, shape(rows))
+    out_dtype = dtype if weights is None else convert_to_tensor(weights).dtype
+    weight_values = ones_like(rows, out_dtype) if weights is None or binary_output else reshape(weights, shape(rows))
     ids = cast(rows, int32)
     ids = where(apply("less", ids, length), ids, -1)
     if len(rows.shape) == 2:
         count = shape(rows)[0]
         ids = where(apply("less", ids, 0), -1, ids + expand_dims(tensor_range(count), 1) * length)
-        sums = reshape(_sum(reshape(amounts, [-1]), reshape(ids, [-1]), count * length), [count, length])
+        sums = reshape(_sum_by_ids(reshape(weight_values, [-1]), reshape(ids, [-1]), count * length), [count, length])
     else:
-        sums = _sum(amounts, ids, length)
-    return cast(apply("not_equal", sums, cast(0, sums.dtype)), kind) if binary_output else sums
+        sums = _sum_by_ids(weight_values, ids, length)
+    return cast(apply("not_equal", sums, cast(0, sums.dtype)), out_dtype) if binary_output else sums
 
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
@@ -172,11 +172,11 @@ def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     array([1, 2, 0], dtype=int32)
     """
     order = convert_to_tensor(x)
-    places = shape(order, order.dtype)
-    return scatter_nd(expand_dims(order, 1), tensor_range(places[0]), places)
+    length = shape(order, order.dtype)
+    return scatter_nd(expand_dims(order, 1), tensor_range(length[0]), length)
 
 
-def _by_rows(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
+def _flatten_ids(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the data with one dimension for all of the ids, and the ids as a vector."""
     values, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
     rank = len(ids.shape)
@@ -186,36 +186,38 @@ def _by_rows(data: TensorLike, segment_ids: TensorLike) -> tuple[Tensor, Tensor]
     return values, ids
 
 
-def _sum(rows: Tensor, ids: Tensor, number: Any) -> Tensor:
-    """Return the sums of rows by their ids; those of a negative id go into a further row, which is cut off."""
-    number = cast(number, ids.dtype)
-    placed = where(apply("less", ids, cast(0, ids.dtype)), number, ids)
-    return get_item(unsorted_segment_sum(rows, placed, number + 1), slice(None, -1))
+def _sum_by_ids(rows: Tensor, ids: Tensor, segment_count: Any) -> Tensor:
+    """Return the sums of rows by their ids; rows of a negative id are added to a further row, which is dropped."""
+    segment_count = cast(segment_count, ids.dtype)
+    row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
+    return get_item(unsorted_segment_sum(rows, row_ids, segment_count + 1), slice(None, -1))
 
 
 def _segment_extreme(
-    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor], start: Any
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, scatter: Callable[..., Tensor], initial_value: Any
 ) -> Tensor:
-    rows, ids = _by_rows(data, segment_ids)
-    kind = rows.dtype.numpy
-    lowest = start(np.finfo(kind) if rows.dtype.is_floating else np.iinfo(kind))
-    number = cast(num_segments, ids.dtype)
-    placed = where(apply("less", ids, cast(0, ids.dtype)), number, ids)
-    sizes = concat([[number + 1], shape(rows, ids.dtype)[1:]], 0)
-    whole = fill(sizes, convert_to_tensor(np.array(lowest, kind)))
-    return get_item(scatter(whole, expand_dims(placed, 1), rows), slice(None, -1))
+    rows, ids = _flatten_ids(data, segment_ids)
+    numpy_dtype = rows.dtype.numpy
+    lowest = initial_value(np.finfo(numpy_dtype) if rows.dtype.is_floating else np.iinfo(numpy_dtype))
+    segment_count = cast(num_segments, ids.dtype)
+    row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
+    sizes = concat([[segment_count + 1], shape(rows, ids.dtype)[1:]], 0)
+    initial = fill(sizes, convert_to_tensor(np.array(lowest, numpy_dtype)))
+    return get_item(scatter(initial, expand_dims(row_ids, 1), rows), slice(None, -1))
 
 
-def _scale(data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]) -> Tensor:
-    rows, ids = _by_rows(data, segment_ids)
-    count = apply("maximum", _sum(ones_like(ids, rows.dtype), ids, num_segments), cast(1, rows.dtype))
-    by = divisor(count)
+def _scaled_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]
+) -> Tensor:
+    rows, ids = _flatten_ids(data, segment_ids)
+    count = apply("maximum", _sum_by_ids(ones_like(ids, rows.dtype), ids, num_segments), cast(1, rows.dtype))
+    divisors = divisor(count)
     for _ in range(len(rows.shape) - 1):
-        by = expand_dims(by, -1)
-    return _sum(rows, ids, num_segments) / by
+        divisors = expand_dims(divisors, -1)
+    return _sum_by_ids(rows, ids, num_segments) / divisors
 
 
-def _count_of(segment_ids: TensorLike) -> Tensor:
+def _segment_count(segment_ids: TensorLike) -> Tensor:
     """Return the number of segments of sorted ids: one more than the last."""
     ids = convert_to_tensor(segment_ids)
     return get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
@@ -224,10 +226,10 @@ def _count_of(segment_ids: TensorLike) -> Tensor:
 def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Return a reduction of sorted segments with 0 in those without rows."""
     rows, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
-    result = reduce(rows, ids, _count_of(ids))
-    there = segment_sum(ones_like(ids), ids)
+    result = reduce(rows, ids, _segment_count(ids))
+    counts = segment_sum(ones_like(ids), ids)
     for _ in range(len(rows.shape) - 1):
-        there = expand_dims(there, -1)
-    return where(apply("greater", there, cast(0, there.dtype)), result, zeros((), rows.dtype))
+        counts = expand_dims(counts, -1)
+    return where(apply("greater", counts, cast(0, counts.dtype)), result, zeros((), rows.dtype))
 
 

@@ -20,9 +20,9 @@ from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def results(found: Any) -> list[Tensor]:
+def result_list(output: Any) -> list[Tensor]:
     """Return the results of an op with any number of them as a list."""
-    return list(found) if isinstance(found, (tuple, list)) else [found]
+    return list(output) if isinstance(output, (tuple, list)) else [output]
 
 
 # ---- reading shapes
@@ -104,7 +104,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     return apply("conjugate", result) if conjugate and result.dtype.is_complex else result
 
 
-@any_axis(new=1)
+@any_axis(new_axes=1)
 def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """`input` with a dimension of 1 inserted at `axis`.
 
@@ -184,12 +184,12 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: AxisLike | None = None,
     x = input
     if axis is None:
         x, axis = apply("reshape", input, shape=(-1,)), 0
-    at = static_int(axis, "axis")
+    static_axis = static_int(axis, "axis")
     constant = static_value(repeats)
     if constant is not None and np.size(constant) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=at, name=name)
+        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=static_axis, name=name)
     counts = np.asarray(constant, np.int64) if constant is not None else convert_to_tensor(repeats)
-    return apply("repeat", x, counts, repeats=None, axis=at, name=name)
+    return apply("repeat", x, counts, repeats=None, axis=static_axis, name=name)
 
 
 def pad(
@@ -208,19 +208,19 @@ def pad(
         if constant is None
         else tuple((int(before), int(after)) for before, after in np.reshape(constant, (-1, 2)))
     )
-    vector = () if constant is not None else (convert_to_tensor(_side_by_side(paddings)),)
+    vector = () if constant is not None else (convert_to_tensor(_flatten_pairs(paddings)),)
     filler = static_value(constant_values)
     if filler is not None:
         filler = np.asarray(filler).item()
         options = {"paddings": pairs, "mode": mode.upper()}
         return apply("pad", tensor, *vector, constant_values=filler, **options, name=name)
     padded = apply("pad", tensor, *vector, paddings=pairs, mode="CONSTANT", constant_values=0)
-    inside = apply("ones_like", tensor, dtype=bool_)
-    result = apply("pad", inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
+    is_inside = apply("ones_like", tensor, dtype=bool_)
+    result = apply("pad", is_inside, *vector, paddings=pairs, mode="CONSTANT", constant_values=False)
     return apply("select", result, padded, constant_values, name=name)
 
 
-def _side_by_side(paddings: Any) -> Any:
+def _flatten_pairs(paddings: Any) -> Any:
     """Flatten pairs of numbers into one vector, so that each keeps its own symbolic facts."""
     pairs = isinstance(paddings, (list, tuple)) and all(isinstance(p, (list, tuple)) for p in paddings)
     return [amount for pair in paddings for amount in pair] if pairs and set(map(len, paddings)) == {2} else paddings
@@ -236,15 +236,15 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     >>> autoconv.concat([[1, 2], [3]], axis=0).numpy()
     array([1, 2, 3], dtype=int32)
     """
-    at = static_int(axis, "axis")
+    static_axis = static_int(axis, "axis")
     if as_tensor(values) is not None:
         return apply("identity", values, name=name)
     if items_of(values) is not None:
-        return items_of(values).joined(at)
-    return apply("concat", *_lists_as_tensors(values), axis=at, name=name)
+        return items_of(values).joined(static_axis)
+    return apply("concat", *_convert_lists(values), axis=static_axis, name=name)
 
 
-@any_axis(new=1)
+@any_axis(new_axes=1)
 def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     """Tensors of one shape stacked along a new dimension `axis`.
 
@@ -252,15 +252,15 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    at = static_int(axis, "axis")
+    static_axis = static_int(axis, "axis")
     if items_of(values) is not None:
-        return items_of(values).stacked(at)
+        return items_of(values).stacked(static_axis)
     if as_tensor(values) is not None:
         values = unstack(values)
-    return apply("stack", *_lists_as_tensors(values), axis=at, name=name)
+    return apply("stack", *_convert_lists(values), axis=static_axis, name=name)
 
 
-def _lists_as_tensors(values: Sequence[Any]) -> list[Any]:
+def _convert_lists(values: Sequence[Any]) -> list[Any]:
     """Return the values, with lists converted to the dtype of the tensors among them."""
     tensors = [as_tensor(v) for v in values]
     typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)
@@ -284,15 +284,15 @@ def unstack(
     [[1, 2], [3, 4]]
     """
     tensor = convert_to_tensor(value)
-    at = static_int(axis, "axis")
+    static_axis = static_int(axis, "axis")
     if num is None:
         shape_ = tensor.shape
-        if shape_.rank is not None and not -shape_.rank <= at < shape_.rank:
-            raise ValueError(f"axis = {at} not in [{-shape_.rank}, {shape_.rank})")
-        num = shape_[at] if shape_.rank is not None else None
+        if shape_.rank is not None and not -shape_.rank <= static_axis < shape_.rank:
+            raise ValueError(f"axis = {static_axis} not in [{-shape_.rank}, {shape_.rank})")
+        num = shape_[static_axis] if shape_.rank is not None else None
     if num is None:
         raise ValueError(f"Cannot infer argument `num` from shape {tensor.shape}")
-    return results(apply("unstack", tensor, num=int(num), axis=at, name=name))
+    return result_list(apply("unstack", tensor, num=int(num), axis=static_axis, name=name))
 
 
 @any_axis()
@@ -305,10 +305,10 @@ def split(
     [[0, 1], [2, 3], [4, 5]]
     """
     tensor = convert_to_tensor(value)
-    at = static_int(axis, "axis")
+    static_axis = static_int(axis, "axis")
     constant = static_value(num_or_size_splits)
     if constant is not None and np.ndim(constant) == 0:
-        return results(apply("split", tensor, sizes=(None,) * int(constant), axis=at, name=name))
+        return result_list(apply("split", tensor, sizes=(None,) * int(constant), axis=static_axis, name=name))
     vector, sizes = shape_argument(num_or_size_splits)
     if sizes is None:
         if num is None:
@@ -316,10 +316,10 @@ def split(
         sizes = (None,) * num
     if not vector and -1 in sizes:
         vector = (np.array(sizes, np.int32),)
-        whole = tensor.shape[at] if tensor.shape.rank is not None else None
-        rest = None if whole is None else whole - sum(s for s in sizes if s is not None and s != -1)
-        sizes = tuple(rest if s == -1 else s for s in sizes)
-    return results(apply("split", tensor, *vector, sizes=sizes, axis=at, name=name))
+        axis_size = tensor.shape[static_axis] if tensor.shape.rank is not None else None
+        remaining_size = None if axis_size is None else axis_size - sum(s for s in sizes if s is not None and s != -1)
+        sizes = tuple(remaining_size if s == -1 else s for s in sizes)
+    return result_list(apply("split", tensor, *vector, sizes=sizes, axis=static_axis, name=name))
 
 
 # ---- compositions
@@ -339,15 +339,15 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[
         )
     count = len(args)
     flat = [apply("reshape", x, shape=(-1,)) for x in args]
-    places = list(builtins.range(count))
+    grid_axes = list(builtins.range(count))
     if indexing == "xy" and count > 1:
-        places[:2] = [1, 0]
+        grid_axes[:2] = [1, 0]
     sizes: list[Any] = [None] * count
-    for x, place in zip(flat, places, strict=True):
-        sizes[place] = x.shape[0] if x.shape[0] is not None else size(x)
+    for x, grid_axis in zip(flat, grid_axes, strict=True):
+        sizes[grid_axis] = x.shape[0] if x.shape[0] is not None else size(x)
     lines = [
-        apply("reshape", x, shape=tuple(-1 if i == place else 1 for i in builtins.range(count)))
-        for x, place in zip(flat, places, strict=True)
+        apply("reshape", x, shape=tuple(-1 if i == grid_axis else 1 for i in builtins.range(count)))
+        for x, grid_axis in zip(flat, grid_axes, strict=True)
     ]
     return [broadcast_to(line, sizes) for line in lines]
 

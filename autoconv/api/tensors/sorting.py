@@ -46,7 +46,7 @@ def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", 
     array([1, 2, 3], dtype=int32)
     """
     check_dtype("sort", REAL, values)
-    return apply("sort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name)
+    return apply("sort", values, axis=static_int(axis, "axis"), descending=_is_descending(direction), name=name)
 
 
 @any_axis()
@@ -60,11 +60,11 @@ def argsort(
     """
     check_dtype("argsort", REAL, values)
     return apply(
-        "argsort", values, axis=static_int(axis, "axis"), descending=_descending(direction), name=name
+        "argsort", values, axis=static_int(axis, "axis"), descending=_is_descending(direction), name=name
     )
 
 
-def _descending(direction: str) -> bool:
+def _is_descending(direction: str) -> bool:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction has to be 'ASCENDING' or 'DESCENDING', found {direction!r}")
     return direction == "DESCENDING"
@@ -92,21 +92,21 @@ def top_k(
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str | None = None) -> Tensor:
     """True where the prediction for a row's target is among the row's `k` largest; one bool for each row.
 
-    A target that is no position of a prediction is not among them.
+    The result is False for a target that is out of range.
 
     >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
     array([ True])
     """
     scores = convert_to_tensor(predictions)
-    given = apply("expand_dims", convert_to_tensor(targets), axis=-1)
-    count = apply("cast", apply("shape", scores)[-1], dtype=given.dtype)
-    exists = apply("logical_and", apply("greater_equal", given, 0), apply("less", given, count))
-    index = apply("select", exists, given, apply("zeros_like", given))
-    result = apply("take_along_axis", scores, index, axis=-1)
-    above = apply("cast", apply("greater", scores, result), dtype=int32)
-    rank = apply("reduce_sum", above, axis=(-1,), keepdims=False)
-    counts = apply("squeeze", apply("logical_and", apply("is_finite", result), exists), axis=(-1,))
-    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), counts)
+    target_ids = apply("expand_dims", convert_to_tensor(targets), axis=-1)
+    count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)
+    exists = apply("logical_and", apply("greater_equal", target_ids, 0), apply("less", target_ids, count))
+    index = apply("select", exists, target_ids, apply("zeros_like", target_ids))
+    target_scores = apply("take_along_axis", scores, index, axis=-1)
+    is_greater = apply("cast", apply("greater", scores, target_scores), dtype=int32)
+    rank = apply("reduce_sum", is_greater, axis=(-1,), keepdims=False)
+    is_valid = apply("squeeze", apply("logical_and", apply("is_finite", target_scores), exists), axis=(-1,))
+    return apply("logical_and", apply("less", rank, apply("cast", convert_to_tensor(k), dtype=int32)), is_valid)
 
 
 def unique(x: TensorLike, out_idx: Any = int32, name: str | None = None) -> Unique:
@@ -146,7 +146,7 @@ def approx_max_k(
     operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The `k` largest elements along a dimension, in descending order, and their places; they are exact here.
+    """The `k` largest elements along a dimension, in descending order, and their indices, both exact.
 
     >>> values, places = autoconv.math.approx_max_k([1.0, 3.0, 2.0], 2)
     >>> values.numpy(), places.numpy()
@@ -155,19 +155,19 @@ def approx_max_k(
     x = convert_to_tensor(operand)
     rank = len(x.shape)
     order = [i for i in range(rank) if i != reduction_dimension % rank] + [reduction_dimension % rank]
-    back = [order.index(i) for i in range(rank)]
-    values, places = top_k(transpose(x, order), k)
-    return transpose(values, back), transpose(places, back)
+    inverse_order = [order.index(i) for i in range(rank)]
+    values, indices = top_k(transpose(x, order), k)
+    return transpose(values, inverse_order), transpose(indices, inverse_order)
 
 
 def approx_min_k(
     operand: TensorLike, k: IntLike, reduction_dimension: int = -1, recall_target: float = 0.95,
     reduction_input_size_override: int = -1, aggregate_to_topk: bool = True, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The `k` smallest elements along a dimension, in ascending order, and their places; they are exact here.
+    """The `k` smallest elements along a dimension, in ascending order, and their indices, both exact.
 
     >>> autoconv.math.approx_min_k([1.0, 3.0, 2.0], 2)[0].numpy()
     array([1., 2.], dtype=float32)
     """
-    values, places = approx_max_k(apply("negative", convert_to_tensor(operand)), k, reduction_dimension)
-    return apply("negative", values), places
+    values, indices = approx_max_k(apply("negative", convert_to_tensor(operand)), k, reduction_dimension)
+    return apply("negative", values), indices

@@ -18,7 +18,7 @@ def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
-    """The number below which a normally distributed one is with the probability x.
+    """The quantile of the standard normal distribution at the probability x.
 
     >>> autoconv.math.ndtri([0.5, 0.975]).numpy().round(4)
     array([0.  , 1.96], dtype=float32)
@@ -41,9 +41,9 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.lbeta([1.0, 2.0, 3.0]).numpy().round(4)
     np.float32(-4.0943)
     """
-    of_each = apply("reduce_sum", apply("lgamma", x), axis=(-1,), keepdims=False)
-    of_all = apply("lgamma", apply("reduce_sum", x, axis=(-1,), keepdims=False))
-    return apply("subtract", of_each, of_all, name=name)
+    sum_of_logs = apply("reduce_sum", apply("lgamma", x), axis=(-1,), keepdims=False)
+    log_of_sum = apply("lgamma", apply("reduce_sum", x, axis=(-1,), keepdims=False))
+    return apply("subtract", sum_of_logs, log_of_sum, name=name)
 
 
 def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:

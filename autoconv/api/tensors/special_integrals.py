@@ -30,7 +30,7 @@ def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j0([0.0, 1.0]).numpy().round(4)
     array([1.    , 0.7652], dtype=float32)
     """
-    return _in_float64(x, lambda u: _j(0, apply("abs", u)))
+    return _in_float64(x, lambda u: _bessel_j(0, apply("abs", u)))
 
 
 def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -39,7 +39,7 @@ def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_j1([0.0, 1.0]).numpy().round(4)
     array([0.    , 0.4401], dtype=float32)
     """
-    return _in_float64(x, lambda u: apply("sign", u) * _j(1, apply("abs", u)))
+    return _in_float64(x, lambda u: apply("sign", u) * _bessel_j(1, apply("abs", u)))
 
 
 def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -48,7 +48,7 @@ def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y0([0.5, 1.0]).numpy().round(4)
     array([-0.4445,  0.0883], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _y(0, _positive(u)), -math.inf))
+    return _in_float64(x, lambda u: where(u > 0, _bessel_y(0, _positive_or_one(u)), -math.inf))
 
 
 def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -57,7 +57,7 @@ def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_y1([0.5, 1.0]).numpy().round(4)
     array([-1.4715, -0.7812], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _y(1, _positive(u)), -math.inf))
+    return _in_float64(x, lambda u: where(u > 0, _bessel_y(1, _positive_or_one(u)), -math.inf))
 
 
 def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
@@ -66,7 +66,11 @@ def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0([0.5, 1.0]).numpy().round(4)
     array([0.9244, 0.421 ], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _k(0, _positive(u)) * apply("exp", -_positive(u)), math.inf))
+    return _in_float64(
+        x, lambda u: where(
+            u > 0, _scaled_bessel_k(0, _positive_or_one(u)) * apply("exp", -_positive_or_one(u)), math.inf
+        )
+    )
 
 
 def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -75,7 +79,7 @@ def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k0e([0.5, 1.0]).numpy().round(4)
     array([1.5241, 1.1445], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _k(0, _positive(u)), math.inf))
+    return _in_float64(x, lambda u: where(u > 0, _scaled_bessel_k(0, _positive_or_one(u)), math.inf))
 
 
 def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
@@ -84,7 +88,11 @@ def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1([0.5, 1.0]).numpy().round(4)
     array([1.6564, 0.6019], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _k(1, _positive(u)) * apply("exp", -_positive(u)), math.inf))
+    return _in_float64(
+        x, lambda u: where(
+            u > 0, _scaled_bessel_k(1, _positive_or_one(u)) * apply("exp", -_positive_or_one(u)), math.inf
+        )
+    )
 
 
 def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
@@ -93,7 +101,7 @@ def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.math.special.bessel_k1e([0.5, 1.0]).numpy().round(4)
     array([2.731 , 1.6362], dtype=float32)
     """
-    return _in_float64(x, lambda u: where(u > 0, _k(1, _positive(u)), math.inf))
+    return _in_float64(x, lambda u: where(u > 0, _scaled_bessel_k(1, _positive_or_one(u)), math.inf))
 
 
 def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
@@ -103,7 +111,7 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     array([0.    , 0.5381], dtype=float32)
     """
 
-    def found(u: Real) -> Real:
+    def evaluate(u: Real) -> Real:
         size = apply("abs", u)
         near = size * _series_on_interval("DAWSON_1", size, 0, 2)
         far = _evaluate_above(size, 8, lambda v: _series("DAWSON_4", 2.0 * (8.0 / v) ** 2 - 1.0))
@@ -111,7 +119,7 @@ def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
         outer = where(size < 4, _series_on_interval("DAWSON_2", size, 2, 4), middle)
         return apply("sign", u) * where(size < 2, near, outer / apply("maximum", size, 2.0))
 
-    return _in_float64(x, found)
+    return _in_float64(x, evaluate)
 
 
 def expint(x: TensorLike, name: str | None = None) -> Tensor:
@@ -121,8 +129,8 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
     array([0.4542, 1.8951], dtype=float32)
     """
 
-    def found(u: Real) -> Real:
-        v = _positive(u)
+    def evaluate(u: Real) -> Real:
+        v = _positive_or_one(u)
         near = _series_on_interval("EI_1", v, 0, 4) + apply("log", v)
         far = _evaluate_above(v, 32, lambda w: _series("EI_5", 2.0 * 32.0 / w - 1.0))
         middle = where(
@@ -132,7 +140,7 @@ def expint(x: TensorLike, name: str | None = None) -> Tensor:
         large = scaled * apply("exp", v) / v
         return where(apply("equal", u, 0.0), -math.inf, where(u > 0, where(v < 4, near, large), math.nan))
 
-    return _in_float64(x, found)
+    return _in_float64(x, evaluate)
 
 
 def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
@@ -160,19 +168,19 @@ def spence(x: TensorLike, name: str | None = None) -> Tensor:
     array([ 1.6449,  0.    , -0.8225], dtype=float32)
     """
 
-    def found(u: Real) -> Real:
-        v = _positive(u)
-        large, logarithm = v > 1.5, apply("log", v)
-        inside = where(large, 1.0 / v, v)  # up to 1.5
-        low = inside < 0.5
-        turned = where(low, 1.0 - inside, inside)
-        middle = _series_on_interval("SPENCE", turned, 0.5, 1.5)
-        product = apply("log", inside) * apply("log", where(low, 1.0 - inside, 1.0))
-        smaller = where(low, math.pi**2 / 6.0 - product - middle, middle)
-        whole = where(large, -0.5 * logarithm * logarithm - smaller, smaller)
-        return where(apply("equal", u, 0.0), math.pi**2 / 6.0, where(u > 0, whole, math.nan))
+    def evaluate(u: Real) -> Real:
+        v = _positive_or_one(u)
+        is_large, logarithm = v > 1.5, apply("log", v)
+        reciprocal = where(is_large, 1.0 / v, v)  # up to 1.5
+        is_small = reciprocal < 0.5
+        reflected = where(is_small, 1.0 - reciprocal, reciprocal)
+        middle = _series_on_interval("SPENCE", reflected, 0.5, 1.5)
+        product = apply("log", reciprocal) * apply("log", where(is_small, 1.0 - reciprocal, 1.0))
+        smaller = where(is_small, math.pi**2 / 6.0 - product - middle, middle)
+        dilogarithm = where(is_large, -0.5 * logarithm * logarithm - smaller, smaller)
+        return where(apply("equal", u, 0.0), math.pi**2 / 6.0, where(u > 0, dilogarithm, math.nan))
 
-    return _in_float64(x, found)
+    return _in_float64(x, evaluate)
 
 
 def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
@@ -180,19 +188,19 @@ def _in_float64(x: TensorLike, function: Callable[[Real], Real]) -> Tensor:
     return cast(function(cast(tensor, float64)), tensor.dtype)
 
 
-def _positive(u: Real) -> Real:
-    """Return the numbers above 0, and 1 for the others, where a function has no value."""
+def _positive_or_one(u: Real) -> Real:
+    """Return positive numbers, and 1 in place of others, for which a function is undefined."""
     return where(u > 0, u, 1.0)
 
 
 def _series(name: str, t: Real) -> Real:
     """Return the sum of a Chebyshev series at t, from -1 to 1, by Clenshaw's recurrence."""
     first, *others = SERIES[name]
-    later: Real = 0.0
-    latest: Real = 0.0
+    previous: Real = 0.0
+    current: Real = 0.0
     for coefficient in reversed(others):
-        latest, later = coefficient + 2.0 * t * latest - later, latest
-    return first + t * latest - later
+        current, previous = coefficient + 2.0 * t * current - previous, current
+    return first + t * current - previous
 
 
 def _series_on_interval(name: str, x: Real, low: float, high: float) -> Real:
@@ -203,11 +211,11 @@ def _evaluate_above(x: Real, low: float, function: Callable[[Real], Real]) -> Re
     return function(apply("maximum", x, low))
 
 
-def _square(x: Real, high: float) -> Real:
+def _square_argument(x: Real, high: float) -> Real:
     return 2.0 * (apply("minimum", x, high) / high) ** 2 - 1.0
 
 
-def _waves(order: int, x: Real) -> tuple[Real, Real]:
+def _asymptotic_bessel(order: int, x: Real) -> tuple[Real, Real]:
     """Return J and Y for x above 8, by amplitude and phase."""
     t, phase = 2.0 * (8.0 / x) ** 2 - 1.0, x - (2 * order + 1) * math.pi / 4.0
     even, odd = _series(f"P{order}", t), _series(f"Q{order}", t) / x
@@ -216,23 +224,23 @@ def _waves(order: int, x: Real) -> tuple[Real, Real]:
     return size * (even * cosine - odd * sine), size * (even * sine + odd * cosine)
 
 
-def _j(order: int, x: Real) -> Real:
-    near = _series(f"J{order}", _square(x, 8.0)) * (x if order else 1.0)
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[0]))
+def _bessel_j(order: int, x: Real) -> Real:
+    near = _series(f"J{order}", _square_argument(x, 8.0)) * (x if order else 1.0)
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[0]))
 
 
-def _y(order: int, x: Real) -> Real:
+def _bessel_y(order: int, x: Real) -> Real:
     low = apply("minimum", x, 8.0)
-    logarithm = 2.0 / math.pi * apply("log", low) * _j(order, low)
-    regular = _series(f"Y{order}", _square(x, 8.0))
+    logarithm = 2.0 / math.pi * apply("log", low) * _bessel_j(order, low)
+    regular = _series(f"Y{order}", _square_argument(x, 8.0))
     near = logarithm + regular if order == 0 else logarithm + low * regular - 2.0 / math.pi / low
-    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _waves(order, v)[1]))
+    return where(x < 8, near, _evaluate_above(x, 8.0, lambda v: _asymptotic_bessel(order, v)[1]))
 
 
-def _k(order: int, x: Real) -> Real:
-    """Return K times exp(x)."""
+def _scaled_bessel_k(order: int, x: Real) -> Real:
+    """Return the modified Bessel function K times exp(x)."""
     low = apply("minimum", x, 2.0)
-    t, logarithm = _square(x, 2.0), apply("log", low * 0.5)
+    t, logarithm = _square_argument(x, 2.0), apply("log", low * 0.5)
     if order == 0:
         near = _series("K0", t) - logarithm * bessel_i0(low)
     else:

@@ -1,8 +1,8 @@
 """TensorFlow of version 1: graphs with placeholders and variables, run by sessions.
 
-`import autoconv.compat.v1 as tf` gives programs of version 1 their names. What has the same meaning in version 2 is
-autoconv's own; all else is in this folder. `disable_v2_behavior()` at the start makes ops of the whole program part of
-the default graph; in `with Graph().as_default():` it is those of the block.
+`import autoconv.compat.v1 as tf` gives programs of version 1 their names. Names with the same meaning in version 2 are
+those of autoconv; others are in this folder. `disable_v2_behavior()` at the start makes ops of the whole program part
+of the default graph; in `with Graph().as_default():` it is those of the block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name at its first use: of this folder, of version 2, or a message of TensorBoard."""
+    """Load a name at its first use, from this folder, from version 2, or from the messages of TensorBoard."""
     result = _find_name(name)
     globals()[name] = result
     return result
@@ -24,8 +24,8 @@ def __getattr__(name: str) -> Any:
 
 def _find_name(name: str) -> Any:
     if name in MODULES:
-        module, _, own = MODULES[name].partition(":")
-        return getattr(importlib.import_module(f"{__name__}.{module}"), own or name)
+        module, _, attribute = MODULES[name].partition(":")
+        return getattr(importlib.import_module(f"{__name__}.{module}"), attribute or name)
     if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MESSAGES:

@@ -12,7 +12,7 @@ __all__ = ["run"]
 
 
 def run(main: Callable[[Sequence[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
-    """Parse the command line by the flags that are defined, call `main` with what is left, and exit with its result.
+    """Parse the defined flags of the command line, call `main` with the other arguments, and exit with its result.
 
     `main` is by default that of the program's file. Raises ImportError without the package absl-py.
 
@@ -23,7 +23,7 @@ def run(main: Callable[[Sequence[str]], Any] | None = None, argv: Sequence[str] 
     started
     None
     """
-    flags.library()
+    flags.import_absl_flags()
     from absl import app
 
     app.run(main or sys.modules["__main__"].main, None if argv is None else list(argv))

@@ -69,7 +69,7 @@ def add_to_collections(names: Any, value: Any) -> None:
 
 
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """Return the members of a collection of the default graph, by a scope those whose names begin as it matches.
+    """Return the members of a collection of the default graph; with a scope, those whose names match it.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_collection("losses")
@@ -122,7 +122,7 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
 
 
 def model_variables(scope: str | None = None) -> list[Any]:
-    """Return the variables in the collection of a model's.
+    """Return the variables in the collection of model variables.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.model_variables()
@@ -186,7 +186,7 @@ def tables_initializer(name: str = "init_all_tables") -> Any:
 
 
 def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: str | None = None) -> Any:
-    """Return a tensor with the names of the variables that the session that runs it has not initialised.
+    """Return a tensor with the names of the variables that the running session has not initialised.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.Variable(2.0, name="v")
@@ -205,7 +205,7 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: 
 
 
 def is_variable_initialized(variable: Any) -> Any:
-    """Return a tensor: whether the session that runs it has initialised the variable.
+    """Return a bool tensor: whether the running session has initialised the variable.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.Variable(2.0)

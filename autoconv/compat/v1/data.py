@@ -46,7 +46,7 @@ class GraphIterator:
     def get_next(self, name: str | None = None) -> Any:
         """Return the tensors of the next element, in its structure.
 
-        A run raises OutOfRangeError behind the last element, and FailedPreconditionError before the initializer.
+        A run raises OutOfRangeError after the last element, and FailedPreconditionError before the initializer has run.
         """
         specs = nest.flatten(self.element_spec)
         elements = as_operation(lambda: numpy_function(self._next, [], specs, name=name or "IteratorGetNext"))
@@ -80,7 +80,7 @@ def make_one_shot_iterator(dataset: data.Dataset) -> GraphIterator:
 
 
 def make_initializable_iterator(dataset: data.Dataset, shared_name: str | None = None) -> GraphIterator:
-    """Return an iterator that begins anew each time its `initializer` runs.
+    """Return an iterator that restarts each time its `initializer` runs.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     iterator = autoconv.compat.v1.data.make_initializable_iterator(autoconv.data.Dataset.range(3))

@@ -25,7 +25,7 @@ def reset_default_graph() -> None:
 
     >>> autoconv.compat.v1.reset_default_graph()
     """
-    if current_region() is not None and graph_being_built() is not _STATE.recorded():
+    if current_region() is not None and graph_being_built() is not _STATE.recorded_graph():
         raise RuntimeError("Do not use reset_default_graph() to clear nested graphs: leave the graph's block first.")
     _STATE.replace()
 
@@ -47,7 +47,7 @@ def disable_eager_execution() -> None:
 
 
 def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
-    """Run all further ops of this thread at once, which is the state at the start.
+    """Run all further ops of this thread eagerly, as at the start.
 
     >>> autoconv.compat.v1.enable_eager_execution()
     >>> autoconv.executing_eagerly()
@@ -69,7 +69,7 @@ def disable_v2_behavior() -> None:
 
 
 def enable_v2_behavior() -> None:
-    """Run ops at once, which is the state at the start.
+    """Run ops eagerly, as at the start.
 
     >>> autoconv.compat.v1.enable_v2_behavior()
     """
@@ -78,7 +78,7 @@ def enable_v2_behavior() -> None:
 
 
 def disable_v2_tensorshape() -> None:
-    """Give the sizes of shapes an attribute `value`, in the whole process: `x.shape[0].value` is an int or None.
+    """Add an attribute `value` to the sizes of shapes, in the whole process: `x.shape[0].value` is an int or None.
 
     >>> autoconv.compat.v1.disable_v2_tensorshape()
     >>> autoconv.TensorShape([None, 3])[1].value
@@ -89,7 +89,7 @@ def disable_v2_tensorshape() -> None:
 
 
 def enable_v2_tensorshape() -> None:
-    """Let the sizes of shapes be ints and None, which is the state at the start.
+    """Represent the sizes of shapes by ints and None, as at the start.
 
     >>> autoconv.compat.v1.enable_v2_tensorshape()
     """
@@ -109,14 +109,14 @@ class _State:
             self._graph = Graph()
         return self._graph
 
-    def recorded(self) -> Graph | None:
+    def recorded_graph(self) -> Graph | None:
         return self._graph if self.block is not None else None
 
     def replace(self) -> None:
-        lasting = self.block is not None
+        is_recording = self.block is not None
         self.stop()
         self._graph = None
-        if lasting:
+        if is_recording:
             self.start()
 
     def start(self) -> None:

@@ -13,7 +13,7 @@ class Dimension(int):
     """
 
     def __new__(cls, value: Any) -> Any:
-        return _UNKNOWN if value is None else super().__new__(cls, value)
+        return _UNKNOWN_DIMENSION if value is None else super().__new__(cls, value)
 
     @property
     def value(self) -> int:
@@ -29,15 +29,15 @@ class Dimension(int):
     __str__ = int.__repr__
 
 
-class _Unknown:
+class _UnknownDimension:
     """An unknown size: arithmetic with it is unknown, and no comparison holds."""
 
     value = None
 
-    def _unknown(self, other: object = None) -> _Unknown:
+    def _absorb(self, other: object = None) -> _UnknownDimension:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = _unknown
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = _absorb
 
     def __eq__(self, other: object) -> Any:
         return None if other is None or other is self else False
@@ -52,4 +52,4 @@ class _Unknown:
         return "?"
 
 
-_UNKNOWN = _Unknown()
+_UNKNOWN_DIMENSION = _UnknownDimension()

@@ -114,28 +114,30 @@ def Print(
         return identity(input_, name=name)
 
 
-def _asserting(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
-    def asserting(*args: Any, **kwargs: Any) -> Any:
+def _make_assertion(name: str, function: Callable[..., Any], example: str) -> Callable[..., Any]:
+    def assert_operation(*args: Any, **kwargs: Any) -> Any:
         kwargs.pop("data", None)  # shown in messages of version 1 besides the operands
         return as_operation(lambda: function(*args, **kwargs))
 
-    asserting.__name__ = asserting.__qualname__ = name
-    first = (function.__doc__ or "").strip().splitlines()[0]
-    asserting.__doc__ = (
-        f"{first}\n\nReturn the operation that asserts it, for control dependencies.\n\n"
+    assert_operation.__name__ = assert_operation.__qualname__ = name
+    summary = (function.__doc__ or "").strip().splitlines()[0]
+    assert_operation.__doc__ = (
+        f"{summary}\n\nReturn the operation that asserts it, for control dependencies.\n\n"
         ">>> with autoconv.Graph().as_default():\n"
         f"...     autoconv.compat.v1.{name}({example}).type\n'NoOp'\n"
     )
-    return asserting
+    return assert_operation
 
 
-assert_equal = _asserting("assert_equal", checks.assert_equal, "autoconv.constant(1), 1")
-assert_greater = _asserting("assert_greater", checks.assert_greater, "autoconv.constant(2), 1")
-assert_less = _asserting("assert_less", checks.assert_less, "autoconv.constant(1), 2")
-assert_rank = _asserting("assert_rank", debugging.assert_rank, "autoconv.compat.v1.placeholder(autoconv.int32), 1")
-assert_greater_equal = _asserting("assert_greater_equal", debugging.assert_greater_equal, "autoconv.constant(1), 1")
-assert_less_equal = _asserting("assert_less_equal", debugging.assert_less_equal, "autoconv.constant(1), 1")
-assert_none_equal = _asserting("assert_none_equal", debugging.assert_none_equal, "autoconv.constant(1), 2")
-assert_non_negative = _asserting("assert_non_negative", debugging.assert_non_negative, "autoconv.constant(1)")
-assert_positive = _asserting("assert_positive", debugging.assert_positive, "autoconv.constant(1)")
-assert_negative = _asserting("assert_negative", debugging.assert_negative, "autoconv.constant(-1)")
+assert_equal = _make_assertion("assert_equal", checks.assert_equal, "autoconv.constant(1), 1")
+assert_greater = _make_assertion("assert_greater", checks.assert_greater, "autoconv.constant(2), 1")
+assert_less = _make_assertion("assert_less", checks.assert_less, "autoconv.constant(1), 2")
+assert_rank = _make_assertion("assert_rank", debugging.assert_rank, "autoconv.compat.v1.placeholder(autoconv.int32), 1")
+assert_greater_equal = _make_assertion(
+    "assert_greater_equal", debugging.assert_greater_equal, "autoconv.constant(1), 1"
+)
+assert_less_equal = _make_assertion("assert_less_equal", debugging.assert_less_equal, "autoconv.constant(1), 1")
+assert_none_equal = _make_assertion("assert_none_equal", debugging.assert_none_equal, "autoconv.constant(1), 2")
+assert_non_negative = _make_assertion("assert_non_negative", debugging.assert_non_negative, "autoconv.constant(1)")
+assert_positive = _make_assertion("assert_positive", debugging.assert_positive, "autoconv.constant(1)")
+assert_negative = _make_assertion("assert_negative", debugging.assert_negative, "autoconv.constant(-1)")

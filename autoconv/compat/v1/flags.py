@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 
-def library() -> Any:
+def import_absl_flags() -> Any:
     """Return the module of flags; raises ImportError without the package absl-py."""
     try:
         return import_module("absl.flags")
@@ -18,4 +18,4 @@ def __getattr__(name: str) -> Any:
     """Return a name of absl.flags, such as `DEFINE_integer` and `FLAGS`."""
     if name.startswith("__"):
         raise AttributeError(f"module 'autoconv.compat.v1.flags' has no attribute {name!r}")
-    return getattr(library(), name)
+    return getattr(import_absl_flags(), name)

@@ -14,7 +14,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Return the function of `io.gfile` that a name of version 1 stands for."""
+    """Return the function of `io.gfile` that corresponds to a name of version 1."""
     if name not in _NAMES or not hasattr(gfile, _NAMES[name]):
         raise AttributeError(f"module 'autoconv.compat.v1.gfile' has no attribute {name!r}")
     return getattr(gfile, _NAMES[name])

@@ -25,9 +25,9 @@ def import_graph_def(
     graph_def: Any, input_map: Mapping[str, Any] | None = None, return_elements: Sequence[str] | None = None,
     name: str | None = None, op_dict: Any = None, producer_op_list: Any = None,
 ) -> list[Any] | None:  # fmt: skip
-    """Record the nodes of a GraphDef, a message or its bytes, in the default graph.
+    """Record the nodes of a GraphDef (a message or its bytes) in the default graph.
 
-    Tensors are named under the scope `name` ("import"), or as they are for an empty name. `input_map` gives tensors in
+    Tensors are named under the scope `name` ("import"); an empty name keeps their names. `input_map` gives tensors in
     place of those of a name in the GraphDef. Return the tensors and operations of `return_elements`. Raises ValueError
     for an op that has no counterpart here, and for a name that the GraphDef lacks.
 
@@ -40,54 +40,54 @@ def import_graph_def(
     ...     session.run(again)
     array([0., 0.], dtype=float32)
     """
-    message = _message(graph_def)
+    message = _parse_graph_def(graph_def)
     importer = _Importer(message, dict(input_map or {}))
     prefix = "import" if name is None else name
     with name_scope(f"{prefix}/" if prefix else ""):
         for node in message.node:
-            importer.operation(node.name)
+            importer.record_node(node.name)
     imported = get_default_graph().attachments.setdefault("imported", {})
     scope = f"{prefix}/" if prefix else ""
     for node_name, outputs in importer.outputs.items():
         imported.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
-    return None if return_elements is None else [importer.element(each) for each in return_elements]
+    return None if return_elements is None else [importer.find_element(each) for each in return_elements]
 
 
 class _Importer:
     def __init__(self, message: Any, tensors: dict[str, Any]) -> None:
         self.nodes = {node.name: node for node in message.node}
-        self.tensors = {_full(each): tensor for each, tensor in tensors.items()}
+        self.tensors = {_full_tensor_name(each): tensor for each, tensor in tensors.items()}
         self.outputs: dict[str, list[Any]] = {}
-        self._busy: set[str] = set()
+        self._active: set[str] = set()
 
-    def element(self, name: str) -> Any:
+    def find_element(self, name: str) -> Any:
         if name.partition(":")[0] not in self.nodes:
             raise ValueError(f"Requested return_element {name!r} not found in graph_def.")
-        return self.tensor(name) if ":" in name else self.operation(name)[0].op
+        return self.find_tensor(name) if ":" in name else self.record_node(name)[0].op
 
-    def tensor(self, reference: str) -> Any:
-        full = _full(reference)
+    def find_tensor(self, reference: str) -> Any:
+        full = _full_tensor_name(reference)
         if full in self.tensors:
             return self.tensors[full]
         name, _, index = full.partition(":")
-        return self.operation(name)[int(index)]
+        return self.record_node(name)[int(index)]
 
-    def operation(self, name: str) -> list[Any]:
-        """Return the outputs of a node, whose inputs are made first: the order of nodes does not matter."""
+    def record_node(self, name: str) -> list[Any]:
+        """Record a node after its inputs, in whatever order the nodes are listed; return its outputs."""
         if name in self.outputs:
             return self.outputs[name]
         node = self.nodes.get(name)
         if node is None:
             raise ValueError(f"graph_def has no node {name!r}, which is an input of another")
-        if name in self._busy:
+        if name in self._active:
             raise ValueError(f"graph_def has a cycle through {name!r}: loops of version 1 cannot be imported")
         build = _OPS.get(node.op)
         if build is None:
             raise ValueError(f"No op named {node.op} can be imported (node {name!r})")
-        self._busy.add(name)
-        inputs = [self.tensor(each) for each in node.input if not each.startswith("^")]
+        self._active.add(name)
+        inputs = [self.find_tensor(each) for each in node.input if not each.startswith("^")]
         outputs = build(_Attributes(node), *inputs)
-        self._busy.discard(name)
+        self._active.discard(name)
         self.outputs[name] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         return self.outputs[name]
 
@@ -99,9 +99,9 @@ class _Attributes:
         self.node = node
         self.name = node.name
 
-    def of(self, name: str, otherwise: Any = None) -> Any:
+    def value(self, name: str, default: Any = None) -> Any:
         if name not in self.node.attr:
-            return otherwise
+            return default
         attribute = self.node.attr[name]
         kind = attribute.WhichOneof("value")
         value = getattr(attribute, kind)
@@ -122,66 +122,68 @@ class _Attributes:
 
 
 def _constant(n: _Attributes) -> Any:
-    return constant(n.of("value"), n.of("dtype"), name=n.name)
+    return constant(n.value("value"), n.value("dtype"), name=n.name)
 
 
-def _constant_input(tensor: Any, what: str) -> Any:
+def _constant_input(tensor: Any, description: str) -> Any:
     """Return an input that has to be a constant, such as an axis."""
     static = static_value(tensor)
     if static is None:
-        raise ValueError(f"{what} has to be a constant to import it")
+        raise ValueError(f"{description} has to be a constant to import it")
     return static.tolist()
 
 
-def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reduction_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(n: _Attributes, x: Any, axes: Any) -> Any:
-        return function(x, _constant_input(axes, f"the axis of {n.name!r}"), bool(n.of("keep_dims", False)), n.name)
+        return function(x, _constant_input(axes, f"the axis of {n.name!r}"), bool(n.value("keep_dims", False)), n.name)
 
     return build
 
 
 def _batch_norm(n: _Attributes, x: Any, scale: Any, offset: Any, mean: Any, variance: Any) -> list[Any]:
-    if n.of("is_training", True):
+    if n.value("is_training", True):
         mean, variance = nn.moments(x, [0, 1, 2])
-    normalised = nn.batch_normalization(x, mean, variance, offset, scale, n.of("epsilon", 1e-4))
+    normalised = nn.batch_normalization(x, mean, variance, offset, scale, n.value("epsilon", 1e-4))
     return [normalised, mean, variance, mean, variance]
 
 
 def _strided_slice(n: _Attributes, x: Any, begin: Any, end: Any, strides: Any) -> Any:
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    masks = {f"{name}_mask": n.of(f"{name}_mask", 0) for name in names}
+    masks = {f"{name}_mask": n.value(f"{name}_mask", 0) for name in names}
     return indexing.strided_slice(x, begin, end, strides, **masks)
 
 
-def _convolution(n: _Attributes, x: Any, kernel: Any) -> Any:
-    form, gaps = n.of("data_format", "NHWC"), n.of("dilations", [1, 1, 1, 1])
-    return nn.conv2d(x, kernel, n.of("strides"), n.of("padding"), form, gaps, n.name)
+def _conv2d(n: _Attributes, x: Any, kernel: Any) -> Any:
+    form, gaps = n.value("data_format", "NHWC"), n.value("dilations", [1, 1, 1, 1])
+    return nn.conv2d(x, kernel, n.value("strides"), n.value("padding"), form, gaps, n.name)
 
 
-def _depthwise(n: _Attributes, x: Any, kernel: Any) -> Any:
-    return nn.depthwise_conv2d(x, kernel, n.of("strides"), n.of("padding"), n.of("data_format", "NHWC"))
+def _depthwise_conv2d(n: _Attributes, x: Any, kernel: Any) -> Any:
+    return nn.depthwise_conv2d(x, kernel, n.value("strides"), n.value("padding"), n.value("data_format", "NHWC"))
 
 
-def _pool(function: Callable[..., Any]) -> Callable[..., Any]:
+def _pool_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(n: _Attributes, x: Any) -> Any:
-        return function(x, n.of("ksize"), n.of("strides"), n.of("padding"), n.of("data_format", "NHWC"), n.name)
+        return function(
+            x, n.value("ksize"), n.value("strides"), n.value("padding"), n.value("data_format", "NHWC"), n.name
+        )
 
     return build
 
 
 def _matmul(n: _Attributes, a: Any, b: Any) -> Any:
     first, second = ("transpose_a", "transpose_b") if "transpose_a" in n.node.attr else ("adj_x", "adj_y")
-    return linalg.matmul(a, b, transpose_a=bool(n.of(first, False)), transpose_b=bool(n.of(second, False)))
+    return linalg.matmul(a, b, transpose_a=bool(n.value(first, False)), transpose_b=bool(n.value(second, False)))
 
 
-def _argument(function: Callable[..., Any]) -> Callable[..., Any]:
+def _arg_extreme_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     def build(n: _Attributes, x: Any, axis: Any) -> Any:
-        return function(x, _constant_input(axis, f"the axis of {n.name!r}"), n.of("output_type", int64), n.name)
+        return function(x, _constant_input(axis, f"the axis of {n.name!r}"), n.value("output_type", int64), n.name)
 
     return build
 
 
-def _rule_of_function(function: Callable[..., Any]) -> Callable[..., Any]:
+def _function_rule(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda n, *inputs: function(*inputs, name=n.name)
 
 
@@ -203,27 +205,29 @@ _ELEMENTWISE: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 _OPS: dict[str, Callable[..., Any]] = {
-    **{op: _rule_of_function(function) for op, function in _ELEMENTWISE.items()},
+    **{op: _function_rule(function) for op, function in _ELEMENTWISE.items()},
     "Const": _constant,
-    "Placeholder": lambda n: placeholder(n.of("dtype"), n.of("shape"), n.name),
-    "PlaceholderWithDefault": lambda n, x: placeholder_with_default(x, n.of("shape"), n.name),
+    "Placeholder": lambda n: placeholder(n.value("dtype"), n.value("shape"), n.name),
+    "PlaceholderWithDefault": lambda n, x: placeholder_with_default(x, n.value("shape"), n.name),
     "NoOp": lambda n: group(name=n.name),
     "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul,
-    "BiasAdd": lambda n, x, b: nn.bias_add(x, b, n.of("data_format", "NHWC"), n.name),
-    "Conv2D": _convolution, "DepthwiseConv2dNative": _depthwise,
-    "MaxPool": _pool(nn.max_pool), "AvgPool": _pool(nn.avg_pool),
+    "BiasAdd": lambda n, x, b: nn.bias_add(x, b, n.value("data_format", "NHWC"), n.name),
+    "Conv2D": _conv2d, "DepthwiseConv2dNative": _depthwise_conv2d,
+    "MaxPool": _pool_rule(nn.max_pool), "AvgPool": _pool_rule(nn.avg_pool),
     "FusedBatchNorm": _batch_norm, "FusedBatchNormV2": _batch_norm, "FusedBatchNormV3": _batch_norm,
-    "LeakyRelu": lambda n, x: nn.leaky_relu(x, n.of("alpha", 0.2), n.name),
-    "Cast": lambda n, x: casts.cast(x, n.of("DstT"), n.name),
-    "Shape": lambda n, x: shaping.shape(x, n.of("out_type", int32), n.name),
+    "LeakyRelu": lambda n, x: nn.leaky_relu(x, n.value("alpha", 0.2), n.name),
+    "Cast": lambda n, x: casts.cast(x, n.value("DstT"), n.name),
+    "Shape": lambda n, x: shaping.shape(x, n.value("out_type", int32), n.name),
     "Rank": lambda n, x: shaping.rank(x, n.name),
-    "Size": lambda n, x: shaping.size(x, n.of("out_type", int32), n.name),
-    "Squeeze": lambda n, x: shaping.squeeze(x, n.of("squeeze_dims") or None, n.name),
+    "Size": lambda n, x: shaping.size(x, n.value("out_type", int32), n.name),
+    "Squeeze": lambda n, x: shaping.squeeze(x, n.value("squeeze_dims") or None, n.name),
     "ExpandDims": lambda n, x, axis: shaping.expand_dims(x, _constant_input(axis, f"the axis of {n.name!r}"), n.name),
     "ConcatV2": lambda n, *x: shaping.concat(list(x[:-1]), _constant_input(x[-1], f"the axis of {n.name!r}"), n.name),
-    "Pack": lambda n, *x: shaping.stack(list(x), n.of("axis", 0), n.name),
-    "Unpack": lambda n, x: shaping.unstack(x, n.of("num"), n.of("axis", 0), n.name),
-    "Split": lambda n, axis, x: shaping.split(x, n.of("num_split"), _constant_input(axis, f"the axis of {n.name!r}")),
+    "Pack": lambda n, *x: shaping.stack(list(x), n.value("axis", 0), n.name),
+    "Unpack": lambda n, x: shaping.unstack(x, n.value("num"), n.value("axis", 0), n.name),
+    "Split": lambda n, axis, x: shaping.split(
+        x, n.value("num_split"), _constant_input(axis, f"the axis of {n.name!r}")
+    ),
     "Transpose": lambda n, x,
     perm: shaping.transpose(x, _constant_input(perm, f"the permutation of {n.name!r}"), name=n.name),
     "Pad": lambda n, x, paddings: shaping.pad(x, paddings, name=n.name),
@@ -233,15 +237,15 @@ _OPS: dict[str, Callable[..., Any]] = {
     "Gather": lambda n, x, i: gather.gather(x, i, name=n.name),
     "GatherV2": lambda n, x, i, axis: gather.gather(x, i, axis=_constant_input(axis, f"the axis of {n.name!r}")),
     "Range": lambda n, start, limit, delta: constants.range(start, limit, delta, name=n.name),
-    "ArgMax": _argument(math.argmax), "ArgMin": _argument(math.argmin),
-    "Sum": _reduction(reductions.reduce_sum), "Mean": _reduction(reductions.reduce_mean),
-    "Max": _reduction(reductions.reduce_max), "Min": _reduction(reductions.reduce_min),
-    "Prod": _reduction(reductions.reduce_prod), "All": _reduction(reductions.reduce_all),
-    "Any": _reduction(reductions.reduce_any),
+    "ArgMax": _arg_extreme_rule(math.argmax), "ArgMin": _arg_extreme_rule(math.argmin),
+    "Sum": _reduction_rule(reductions.reduce_sum), "Mean": _reduction_rule(reductions.reduce_mean),
+    "Max": _reduction_rule(reductions.reduce_max), "Min": _reduction_rule(reductions.reduce_min),
+    "Prod": _reduction_rule(reductions.reduce_prod), "All": _reduction_rule(reductions.reduce_all),
+    "Any": _reduction_rule(reductions.reduce_any),
 }  # fmt: skip
 
 
-def _message(graph_def: Any) -> Any:
+def _parse_graph_def(graph_def: Any) -> Any:
     if hasattr(graph_def, "node"):
         return graph_def
     result = graph_messages().GraphDef()
@@ -252,7 +256,7 @@ def _message(graph_def: Any) -> Any:
     return result
 
 
-def _full(name: str) -> str:
+def _full_tensor_name(name: str) -> str:
     return name if ":" in name else f"{name}:0"
 
 

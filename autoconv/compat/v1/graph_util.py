@@ -1,4 +1,4 @@
-"""Parts of GraphDefs."""
+"""Extraction of parts of GraphDefs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
-    """Return a GraphDef with the nodes that the named ones need, in their order.
+    """Return a GraphDef with the named nodes and those on which they depend, in their order.
 
     Raises ValueError for a name that the GraphDef lacks.
 
@@ -20,16 +20,16 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
     """
     if isinstance(dest_nodes, str):
         raise TypeError("dest_nodes must be an iterable of strings.")
-    by_name = {node.name: node for node in graph_def.node}
-    waiting = list(dest_nodes)
+    node_by_name = {node.name: node for node in graph_def.node}
+    worklist = list(dest_nodes)
     names: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in by_name:
+    while worklist:
+        name = worklist.pop()
+        if name not in node_by_name:
             raise ValueError(f"{name} is not in graph")
         if name not in names:
             names.add(name)
-            waiting += [each.lstrip("^").partition(":")[0] for each in by_name[name].input]
+            worklist += [each.lstrip("^").partition(":")[0] for each in node_by_name[name].input]
     result = type(graph_def)()
     result.node.extend(node for node in graph_def.node if node.name in names)
     result.versions.CopyFrom(graph_def.versions)

@@ -29,7 +29,7 @@ class Initializer:
         self.dtype = as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: DTypeLike | None = None, partition_info: object = None) -> Any:
-        return self._value([int(size) for size in shape], self.dtype if dtype is None else as_dtype(dtype))
+        return self._initial_value([int(size) for size in shape], self.dtype if dtype is None else as_dtype(dtype))
 
     def get_config(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -38,7 +38,7 @@ class Initializer:
     def from_config(cls, config: dict[str, Any]) -> Initializer:
         return cls(**config)
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         raise NotImplementedError
 
 
@@ -49,7 +49,7 @@ class zeros_initializer(Initializer):
     array([[0., 0.]], dtype=float32)
     """
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         return constants.zeros(shape, dtype)
 
 
@@ -60,7 +60,7 @@ class ones_initializer(Initializer):
     array([1., 1.], dtype=float32)
     """
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         return constants.ones(shape, dtype)
 
 
@@ -76,7 +76,7 @@ class constant_initializer(Initializer):
         super().__init__(dtype)
         self.value = value
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         array = np.asarray(self.value, dtype.numpy)
         if array.size == 1:
             return conversion.constant(np.full(shape, array.reshape(())), dtype)
@@ -104,18 +104,18 @@ class random_normal_initializer(_RandomInitializer):
         super().__init__(seed, dtype)
         self.mean, self.stddev = mean, stddev
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         return random.normal(shape, self.mean, self.stddev, dtype, self.seed)
 
 
 class truncated_normal_initializer(random_normal_initializer):
-    """Draws from a normal distribution, without those beyond two standard deviations.
+    """Draws from a normal distribution truncated at two standard deviations.
 
     >>> autoconv.compat.v1.truncated_normal_initializer()([2]).shape
     TensorShape([2])
     """
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         return random.truncated_normal(shape, self.mean, self.stddev, dtype, self.seed)
 
 
@@ -132,7 +132,7 @@ class random_uniform_initializer(_RandomInitializer):
         super().__init__(seed, dtype)
         self.minval, self.maxval = minval, maxval
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         return random.uniform(shape, self.minval, 1.0 if self.maxval is None else self.maxval, dtype, self.seed)
 
 
@@ -158,8 +158,8 @@ class variance_scaling_initializer(_RandomInitializer):
             raise ValueError(f"there is no distribution {distribution!r}: write 'truncated_normal' or 'uniform'")
         self.scale, self.mode, self.distribution = scale, mode, distribution
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
-        inputs, outputs = _fans(shape)
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
+        inputs, outputs = _fan_in_and_out(shape)
         count = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[self.mode]
         variance = self.scale / max(1.0, count)
         if self.distribution == "uniform":
@@ -167,7 +167,7 @@ class variance_scaling_initializer(_RandomInitializer):
             return random.uniform(shape, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
             return random.normal(shape, 0.0, math.sqrt(variance), dtype, self.seed)
-        # The standard deviation of a normal distribution that is cut at two of them is 0.8796….
+        # 0.8796… is the standard deviation of a standard normal distribution truncated at ±2.
         return random.truncated_normal(shape, 0.0, math.sqrt(variance) / 0.87962566103423978, dtype, self.seed)
 
 
@@ -207,12 +207,12 @@ class orthogonal_initializer(_RandomInitializer):
         super().__init__(seed, dtype)
         self.gain = gain
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(shape[:-1]), shape[-1]
         q, r = linalg.qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
-        q = q * sign(diag_part(r))  # makes the draw uniform
+        q = q * sign(diag_part(r))  # makes the distribution uniform over orthogonal matrices
         return self.gain * shaping.reshape(shaping.transpose(q) if rows < columns else q, shape)
 
 
@@ -228,7 +228,7 @@ class identity_initializer(Initializer):
         super().__init__(dtype)
         self.gain = gain
 
-    def _value(self, shape: list[int], dtype: Any) -> Any:
+    def _initial_value(self, shape: list[int], dtype: Any) -> Any:
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         return self.gain * constants.eye(shape[0], shape[1], dtype=dtype)
@@ -286,10 +286,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'autoconv.compat.v1.initializers' has no attribute {name!r}")
 
 
-def _fans(shape: Sequence[int]) -> tuple[float, float]:
+def _fan_in_and_out(shape: Sequence[int]) -> tuple[float, float]:
     """Return the numbers of inputs and outputs of a kernel of this shape."""
     if len(shape) < 2:
         size = float(shape[0]) if shape else 1.0
         return size, size
-    field = math.prod(shape[:-2])
-    return float(shape[-2] * field), float(shape[-1] * field)
+    receptive_field = math.prod(shape[:-2])
+    return float(shape[-2] * receptive_field), float(shape[-1] * receptive_field)

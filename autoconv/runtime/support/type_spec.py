@@ -56,7 +56,7 @@ class TypeSpec:
         """Return the rows of a value that is no part of a graph."""
         raise TypeError(f"values of {self} have no rows")
 
-    def _stacked(self, values: Sequence[Any]) -> Any:
+    def _stack_values(self, values: Sequence[Any]) -> Any:
         """Return the value whose rows are these values, which are no parts of a graph."""
         raise TypeError(f"values of {self} cannot be batched")
 
