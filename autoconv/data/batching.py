@@ -9,8 +9,8 @@ import numpy as np
 
 from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
-from autoconv.data.elements import groups, leaves_of, map_specs, rebuild, spec_leaves
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, positive
+from autoconv.data.elements import component_leaf_counts, composite_arrays, map_specs, rebuild, spec_leaves
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, check_positive
 from autoconv.data.sources import row_columns, row_spec
 from autoconv.errors import InvalidArgumentError, Place
 from autoconv.graph.dtypes import int64
@@ -22,85 +22,89 @@ from autoconv.runtime.tensors.static_values import static_value
 
 
 class Batch(Node):
-    """Consecutive elements stacked, `size` at a time; the last batch may be smaller unless `drop_remainder`."""
+    """Stack `size` consecutive elements; the last batch may be smaller unless `drop_remainder`."""
 
     name = "batch"
 
     def __init__(self, source: Node, size: Any, drop_remainder: bool = False) -> None:
-        self.size, self.drop_remainder = positive("batch_size", size), bool(drop_remainder)
-        known = static_value(self.size)
+        self.size, self.drop_remainder = check_positive("batch_size", size), bool(drop_remainder)
+        static_size = static_value(self.size)
         for leaf in spec_leaves(source.spec):
             if not isinstance(leaf, TensorSpec):
                 raise TypeError(
                     f"{self.name} takes elements made of tensors, found {leaf}. Datasets inside of elements are "
                     "batched by flat_map(lambda dataset: dataset.batch(size))."
                 )
-        self.rows = int(known) if self.drop_remainder and known is not None else None
-        super().__init__(self._batched(source.spec), [source], [self.size, *self._values()])
+        self.rows = int(static_size) if self.drop_remainder and static_size is not None else None
+        super().__init__(self._batched_spec(source.spec), [source], [self.size, *self._extra_values()])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size = bindings.number(self.size)
         if size < 1:
             raise InvalidArgumentError(f"batch_size has to be positive, found {size}")
-        waiting: list[Element] = []
+        pending: list[Element] = []
         for element in self.inputs[0].iterate(bindings):
-            waiting.append(element)
-            if len(waiting) == size:
-                yield self._joined(waiting, bindings)
-                waiting = []
-        if waiting and not self.drop_remainder:
-            yield self._joined(waiting, bindings)
+            pending.append(element)
+            if len(pending) == size:
+                yield self._join_elements(pending, bindings)
+                pending = []
+        if pending and not self.drop_remainder:
+            yield self._join_elements(pending, bindings)
 
     def count(self, bindings: Bindings) -> int:
-        known, size = self.inputs[0].count(bindings), bindings.number(self.size)
-        return known if known < 0 else known // size if self.drop_remainder else -(-known // size)
+        element_count, size = self.inputs[0].count(bindings), bindings.number(self.size)
+        return element_count if element_count < 0 else element_count // size if self.drop_remainder else -(
+            -element_count // size
+        )
 
-    def _values(self) -> Sequence[Any]:
+    def _extra_values(self) -> Sequence[Any]:
         return ()
 
-    def _batched(self, spec: Any) -> Any:
-        return map_specs(lambda leaf: _with_rows(leaf, self.rows), spec)
+    def _batched_spec(self, spec: Any) -> Any:
+        return map_specs(lambda leaf: _add_rows_dimension(leaf, self.rows), spec)
 
-    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+    def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         columns, result, start = list(zip(*elements, strict=True)), [], 0
-        for component, (spec, count) in enumerate(groups(self.inputs[0].spec)):
+        for component, (spec, count) in enumerate(component_leaf_counts(self.inputs[0].spec)):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(spec):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += leaves_of(spec._stack_values(rows))
+                result += composite_arrays(spec._stack_values(rows))
             else:
                 result.append(_stack(component, part[0], self.place))
         return result
 
 
 class RaggedBatch(Batch):
-    """A Batch of elements that may differ in the sizes that their specs leave open: they become ragged tensors."""
+    """A Batch of elements that may differ in the unknown sizes of their specs: they become ragged tensors."""
 
     name = "ragged_batch"
 
     def __init__(
         self, source: Node, size: TensorLike, drop_remainder: bool = False, splits_dtype: DTypeLike = int64
     ) -> None:
-        self.spec_of_rows = map_specs(lambda leaf: _ragged_spec(leaf, splits_dtype), source.spec)
+        self.row_specs = map_specs(lambda leaf: _as_ragged_spec(leaf, splits_dtype), source.spec)
         super().__init__(source, size, drop_remainder)
 
-    def _batched(self, spec: Any) -> Any:
-        return super()._batched(self.spec_of_rows)
+    def _batched_spec(self, spec: Any) -> Any:
+        return super()._batched_spec(self.row_specs)
 
-    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+    def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         columns, result, start = list(zip(*elements, strict=True)), [], 0
-        components = flatten(self.spec_of_rows)[0]
-        for component, ((spec, count), row) in enumerate(zip(groups(self.inputs[0].spec), components, strict=True)):
+        components = flatten(self.row_specs)[0]
+        for component, ((spec, count), row) in enumerate(
+            zip(component_leaf_counts(self.inputs[0].spec), components, strict=True)
+        ):
             part, start = columns[start : start + count], start + count
             if is_composite_spec(row):
                 rows = [rebuild(spec, leaves) for leaves in zip(*part, strict=True)]
-                result += leaves_of(row._stack_values(rows))
+                result += composite_arrays(row._stack_values(rows))
             else:
                 result.append(_stack(component, part[0], self.place))
         return result
 
 
-def _ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
+def _as_ragged_spec(leaf: TypeSpec, splits_dtype: DTypeLike) -> Any:
     """Return the spec of a component as a ragged row, if it has sizes that are not known."""
     if not isinstance(leaf, TensorSpec) or not leaf.shape.rank or leaf.shape.is_fully_defined():
         return leaf
@@ -117,10 +121,10 @@ class SparseBatch(Batch):
         self.row_shape = TensorShape(as_shape(row_shape))
         super().__init__(source, size)
 
-    def _batched(self, spec: Any) -> Any:
+    def _batched_spec(self, spec: Any) -> Any:
         return SparseTensorSpec([self.rows, *self.row_shape], spec.dtype)
 
-    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+    def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         shapes = [np.shape(element[0]) for element in elements]
         sizes = [
             max(sizes_of_rows) if size is None else size
@@ -143,24 +147,24 @@ class PaddedBatch(Batch):
         specs, template = flatten(source.spec)
         if any(map(is_composite_spec, specs)):
             raise TypeError(f"padded_batch takes elements made of tensors, found {source.spec}")
-        wanted = (
+        requested_shapes = (
             [leaf.shape for leaf in specs]
             if shapes is None
-            else _entry_per_component(shapes, template, "padded_shapes")
+            else _entries_by_component(shapes, template, "padded_shapes")
         )
-        self.shapes = [_checked_shape(s, leaf) for s, leaf in zip(wanted, specs, strict=True)]
+        self.shapes = [_check_shape(s, leaf) for s, leaf in zip(requested_shapes, specs, strict=True)]
         padding_values = (
-            [None] * len(specs) if values is None else _entry_per_component(values, template, "padding_values")
+            [None] * len(specs) if values is None else _entries_by_component(values, template, "padding_values")
         )
-        self.padding = [_padding(v, leaf) for v, leaf in zip(padding_values, specs, strict=True)]
+        self.padding = [_padding_value(v, leaf) for v, leaf in zip(padding_values, specs, strict=True)]
         super().__init__(source, size, drop_remainder)
 
-    def _batched(self, spec: Any) -> Any:
+    def _batched_spec(self, spec: Any) -> Any:
         leaves, template = flatten(spec)
         specs = [TensorSpec(shape, leaf.dtype) for shape, leaf in zip(self.shapes, leaves, strict=True)]
-        return pack(template, [_with_rows(leaf, self.rows) for leaf in specs])
+        return pack(template, [_add_rows_dimension(leaf, self.rows) for leaf in specs])
 
-    def _joined(self, elements: list[Element], bindings: Bindings) -> Element:
+    def _join_elements(self, elements: list[Element], bindings: Bindings) -> Element:
         columns = zip(*elements, strict=True)
         return [_pad(c, s, v, self.place) for c, s, v in zip(columns, self.shapes, self.padding, strict=True)]
 
@@ -190,23 +194,27 @@ class Unbatch(Node):
                 yield [np.asarray(leaf)[position : position + 1].reshape(np.shape(leaf)[1:]) for leaf in element]
 
     def count(self, bindings: Bindings) -> int:
-        known, rows = self.inputs[0].count(bindings), {leaf.shape[0] for leaf in _specs_of_tensors(self.inputs[0].spec)}
+        element_count, rows = self.inputs[0].count(bindings), {
+            leaf.shape[0] for leaf in _specs_of_tensors(self.inputs[0].spec)
+        }
         row_count = rows.pop() if len(rows) == 1 else None
-        return INFINITE if known == INFINITE else known * row_count if known >= 0 and row_count else UNKNOWN
+        if element_count == INFINITE:
+            return INFINITE
+        return element_count * row_count if element_count >= 0 and row_count else UNKNOWN
 
 
 def _specs_of_tensors(spec: object) -> list[Any]:
-    return [leaf for leaf, count in groups(spec) if count]
+    return [leaf for leaf, count in component_leaf_counts(spec) if count]
 
 
 def _stack(component: int, column: Sequence[Any], place: Place | None) -> np.ndarray:
-    first = np.shape(column[0])
+    first_shape = np.shape(column[0])
     for position, array in enumerate(column):
-        if np.shape(array) != first:
+        if np.shape(array) != first_shape:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-                f"{list(first)} and element {position} had shape {list(np.shape(array))}. Use padded_batch, or map the "
-                "elements to one shape first.",
+                f"{list(first_shape)} and element {position} had shape {list(np.shape(array))}. Use "
+                "padded_batch, or map the elements to one shape first.",
                 place,
             )
     return np.stack([np.asarray(array) for array in column])
@@ -221,41 +229,44 @@ def _pad(column: Sequence[Any], shape: TensorShape, value: Any, place: Place | N
         )
     longest = [max(sizes) for sizes in zip(*(np.shape(array) for array in column), strict=True)]
     static_sizes = shape.as_list() if shape.rank is not None else [None] * len(longest)
-    full = [
+    padded_sizes = [
         size if static_size is None else static_size for static_size, size in zip(static_sizes, longest, strict=True)
     ]
-    if any(size > limit for size, limit in zip(longest, full, strict=True)):
+    if any(size > limit for size, limit in zip(longest, padded_sizes, strict=True)):
         raise InvalidArgumentError(
-            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into {full}.",
+            f"Attempted to pad to a smaller size than the input element: the shape {longest} does not fit into "
+            f"{padded_sizes}.",
             place,
         )
-    result: np.ndarray = np.full((len(column), *full), value, np.asarray(column[0]).dtype)
+    result: np.ndarray = np.full((len(column), *padded_sizes), value, np.asarray(column[0]).dtype)
     for position, array in enumerate(column):
         part: tuple[Any, ...] = (position, *(slice(0, size) for size in np.shape(array)))
         result[part] = array
     return result
 
 
-def _entry_per_component(values: Any, template: Template | None, what: str) -> list[Any]:
+def _entries_by_component(values: Any, template: Template | None, parameter: str) -> list[Any]:
     """Return one entry for each component; a single one applies to all."""
     if template is None:
         return [values]
-    if what == "padded_shapes" and isinstance(values, (list, TensorShape)):
-        raise TypeError(f"{what} has to have the structure of the elements, found {values!r}")
+    if parameter == "padded_shapes" and isinstance(values, (list, TensorShape)):
+        raise TypeError(f"{parameter} has to have the structure of the elements, found {values!r}")
     if template.keys is not None and isinstance(values, dict):
         parts = [values[key] for key in template.keys]
     elif isinstance(values, tuple) and len(values) == len(template.children):
         parts = list(values)
-    elif what == "padding_values" and not isinstance(values, (tuple, dict)):
+    elif parameter == "padding_values" and not isinstance(values, (tuple, dict)):
         return [values] * template.leaf_count
     else:
-        raise TypeError(f"{what} has to have the structure of the elements, found {values!r}")
+        raise TypeError(f"{parameter} has to have the structure of the elements, found {values!r}")
     return [
-        x for part, child in zip(parts, template.children, strict=True) for x in _entry_per_component(part, child, what)
+        x for part, child in zip(parts, template.children, strict=True) for x in _entries_by_component(
+            part, child, parameter
+        )
     ]
 
 
-def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
+def _check_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
     entries = np.asarray(shape).tolist() if hasattr(shape, "numpy") else shape
     if isinstance(entries, (list, tuple)):
         entries = [None if d is not None and d == -1 else d for d in entries]
@@ -267,7 +278,7 @@ def _checked_shape(shape: Any, leaf: TensorSpec) -> TensorShape:
     return result
 
 
-def _padding(value: Any, leaf: TensorSpec) -> Any:
+def _padding_value(value: Any, leaf: TensorSpec) -> Any:
     if value is None:
         return b"" if leaf.dtype.is_string else False if leaf.dtype.is_bool else 0
     item = np.asarray(value).item() if not isinstance(value, (str, bytes)) else value
@@ -276,7 +287,7 @@ def _padding(value: Any, leaf: TensorSpec) -> Any:
     return item.encode() if isinstance(item, str) else item
 
 
-def _with_rows(leaf: Any, rows: int | None) -> Any:
+def _add_rows_dimension(leaf: Any, rows: int | None) -> Any:
     if is_composite_spec(leaf):
         return leaf._batch(rows)
     shape = leaf.type.shape

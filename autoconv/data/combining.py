@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import joined_specs
+from autoconv.data.elements import join_element_specs
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, positive
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Element, Node, check_positive
 from autoconv.data.shuffling import Stream
 from autoconv.data.threads import prefetch
 from autoconv.data.transforms import thread_count
@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import Template, pack
 
 
 class Zip(Node):
-    """Tuples of elements of several datasets, as long as all of them have one.
+    """Tuples of elements of several datasets, up to the end of the shortest.
 
     `strict` raises ValueError if they do not end together, as Python's zip does.
     """
@@ -46,7 +46,7 @@ class Concatenate(Node):
     name = "concatenate"
 
     def __init__(self, first: Node, second: Node) -> None:
-        super().__init__(joined_specs(first.spec, second.spec), [first, second])
+        super().__init__(join_element_specs(first.spec, second.spec), [first, second])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         for source in self.inputs:
@@ -73,7 +73,7 @@ class Interleave(Node):
                 f"The function of `{name}` must return a dataset. Got {self.function.spec}. "
                 "Dataset.from_tensors(value) makes one of a single element."
             )
-        self.cycle, self.block = positive("cycle_length", cycle), positive("block_length", block)
+        self.cycle, self.block = check_positive("cycle_length", cycle), check_positive("block_length", block)
         self.workers = thread_count(workers)
         values = [*self.function.values, self.cycle, self.block]
         super().__init__(self.function.spec.element_spec, [source], values)
@@ -84,35 +84,35 @@ class Interleave(Node):
         if min(size, block) < 1:
             raise ValueError(f"cycle_length and block_length have to be positive, found {size} and {block}")
         cycle: list[Iterator[Element] | None] = [None] * size
-        position = given = 0
-        ended = False
-        while not ended or any(cycle):
+        position = emitted = 0
+        is_exhausted = False
+        while not is_exhausted or any(cycle):
             current = cycle[position]
             if current is None:
-                made = None if ended else next(source, None)
-                if made is not None:
-                    cycle[position] = self._started(run(made)[0])
+                source_element = None if is_exhausted else next(source, None)
+                if source_element is not None:
+                    cycle[position] = self._start(run(source_element)[0])
                     continue
-                ended = True
+                is_exhausted = True
             else:
                 element = next(current, None)
                 if element is not None:
                     yield element
-                    given += 1
-                    if given < block:
+                    emitted += 1
+                    if emitted < block:
                         continue
                 else:
                     cycle[position] = None
-            position, given = (position + 1) % size, 0
+            position, emitted = (position + 1) % size, 0
 
-    def _started(self, dataset: Any) -> Iterator[Element]:
-        """Return the elements of a dataset; with threads, one of its own computes them ahead."""
+    def _start(self, dataset: Any) -> Iterator[Element]:
+        """Return the elements of a dataset; with threads, one thread per dataset computes them ahead."""
         elements: Iterator[Element] = dataset.iterate()
         return prefetch(elements, 2) if self.workers else elements
 
 
 class Sample(Node):
-    """At each step an element of one of several datasets, drawn by their weights or chosen by a choice dataset."""
+    """Elements of several datasets, each from one drawn by weights or selected by a choice dataset."""
 
     name = "sample_from_datasets"
 
@@ -121,11 +121,11 @@ class Sample(Node):
     ) -> None:
         spec = sources[0].spec
         for source in sources[1:]:
-            spec = joined_specs(spec, source.spec)
+            spec = join_element_specs(spec, source.spec)
         self.weights = np.ones(len(sources)) if weights is None else np.asarray(weights, np.float64)
         if self.weights.shape != (len(sources),) or (self.weights < 0).any() or not self.weights.sum():
             raise ValueError(f"one weight of at least 0 is needed for each of {len(sources)} datasets, found {weights}")
-        self.stream = Stream(seed, anew=False)
+        self.stream = Stream(seed, reshuffles=False)
         self.stops = stops
         self.choice = choice
         super().__init__(spec, [*sources, *([choice] if choice is not None else [])])
@@ -153,14 +153,14 @@ class Sample(Node):
             for element in self.choice.iterate(bindings):
                 yield int(element[0])
             return
-        chances = [i for i in range(len(self.weights)) if self.weights[i] > 0]
-        logits = np.log(self.weights[chances].astype(np.float32))
+        candidates = [i for i in range(len(self.weights)) if self.weights[i] > 0]
+        logits = np.log(self.weights[candidates].astype(np.float32))
         limits = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
         draw = self.stream.begin(bindings)
-        while any(i in alive for i in chances):
+        while any(i in alive for i in candidates):
             high, low = Philox.of_seed(draw.word(), draw.word()).words(2).tolist()
-            unit = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
-            yield chances[min(int(np.searchsorted(limits, unit * limits[-1], "right")), len(chances) - 1)]
+            fraction = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
+            yield candidates[min(int(np.searchsorted(limits, fraction * limits[-1], "right")), len(candidates) - 1)]
 
 
 __all__ = ["Concatenate", "Interleave", "Sample", "Zip"]

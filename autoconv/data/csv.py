@@ -18,7 +18,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 
-_CANDIDATES = (int32, int64, float32, float64, string)  # from narrow to wide
+_CANDIDATES = (int32, int64, float32, float64, string)  # from the narrowest to the widest
 
 
 class Csv(FileNode):
@@ -62,26 +62,26 @@ class Csv(FileNode):
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         # latin-1 maps every byte to itself: the fields are encoded back below
         lines = io.TextIOWrapper(file, "latin-1", newline="")
-        for place, record in records(lines, self.delimiter, self.quotes, path, self.header):
+        for location, record in records(lines, self.delimiter, self.quotes, path, self.header):
             fields = record
             if self.columns is not None:
                 if max(self.columns) >= len(record):
                     raise InvalidArgumentError(
-                        f"{place}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
+                        f"{location}: Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
                     )
                 fields = [record[column] for column in self.columns]
             elif len(record) != len(self.dtypes):
                 raise InvalidArgumentError(
-                    f"{place}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
+                    f"{location}: Expect {len(self.dtypes)} fields but have {len(record)} in record"
                 )
-            values = [self._value(i, field, place) for i, field in enumerate(fields)]
+            values = [self._parse_field(i, field, location) for i, field in enumerate(fields)]
             yield [values[i] for i in self.order]
 
-    def _value(self, position: int, field: str, place: str) -> Any:
+    def _parse_field(self, position: int, field: str, location: str) -> Any:
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing):
             if default is None:
-                raise InvalidArgumentError(f"{place}: Field {position} is required but missing in record!")
+                raise InvalidArgumentError(f"{location}: Field {position} is required but missing in record!")
             return default
         if dtype.is_string:
             return text(field.encode("latin-1"))
@@ -89,7 +89,7 @@ class Csv(FileNode):
             return parse_number(field, dtype)
         except (ValueError, OverflowError):
             raise InvalidArgumentError(
-                f"{place}: Field {position} in record is not a valid {dtype.name}: {field}"
+                f"{location}: Field {position} in record is not a valid {dtype.name}: {field}"
             ) from None
 
 
@@ -121,16 +121,16 @@ def column_names(path: str, delimiter: str) -> list[str]:
 
 def guess_dtypes(path: str, delimiter: str, columns: Sequence[int], header: bool, rows: int = 100) -> list[DType]:
     """Return the narrowest dtype of each column that fits its first values."""
-    kinds = [0] * len(columns)
+    candidate_indices = [0] * len(columns)
     with open(path, encoding="latin-1", newline="") as file:
         for number, (_, record) in enumerate(records(file, delimiter, True, path, header)):
             if number == rows:
                 break
             for i, column in enumerate(columns):
                 field = record[column] if column < len(record) else ""
-                while field and not _is_valid_as(field, _CANDIDATES[kinds[i]]):
-                    kinds[i] += 1
-    return [_CANDIDATES[i] for i in kinds]
+                while field and not _is_valid_as(field, _CANDIDATES[candidate_indices[i]]):
+                    candidate_indices[i] += 1
+    return [_CANDIDATES[i] for i in candidate_indices]
 
 
 def _is_valid_as(field: str, dtype: DType) -> bool:
@@ -164,10 +164,10 @@ def column_default(entry: Any) -> tuple[DType, Any]:
         except TypeError:
             pass
     tensor = convert_to_tensor(entry)
-    known = static_value(tensor)
-    if known is None:
+    static_default = static_value(tensor)
+    if static_default is None:
         raise ValueError(f"the default of a column has to be a constant, found {entry!r}")
-    values = np.ravel(known)
+    values = np.ravel(static_default)
     if len(values) > 1:
         raise ValueError(f"each column has one default, found {entry!r}")
     if not len(values):

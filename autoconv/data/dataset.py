@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.data import batching, combining, files, grouping, shuffling, sources, transforms
-from autoconv.data.derived import Kept, Resampled
+from autoconv.data.derived import ResamplingMethods, StorageMethods
 from autoconv.data.elements import components, element_type
 from autoconv.data.iterables import DatasetV2, Iterable
 from autoconv.data.iterators import IteratorSpec
@@ -52,7 +52,7 @@ GRAPH_ITERATOR = Hook("autoconv.compat.v1.data")  # makes an iterator of a graph
 
 
 @presented_methods
-class Dataset(Kept, Resampled, DatasetV2):
+class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
     """A sequence of elements: tensors, or structures (tuples, dicts, named tuples) of tensors of known types.
 
     Create one with `from_tensor_slices`, `range`, `from_generator` and the like; each method returns a new one.
@@ -87,8 +87,8 @@ class Dataset(Kept, Resampled, DatasetV2):
 
         Raises ValueError for scalars and for tensors of different lengths.
         """
-        is_composite_there = any(map(is_composite, flatten(tensors, is_composite)[0]))
-        return Dataset(sources.CompositeSlices(tensors) if is_composite_there else sources.Slices(tensors))
+        has_composites = any(map(is_composite, flatten(tensors, is_composite)[0]))
+        return Dataset(sources.CompositeSlices(tensors) if has_composites else sources.Slices(tensors))
 
     @staticmethod
     def range(*args: Any, output_type: Any = int64, name: str | None = None) -> Dataset:
@@ -112,7 +112,7 @@ class Dataset(Kept, Resampled, DatasetV2):
         if not callable(generator):
             raise TypeError(f"`generator` must be a Python callable, found {generator!r}. Give the function itself.")
         spec = sources.signature_of(output_signature, output_types, output_shapes)
-        return Dataset(sources.Generated(generator, spec, tuple(args or ())))
+        return Dataset(sources.FromGenerator(generator, spec, tuple(args or ())))
 
     @staticmethod
     def from_npy(path: Any, mmap_mode: str | None = "r") -> Dataset:
@@ -132,7 +132,7 @@ class Dataset(Kept, Resampled, DatasetV2):
 
         Raises InvalidArgumentError if there are none.
         """
-        paths = files.matching(file_pattern)
+        paths = files.match_patterns(file_pattern)
         names = Dataset(sources.Slices(np.array([path.encode() for path in paths], object)))
         return names if shuffle is False else names.shuffle(len(paths), seed=seed)
 
@@ -150,7 +150,7 @@ class Dataset(Kept, Resampled, DatasetV2):
         leaves, template = flatten(arguments)
         if template is None:
             leaves, template = flatten((arguments,))
-        return Dataset(combining.Zip([_node(leaf, "zip") for leaf in leaves], template))
+        return Dataset(combining.Zip([_dataset_node(leaf, "zip") for leaf in leaves], template))
 
     @staticmethod
     def sample_from_datasets(
@@ -168,7 +168,7 @@ class Dataset(Kept, Resampled, DatasetV2):
         >>> sorted(map(int, mixed))
         [0, 1, 2, 100, 101, 102]
         """
-        nodes = [_node(dataset, "sample_from_datasets") for dataset in datasets]
+        nodes = [_dataset_node(dataset, "sample_from_datasets") for dataset in datasets]
         if not nodes:
             raise ValueError("sample_from_datasets takes one or more datasets, found none")
         return Dataset(combining.Sample(nodes, weights, seed, stop_on_empty_dataset))
@@ -184,8 +184,8 @@ class Dataset(Kept, Resampled, DatasetV2):
         >>> list(map(int, autoconv.data.Dataset.choose_from_datasets([small, large], choice)))
         [0, 100, 1, 101]
         """
-        nodes = [_node(dataset, "choose_from_datasets") for dataset in datasets]
-        choice = _node(choice_dataset, "choose_from_datasets")
+        nodes = [_dataset_node(dataset, "choose_from_datasets") for dataset in datasets]
+        choice = _dataset_node(choice_dataset, "choose_from_datasets")
         return Dataset(combining.Sample(nodes, None, 0, stop_on_empty_dataset, choice))
 
     # ---- transformations
@@ -284,7 +284,7 @@ class Dataset(Kept, Resampled, DatasetV2):
         return Dataset(transforms.Shard(self.node, num_shards, index))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
-        """(position, element) with int64 positions."""
+        """Pairs (position, element) with int64 positions."""
         return Dataset(transforms.Enumerate(self.node, start))
 
     def window(
@@ -357,7 +357,7 @@ class Dataset(Kept, Resampled, DatasetV2):
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, followed by those of another dataset of the same spec; raises TypeError for another spec."""
-        return Dataset(combining.Concatenate(self.node, _node(dataset, "concatenate")))
+        return Dataset(combining.Concatenate(self.node, _dataset_node(dataset, "concatenate")))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The outputs of `state, output = scan_func(state, element)`, starting from `initial_state`."""
@@ -372,7 +372,7 @@ class Dataset(Kept, Resampled, DatasetV2):
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """transformation_func(self), which must return a dataset."""
         result = transformation_func(self)
-        _node(result, "apply")
+        _dataset_node(result, "apply")
         return result
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
@@ -380,8 +380,8 @@ class Dataset(Kept, Resampled, DatasetV2):
         return Dataset(WithOptions(self.node, options))
 
 
-def _node(dataset: Any, what: str) -> Node:
+def _dataset_node(dataset: Any, method: str) -> Node:
     node = getattr(dataset, "node", None)
     if not isinstance(node, Node):
-        raise TypeError(f"{what} takes datasets, found {type(dataset).__name__}: {dataset!r}")
+        raise TypeError(f"{method} takes datasets, found {type(dataset).__name__}: {dataset!r}")
     return node

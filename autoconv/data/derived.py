@@ -1,4 +1,4 @@
-"""Methods of datasets that store elements in folders, batch them again, or drop some of them."""
+"""Methods of datasets that store elements in folders, batch them again, or drop some."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from autoconv.data.iterables import Iterable
-from autoconv.data.nodes import NOTHING
+from autoconv.data.nodes import NO_BINDINGS
 from autoconv.data.resampling import IgnoreErrors, Rebatch, RejectionResample
 from autoconv.data.sources import Counter
-from autoconv.data.stored import Saved, Snapshot, saving
+from autoconv.data.stored import SavedElements, Snapshot, save_while_iterating
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.recording.regions import current_region
@@ -17,8 +17,8 @@ from autoconv.runtime.recording.tracebacks import presented_methods
 
 
 @presented_methods
-class Kept(Iterable):
-    """Datasets in folders."""
+class StorageMethods(Iterable):
+    """Methods that write datasets into folders and read them."""
 
     def save(
         self, path: str, compression: str | None = None, shard_func: Callable[..., Any] | None = None,
@@ -37,7 +37,7 @@ class Kept(Iterable):
         """
         if current_region() is not None:
             raise ValueError("a dataset is saved outside of functions, when the program runs")
-        for _ in saving(self.node, NOTHING, path):
+        for _ in save_while_iterating(self.node, NO_BINDINGS, path):
             pass
 
     @classmethod
@@ -56,7 +56,7 @@ class Kept(Iterable):
         >>> len(autoconv.data.Dataset.load(folder))
         3
         """
-        dataset = cls(Saved(path, element_spec))
+        dataset = cls(SavedElements(path, element_spec))
         if reader_func is None:
             return dataset
         nested: Any = cls.from_tensors(dataset)  # type: ignore[attr-defined]
@@ -75,8 +75,8 @@ class Kept(Iterable):
 
 
 @presented_methods
-class Resampled(Iterable):
-    """Datasets with the elements of others, in other batches or numbers."""
+class ResamplingMethods(Iterable):
+    """Methods that batch elements again, drop some of them, or generate numbers."""
 
     @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: DTypeLike = int64, name: str | None = None) -> Self:
@@ -91,7 +91,7 @@ class Resampled(Iterable):
         self, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None,
         name: str | None = None,
     ) -> Self:  # fmt: skip
-        """Pairs (class, element), where elements are left out at random until classes have the target distribution.
+        """Pairs (class, element); elements are dropped at random so that classes have the target distribution.
 
         `class_func(element)` gives the number of a class. Without `initial_dist` it is estimated.
         """

@@ -31,7 +31,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 def components(structure: Any) -> tuple[list[Any], Template | None]:
     """Return the tensors and datasets of a structure, and its template; raises TypeError for other leaves."""
     leaves, template = _flatten_element(_lists_to_tensors(structure))
-    return [_component(leaf) for leaf in leaves], template
+    return [_convert_component(leaf) for leaf in leaves], template
 
 
 def _flatten_element(element: object) -> tuple[list[Any], Template | None]:
@@ -39,17 +39,17 @@ def _flatten_element(element: object) -> tuple[list[Any], Template | None]:
     leaves, template = flatten(element)
     if all(leaf is None for leaf in leaves):
         return leaves, template
-    without_none = replace_leaves(template, iter([_NONE if leaf is None else None for leaf in leaves]))
+    without_none = replace_leaves(template, iter([_NONE_TEMPLATE if leaf is None else None for leaf in leaves]))
     return [leaf for leaf in leaves if leaf is not None], without_none
 
 
-_NONE = Template(NoneTensorSpec(), None, ())
+_NONE_TEMPLATE = Template(NoneTensorSpec(), None, ())
 
 
-def state(structure: Any) -> Any:
+def initial_state(structure: Any) -> Any:
     """Return a loop's initial state: Python numbers stay weak, all other leaves become tensors."""
     leaves, template = flatten(_lists_to_tensors(structure))
-    return pack(template, [x if isinstance(x, (bool, int, float)) else _component(x) for x in leaves])
+    return pack(template, [x if isinstance(x, (bool, int, float)) else _convert_component(x) for x in leaves])
 
 
 def spec_of(leaf: Any) -> Any:
@@ -65,7 +65,7 @@ def spec_leaves(spec: Any) -> list[Any]:
 
 
 def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
-    """Return the specs of the leaves, and the template of elements: composites are taken apart."""
+    """Return the specs of the leaves, and the template of elements, with composites split into components."""
     return expand_specs(*flatten(spec))
 
 
@@ -75,13 +75,17 @@ def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
     return pack(outer, specs)
 
 
-def groups(spec: object) -> list[tuple[Any, int]]:
-    """Return the specs of an element's components, composites whole, each with the number of its leaves."""
-    return [(one, len(spec_parts(one)[0]) if is_composite_spec(one) else 1) for one in flatten(spec)[0]]
+def component_leaf_counts(spec: object) -> list[tuple[Any, int]]:
+    """Return the specs of an element's components (a composite is one), each with the number of its leaves."""
+    return [
+        (
+            component_spec, len(spec_parts(component_spec)[0]) if is_composite_spec(component_spec) else 1
+        ) for component_spec in flatten(spec)[0]
+    ]
 
 
-def leaves_of(value: object) -> list[Any]:
-    """Return the arrays of a composite; None has none."""
+def composite_arrays(value: object) -> list[Any]:
+    """Return the arrays of a composite, an empty list for None."""
     return [] if value is None else [np.asarray(leaf) for leaf in flatten(value)[0]]
 
 
@@ -96,38 +100,42 @@ def leaf_type(spec: Any) -> Type:
 
 
 def rebuild(spec: Any, leaves: Sequence[Any]) -> Any:
-    """Return the element as users see it: a structure of tensors (symbolic ones for graph values) and datasets."""
+    """Return the element passed to users: a structure of tensors (symbolic ones for graph values) and datasets."""
     specs, template = flat_spec(spec)
-    return pack(template, [_leaf(one, value) for one, value in zip(specs, leaves, strict=True)])
+    return pack(
+        template, [_wrap_leaf(component_spec, value) for component_spec, value in zip(specs, leaves, strict=True)]
+    )
 
 
 def map_specs(function: Callable[[Any], Any], spec: Any) -> Any:
     """Return the structure of specs with `function` applied to each."""
     specs, template = flatten(spec)
-    return pack(template, [function(one) for one in specs])
+    return pack(template, [function(leaf) for leaf in specs])
 
 
-def joined_specs(first: Any, second: Any) -> Any:
+def join_element_specs(first: Any, second: Any) -> Any:
     """Return the spec of elements of either; raises TypeError for different structures or dtypes."""
-    (one, template), (two, other) = flatten(first), flatten(second)
-    if template != other or any(type(a) is not type(b) or not _same_kind(a, b) for a, b in zip(one, two, strict=True)):
+    (first_leaves, template), (second_leaves, second_template) = flatten(first), flatten(second)
+    if template != second_template or any(
+        type(a) is not type(b) or not _can_join(a, b) for a, b in zip(first_leaves, second_leaves, strict=True)
+    ):
         raise TypeError(f"the elements of two datasets have to be of one kind; found {first} and {second}")
-    return pack(template, [_join_specs(a, b) for a, b in zip(one, two, strict=True)])
+    return pack(template, [_join_leaf_specs(a, b) for a, b in zip(first_leaves, second_leaves, strict=True)])
 
 
-def _same_kind(a: Any, b: Any) -> bool:
+def _can_join(a: Any, b: Any) -> bool:
     if is_composite_spec(a):
         return a.most_specific_common_supertype([b]) is not None
     return a.dtype is b.dtype if isinstance(a, TensorSpec) else bool(a == b)
 
 
-def _join_specs(a: Any, b: Any) -> Any:
+def _join_leaf_specs(a: Any, b: Any) -> Any:
     if is_composite_spec(a):
         return a.most_specific_common_supertype([b])
     return TensorSpec(join_shapes(a.type.shape, b.type.shape), a.dtype) if isinstance(a, TensorSpec) else a
 
 
-def _leaf(spec: Any, value: Any) -> Any:
+def _wrap_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return spec(value)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -152,7 +160,7 @@ def _lists_to_tensors(structure: Any) -> Any:
     return type(structure)(**fields)
 
 
-def _component(leaf: Any) -> Any:
+def _convert_component(leaf: Any) -> Any:
     if hasattr(type(leaf), "__autoconv_spec__"):
         return leaf
     if leaf is None:

@@ -32,7 +32,7 @@ class FileNode(Node):
             raise ValueError(f"compression_type is one of '', 'GZIP' and 'ZLIB', found {compression_type!r}")
         node = getattr(filenames, "node", None)
         self.compression = compression_type
-        self.files = node if isinstance(node, Node) else _names(filenames)
+        self.files = node if isinstance(node, Node) else _name_rows(filenames)
         super().__init__(spec, [self.files])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -43,7 +43,7 @@ class FileNode(Node):
     def contents(self, path: str) -> Iterator[Element]:
         """Yield the elements of one file; raises DataLossError where its compression is damaged."""
         try:
-            with self.opened(path) as file:
+            with self.open_file(path) as file:
                 yield from self.read(file, path)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataLossError(f"{path} is damaged, or not compressed by {self.compression}: {error}") from None
@@ -51,15 +51,15 @@ class FileNode(Node):
     def read(self, file: IO[bytes], path: str) -> Iterator[Element]:
         raise NotImplementedError
 
-    def opened(self, path: str) -> IO[bytes]:
+    def open_file(self, path: str) -> IO[bytes]:
         try:
-            file = open(path, "rb")  # noqa: SIM115 who reads it closes it
+            file = open(path, "rb")  # noqa: SIM115 the caller closes it
         except FileNotFoundError:
             raise NotFoundError(f"{path}; No such file or directory") from None
         except IsADirectoryError:
             raise InvalidArgumentError(f"{path} is a folder. Dataset.list_files gives the files in it.") from None
         if self.compression == "GZIP":
-            return _Closing(gzip.GzipFile(fileobj=file), file)
+            return _OwningReader(gzip.GzipFile(fileobj=file), file)
         if self.compression == "ZLIB":
             with file:
                 return io.BytesIO(zlib.decompress(file.read()))
@@ -130,10 +130,10 @@ class FixedLengthRecords(FileNode):
             yield [text(body[start : start + self.size])]
 
 
-def matching(pattern: Any) -> list[str]:
+def match_patterns(pattern: Any) -> list[str]:
     """Return the files that match one or more glob patterns, sorted; raises InvalidArgumentError if there are none."""
     patterns = [os.fsdecode(p) for p in np.ravel(np.asarray(_as_strings(pattern), object))]
-    result = sorted({path for one in patterns for path in glob.glob(one)})
+    result = sorted({path for each_pattern in patterns for path in glob.glob(each_pattern)})
     if not result:
         raise InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
     return result
@@ -146,7 +146,7 @@ def text(value: bytes) -> Any:
     return result
 
 
-def _names(filenames: Any) -> Slices:
+def _name_rows(filenames: Any) -> Slices:
     names = convert_to_tensor(_as_strings(filenames))
     if not names.dtype.is_string:
         raise TypeError(f"`filenames` must be names of files, found {filenames!r}")
@@ -159,7 +159,7 @@ def _as_strings(names: Any) -> Any:
     return [_as_strings(name) for name in names] if isinstance(names, (list, tuple)) else names
 
 
-class _Closing(io.BufferedReader):
+class _OwningReader(io.BufferedReader):
     """A reader that also closes the underlying file."""
 
     def __init__(self, reader: Any, file: IO[bytes]) -> None:

@@ -24,7 +24,7 @@ from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.tracing.specialise.trace import LOCK
 
 
-class _OfElements(Contract):
+class _ElementFunctionContract(Contract):
     """The contract of a function that is traced once and run for every element: it creates no variables."""
 
     def on_variable_created(self, variable: Any) -> None:
@@ -49,7 +49,7 @@ class ElementFunction:
         if outer is not None and outer.contract.runs_plain:
             raise StagingError("a dataset is made, which `compile` leaves to Python", current_place())
         self.name = name
-        region = new_trace(name, _OfElements()).root if outer is None else subregion(outer, name)
+        region = new_trace(name, _ElementFunctionContract()).root if outer is None else subregion(outer, name)
         self.spec = trace_function(function, spec, region, name)
         if outer is None:
             self.values = [obj for obj, _ in region.trace.captures.values()]
@@ -58,7 +58,7 @@ class ElementFunction:
         self._graph = optimise(region.graph)
         self._code: Callable[[Sequence[Any]], list[Any]] | None = None
 
-    def _compiled(self) -> Callable[[Sequence[Any]], list[Any]]:
+    def _compile_once(self) -> Callable[[Sequence[Any]], list[Any]]:
         """Compile at first use: many datasets are never iterated over."""
         if self._code is None:
             self._code = compile_graph(self._graph)
@@ -67,8 +67,8 @@ class ElementFunction:
     def runner(self, bindings: Bindings) -> Run:
         """Return the function of leaves, for one run."""
         captured = [bindings.of(value) for value in self.values]
-        compiled = self._compiled()
-        return lambda leaves: compiled([*map(_array, leaves), *captured])
+        compiled = self._compile_once()
+        return lambda leaves: compiled([*map(_scalar_to_array, leaves), *captured])
 
 
 def trace_function(function: Callable[..., Any], spec: Any, region: Region, name: str) -> Any:
@@ -80,7 +80,7 @@ def trace_function(function: Callable[..., Any], spec: Any, region: Region, name
         arguments = element if type(element) is tuple else (element,)
         _check_arity(function, arguments, spec, name)
         result = call(function)(*arguments)
-        leaves, template = _result(result, function, name)
+        leaves, template = _result_leaves(result, function, name)
         region.graph.outputs = [region.lift(graph_value(region, leaf)) for leaf in leaves]
         return spec_of_leaves(template, leaves)
 
@@ -95,11 +95,11 @@ def _check_arity(function: Any, arguments: tuple[Any, ...], spec: Any, name: str
     except TypeError as error:
         raise TypeError(
             f"the function of `{name}` is given {len(arguments)} argument{'s' * (len(arguments) != 1)}, for elements "
-            f"{spec}; {_name(function)}{signature} does not take them: {error}"
+            f"{spec}; {_function_name(function)}{signature} does not take them: {error}"
         ) from None
 
 
-def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
+def _result_leaves(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
     if isinstance(result, list) and is_structure(result):  # several results, as of `numpy_function`; no rows of one
         result = tuple(result)
     parts = flatten(result)[0]
@@ -107,7 +107,7 @@ def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
         if type(leaf) is Variant or all(part is None for part in parts):
             kind = "None" if leaf is None else "values of more than one kind, depending on a tensor"
             raise TypeError(
-                f"the function of `{name}` has to give tensors on every path; {_name(function)} gives {kind}. "
+                f"the function of `{name}` has to give tensors on every path; {_function_name(function)} gives {kind}. "
                 "Return the element, or a structure of tensors."
             )
     try:
@@ -115,13 +115,13 @@ def _result(result: Any, function: Any, name: str) -> tuple[list[Any], Any]:
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"the function of `{name}` has to give tensors, or tuples and dicts of them; "
-            f"{_name(function)} gives {type(result).__name__}: {error}"
+            f"{_function_name(function)} gives {type(result).__name__}: {error}"
         ) from None
 
 
-def _array(leaf: Any) -> Any:
+def _scalar_to_array(leaf: Any) -> Any:
     return np.asarray(leaf) if isinstance(leaf, np.generic) else leaf
 
 
-def _name(function: Any) -> str:
+def _function_name(function: Any) -> str:
     return getattr(function, "__qualname__", None) or repr(function)

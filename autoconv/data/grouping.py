@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.data.batching import Batch, PaddedBatch
 from autoconv.data.elements import spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import Bindings, Bound, Element, Node, number
+from autoconv.data.nodes import Bindings, BoundDataset, Element, Node, integer_tensor
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
@@ -20,32 +20,36 @@ from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 
-_KEY = TensorSpec([], int64)
+_KEY_SPEC = TensorSpec([], int64)
 
 
 class GroupByWindow(Node):
     """The elements of the datasets reduce(key, group), for groups of elements of equal key.
 
     A group is reduced when it is as long as its window. Groups left at the end follow in the order of their keys.
-    `nested` makes the spec of a dataset from the spec of its elements.
+    `dataset_spec` makes the spec of a dataset from the spec of its elements.
     """
 
     name = "group_by_window"
 
     def __init__(
         self, source: Node, key: Callable[..., Any], reduce: Callable[..., Any], size: Any,
-        size_of: Callable[[Any], Any] | None, nested: Callable[[Any], Any],
+        size_of: Callable[[Any], Any] | None, dataset_spec: Callable[[Any], Any],
     ) -> None:  # fmt: skip
         if (size is None) == (size_of is None):
             raise ValueError("group_by_window takes either `window_size` or `window_size_func`")
-        self.key = ElementFunction(_integer(key), source.spec, "group_by_window")
-        self.reduce = ElementFunction(reduce, (_KEY, nested(source.spec)), "group_by_window")
-        if not isinstance(self.reduce.spec, type(nested(source.spec))):
+        self.key = ElementFunction(_cast_to_integer(key), source.spec, "group_by_window")
+        self.reduce = ElementFunction(reduce, (_KEY_SPEC, dataset_spec(source.spec)), "group_by_window")
+        if not isinstance(self.reduce.spec, type(dataset_spec(source.spec))):
             raise TypeError(f"the `reduce_func` of group_by_window has to return a dataset, found {self.reduce.spec}")
-        fixed = None if size is None else number(size)
-        self.size_of = ElementFunction(_integer(size_of or (lambda key: fixed)), _KEY, "group_by_window")
+        fixed_size = None if size is None else integer_tensor(size)
+        self.size_of = ElementFunction(
+            _cast_to_integer(size_of or (lambda key: fixed_size)), _KEY_SPEC, "group_by_window"
+        )
         functions = (self.key, self.reduce, self.size_of)
-        super().__init__(self.reduce.spec.element_spec, [source], [x for each in functions for x in each.values])
+        super().__init__(
+            self.reduce.spec.element_spec, [source], [x for function in functions for x in function.values]
+        )
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         key_of, reduce, size_of = (each.runner(bindings) for each in (self.key, self.reduce, self.size_of))
@@ -58,12 +62,12 @@ class GroupByWindow(Node):
 
         elements = self.inputs[0].iterate(bindings)
         for key, group in _full_groups(elements, lambda element: int(np.asarray(key_of(element)[0])), size):
-            yield from reduce([np.int64(key), Bound(_Elements(self.inputs[0].spec, group))])[0].iterate()
+            yield from reduce([np.int64(key), BoundDataset(_ComputedElements(self.inputs[0].spec, group))])[0].iterate()
 
 
 @dataclass(frozen=True)
 class Padding:
-    """Padding of the elements of a bucket. With `to_boundary`, open sizes become its upper bound less 1."""
+    """Padding of the elements of a bucket. With `to_boundary`, unknown sizes become its upper bound less 1."""
 
     shapes: Any
     values: Any
@@ -84,10 +88,10 @@ class BucketByLength(Node):
                 f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1`, found {len(sizes)} and "
                 f"{len(boundaries)}"
             )
-        self.length = ElementFunction(_integer(length), source.spec, self.name)
+        self.length = ElementFunction(_cast_to_integer(length), source.spec, self.name)
         self.boundaries, self.sizes = [int(one) for one in boundaries], [int(one) for one in sizes]
         self.padding, self.drop_remainder = padding, drop_remainder
-        super().__init__(self._batched(source, 1, None).spec, [source], self.length.values)
+        super().__init__(self._make_batches(source, 1, None).spec, [source], self.length.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         length_of = self.length.runner(bindings)
@@ -107,14 +111,16 @@ class BucketByLength(Node):
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).", self.place
                 )
             limit = self.boundaries[bucket] - 1
-        return self._batched(_Elements(self.inputs[0].spec, group), self.sizes[bucket], limit).iterate(bindings)
+        return self._make_batches(
+            _ComputedElements(self.inputs[0].spec, group), self.sizes[bucket], limit
+        ).iterate(bindings)
 
-    def _batched(self, source: Node, size: int, limit: int | None) -> Node:
+    def _make_batches(self, source: Node, size: int, limit: int | None) -> Node:
         if self.padding is None:
             return Batch(source, size, self.drop_remainder)
         result = PaddedBatch(source, size, self.padding.shapes, self.padding.values, self.drop_remainder)
         if limit is not None:
-            result.shapes = [_with_limit(shape, limit) for shape in result.shapes]
+            result.shapes = [_limit_sizes(shape, limit) for shape in result.shapes]
         return result
 
 
@@ -133,16 +139,16 @@ def _full_groups(
     yield from sorted(groups.items(), key=lambda item: item[0])
 
 
-def _with_limit(shape: TensorShape, limit: int) -> TensorShape:
+def _limit_sizes(shape: TensorShape, limit: int) -> TensorShape:
     return shape if shape.rank is None else TensorShape([limit if size is None else size for size in shape.as_list()])
 
 
-def _integer(function: Callable[..., Any]) -> Callable[..., Any]:
+def _cast_to_integer(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *element: apply("cast", convert_to_tensor(call(function)(*element)), dtype=int64)
 
 
-class _Elements(Node):
-    """A source of elements that have been computed."""
+class _ComputedElements(Node):
+    """A source of elements that are already computed."""
 
     name = "group_by_window"
 

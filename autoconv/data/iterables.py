@@ -6,10 +6,10 @@ import builtins
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
-from autoconv.data.elements import rebuild, state
+from autoconv.data.elements import initial_state, rebuild
 from autoconv.data.functions import ElementFunction
 from autoconv.data.iterators import Iterator, IteratorSpec, as_numpy
-from autoconv.data.nodes import NOTHING, Bound, Nested, Node
+from autoconv.data.nodes import NO_BINDINGS, BoundDataset, Nested, Node
 from autoconv.data.options import Options, options_of
 from autoconv.data.pairing import PAIRING
 from autoconv.errors import InvalidArgumentError
@@ -35,7 +35,7 @@ class DatasetV2:
 
 @presented_methods
 class Iterable:
-    """A sequence of elements, which a node produces again for each iteration."""
+    """A sequence of elements, which a node computes anew for each iteration."""
 
     _spec_of: ClassVar[type[IteratorSpec]]
 
@@ -43,7 +43,7 @@ class Iterable:
         if not isinstance(node, Node):
             raise TypeError("a Dataset is created by functions such as Dataset.from_tensor_slices and Dataset.range")
         self.node = node
-        self._bound = Bound(node)
+        self._bound = BoundDataset(node)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """The last `state = reduce_func(state, element)`, starting from `initial_state`."""
@@ -56,14 +56,14 @@ class Iterable:
         if tape_recorders.active():  # tapes differentiate through calls of functions
             return Function(run)(self)
         function = ElementFunction(run, self.__autoconv_spec__(), "reduce")
-        return rebuild(function.spec, function.runner(NOTHING)([self._bound]))
+        return rebuild(function.spec, function.runner(NO_BINDINGS)([self._bound]))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element; raises InvalidArgumentError if there are none or several."""
-        found = list(_first(self._bound, 2))
-        if len(found) != 1:
-            raise InvalidArgumentError(f"Dataset had {'more than one element' if found else 'no elements'}.")
-        return rebuild(self.node.spec, found[0])
+        elements = list(_first_elements(self._bound, 2))
+        if len(elements) != 1:
+            raise InvalidArgumentError(f"Dataset had {'more than one element' if elements else 'no elements'}.")
+        return rebuild(self.node.spec, elements[0])
 
     def as_numpy_iterator(self) -> Any:
         """A Python iterator over the elements as NumPy arrays and scalars."""
@@ -83,7 +83,7 @@ class Iterable:
         return self.node.spec
 
     def options(self) -> Options:
-        """The options that were given to this dataset and to those that it is made of."""
+        """The options of this dataset and its inputs."""
         return options_of(self.node)
 
     @present_errors
@@ -105,7 +105,7 @@ class Iterable:
         return self  # immutable
 
     def __repr__(self) -> str:
-        return f"<_{_class_of_tensorflow(self.node.name)}Dataset element_spec={self.node.spec}>"
+        return f"<_{_tensorflow_class_name(self.node.name)}Dataset element_spec={self.node.spec}>"
 
     # ---- protocol for tracing
 
@@ -121,7 +121,7 @@ class Iterable:
     def __autoconv_graph_type__(self) -> Any:
         return self.__autoconv_spec__().type
 
-    def __autoconv_run_value__(self) -> Bound:
+    def __autoconv_run_value__(self) -> BoundDataset:
         return self._bound
 
     def __autoconv_resource__(self, region: Region) -> Value:
@@ -144,10 +144,10 @@ class Iterable:
 
 
 def _reduce(dataset: Any, initial: Any, function: Callable[..., Any]) -> Any:
-    def step(element: Any, before: Any) -> tuple[Any]:
-        return (call(function)(before, element),)
+    def step(element: Any, old_state: Any) -> tuple[Any]:
+        return (call(function)(old_state, element),)
 
-    (result,) = for_stmt(dataset, step, (state(initial),), ("state",))
+    (result,) = for_stmt(dataset, step, (initial_state(initial),), ("state",))
     return result
 
 
@@ -160,7 +160,7 @@ def _length(dataset: Iterable) -> Any:
 Iterable.__autoconv_builtins__.update({builtins.len: _length, builtins.iter: builtins.iter, **PAIRING})
 
 
-def _first(bound: Bound, count: int) -> Any:
+def _first_elements(bound: BoundDataset, count: int) -> Any:
     elements = bound.iterate()
     for _, element in zip(range(count), elements, strict=False):
         yield element
@@ -190,8 +190,8 @@ def _numpy_elements(dataset: Iterable) -> Generator[Any, None, None]:
         iterator.close()
 
 
-# The names of nodes in TensorFlow's names of classes, where they differ.
-_TENSORFLOW_NAMES = {
+# TensorFlow's class names by node name, where they are not derived from it.
+_TENSORFLOW_CLASS_NAMES = {
     "dataset": "Options", "from_tensors": "Tensor", "from_tensor_slices": "TensorSlice", "from_generator": "FlatMap",
     "nested": "Variant", "text_lines": "TextLine", "records": "TFRecord", "sample_from_datasets": "DirectedInterleave",
     "with_options": "Options", "fixed_length_records": "FixedLengthRecord", "enumerate": "Zip",
@@ -199,6 +199,6 @@ _TENSORFLOW_NAMES = {
 }  # fmt: skip
 
 
-def _class_of_tensorflow(name: str) -> str:
-    """Return the name of a node as it is in the name of TensorFlow's class."""
-    return _TENSORFLOW_NAMES.get(name) or "".join(word.capitalize() for word in name.split("_"))
+def _tensorflow_class_name(name: str) -> str:
+    """Return the name of TensorFlow's class for a node, without the suffix "Dataset"."""
+    return _TENSORFLOW_CLASS_NAMES.get(name) or "".join(word.capitalize() for word in name.split("_"))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autoconv.data.elements import element_type, groups, rebuild
+from autoconv.data.elements import component_leaf_counts, element_type, rebuild
 from autoconv.data.nodes import RunningIterator
 from autoconv.data.optional import Optional, zeros_of
 from autoconv.errors import OperatorNotAllowedInGraphError, OutOfRangeError
@@ -48,10 +48,10 @@ class IteratorSpec(TypeSpec):
         return self
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and key_of(self.element_spec) == key_of(other.element_spec)  # type: ignore[attr-defined]
+        return type(other) is type(self) and spec_key(self.element_spec) == spec_key(other.element_spec)  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash((type(self), key_of(self.element_spec)))
+        return hash((type(self), spec_key(self.element_spec)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.element_spec!r},)"
@@ -92,8 +92,8 @@ class Iterator:
         spec = self._spec
         if current_region() is not None:
             stream = self.__autoconv_stream__()
-            more = stream.advance()
-            return Optional(more, if_exp(more, stream.current, lambda: zeros_of(spec)))
+            has_next = stream.advance()
+            return Optional(has_next, if_exp(has_next, stream.current, lambda: zeros_of(spec)))
         try:
             return Optional.from_value(self.get_next())
         except OutOfRangeError:
@@ -110,11 +110,11 @@ class Iterator:
             )
         assert isinstance(self._value, RunningIterator)
         try:
-            more = self._value.advance()
+            has_next = self._value.advance()
         except BaseException as error:
             present(error)
             raise
-        if not more:
+        if not has_next:
             raise StopIteration
         return rebuild(self._spec, self._value.current())
 
@@ -176,7 +176,7 @@ def _next(iterator: Any, *default: Any) -> Any:
 Iterator.__autoconv_builtins__.update({builtins.next: _next, builtins.iter: builtins.iter})
 
 
-def key_of(spec: Any) -> Any:
+def spec_key(spec: Any) -> Any:
     """Return a hashable key that is the same for equal specs."""
     leaves, template = flatten(spec)
     return template, tuple(leaves)
@@ -186,9 +186,13 @@ def as_numpy(spec: Any, leaves: Any) -> Any:
     """Return an element with arrays and NumPy scalars in place of tensors, and iterators in place of datasets."""
     _, template = flatten(spec)
     values, start = [], 0
-    for one, count in groups(spec):
+    for component_spec, count in component_leaf_counts(spec):
         part, start = leaves[start : start + count], start + count
-        values.append(_rebuild_composite(one, part) if is_composite_spec(one) else _numpy(one, part[0]))
+        values.append(
+            _rebuild_composite(component_spec, part) if is_composite_spec(component_spec) else _leaf_as_numpy(
+                component_spec, part[0]
+            )
+        )
     return pack(template, values)
 
 
@@ -198,5 +202,5 @@ def _rebuild_composite(spec: TypeSpec, leaves: Sequence[Any]) -> Any:
     return value.numpy() if isinstance(value, EagerTensor) else value
 
 
-def _numpy(spec: Any, leaf: Any) -> Any:
+def _leaf_as_numpy(spec: Any, leaf: Any) -> Any:
     return spec(leaf).as_numpy_iterator() if hasattr(spec, "element_spec") else EagerTensor(leaf).numpy()

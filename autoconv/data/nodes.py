@@ -27,7 +27,7 @@ Run = Callable[[Element], Element]
 class Bindings:
     """The values, in one run of a graph, of the symbols that a dataset was created with.
 
-    With `on_error`, elements whose functions raise are left out, and their errors go there.
+    With `on_error`, elements whose functions raise are skipped, and their errors are passed to it.
     """
 
     __slots__ = ("on_error", "values")
@@ -36,35 +36,35 @@ class Bindings:
         self.values = values
         self.on_error = on_error
 
-    def of(self, what: Any) -> Any:
+    def of(self, value: Any) -> Any:
         """Return the array of a tensor, or the run-time value of a graph value."""
-        if isinstance(what, EagerTensor):
-            return what._array
-        if isinstance(what, SymbolicTensor):
-            return self.values[what.value_in_graph]
-        return self.values[what] if isinstance(what, Value) else what
+        if isinstance(value, EagerTensor):
+            return value._array
+        if isinstance(value, SymbolicTensor):
+            return self.values[value.value_in_graph]
+        return self.values[value] if isinstance(value, Value) else value
 
-    def number(self, what: Any) -> int:
-        return int(self.of(what))
+    def number(self, value: Any) -> int:
+        return int(self.of(value))
 
-    def guarded(self, run: Run) -> Run:
-        """Return the function of an element's leaves, which gives LEFT_OUT for an error to be left out."""
-        note = self.on_error
-        if note is None:
+    def skip_errors(self, run: Run) -> Run:
+        """Wrap a function of an element's leaves: it returns SKIPPED where it raises and `on_error` is set."""
+        report = self.on_error
+        if report is None:
             return run
 
-        def guarded(leaves: Element) -> Any:
+        def run_or_skip(leaves: Element) -> Any:
             try:
                 return run(leaves)
             except Exception as error:
-                note(error)
-                return LEFT_OUT
+                report(error)
+                return SKIPPED
 
-        return guarded
+        return run_or_skip
 
 
-LEFT_OUT: Any = object()  # in place of the result of a function that raised
-NOTHING = Bindings({})
+SKIPPED: Any = object()  # the result of a function that raised
+NO_BINDINGS = Bindings({})
 
 
 class Stream(Protocol):
@@ -81,14 +81,16 @@ class Node:
     """
 
     name = "dataset"
-    stream: Any = None  # its random numbers, a `Stream`
+    stream: Any = None  # of random numbers, a `Stream`
 
     def __init__(self, spec: Any, inputs: Sequence[Node] = (), values: Sequence[Any] = ()) -> None:
         self.spec = spec
         self.place = current_place()
         self.inputs = tuple(inputs)
-        own = [v.value_in_graph if isinstance(v, SymbolicTensor) else v for v in values]
-        symbols = [symbol for node in inputs for symbol in node.symbols] + [v for v in own if isinstance(v, Value)]
+        graph_values = [v.value_in_graph if isinstance(v, SymbolicTensor) else v for v in values]
+        symbols = [symbol for node in inputs for symbol in node.symbols] + [
+            v for v in graph_values if isinstance(v, Value)
+        ]
         self.symbols: tuple[Value, ...] = tuple(dict.fromkeys(symbols))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -101,20 +103,20 @@ class Node:
 
     def streams(self) -> list[Stream]:
         """Return the random streams of this node and those before it."""
-        own = [] if self.stream is None else [self.stream]
-        return own + [stream for node in self.inputs for stream in node.streams()]
+        own_streams = [] if self.stream is None else [self.stream]
+        return own_streams + [stream for node in self.inputs for stream in node.streams()]
 
-    def bind(self, values: Sequence[Any]) -> Bound:
+    def bind(self, values: Sequence[Any]) -> BoundDataset:
         """Return the dataset in a running graph, given the values of its symbols."""
-        return Bound(self, Bindings(dict(zip(self.symbols, values, strict=True))))
+        return BoundDataset(self, Bindings(dict(zip(self.symbols, values, strict=True))))
 
 
-class Bound:
+class BoundDataset:
     """A dataset with all values known, which creates iterators, both eagerly and in a running graph."""
 
     __slots__ = ("__weakref__", "bindings", "node")
 
-    def __init__(self, node: Node, bindings: Bindings = NOTHING) -> None:
+    def __init__(self, node: Node, bindings: Bindings = NO_BINDINGS) -> None:
         self.node = node
         self.bindings = bindings
 
@@ -174,36 +176,36 @@ class RunningIterator:
         self.position = 0  # number of elements taken
         self._lock = new_lock()  # reentrant: the dataset's own function may advance the iterator, which must raise
         self._failure: BaseException | None = None
-        self._here = threading.local()
+        self._thread_local = threading.local()
 
     def advance(self) -> bool:
         """Return whether there was another element; `current` returns it, in the same thread."""
         try:
-            self._here.element = self._next()
+            self._thread_local.element = self._next_eagerly()
         except StopIteration:
             return False
         return True
 
     def current(self) -> Element:
-        result: Element = self._here.element
+        result: Element = self._thread_local.element
         return result
 
     def take(self) -> Element:
         """Return the next element; raises EndOfSequenceError if there is none."""
         try:
-            return self._next()
+            return self._next_eagerly()
         except EndOfSequenceError:
             raise
         except StopIteration:
             raise EndOfSequenceError("End of sequence: the iterator has no more elements") from None
 
-    def _next(self) -> Element:
+    def _next_eagerly(self) -> Element:
         if current_region() is None:
-            return self._following()
+            return self._next_locked()
         with recording(None):  # elements are computed now, even while a function is being traced
-            return self._following()
+            return self._next_locked()
 
-    def _following(self) -> Element:
+    def _next_locked(self) -> Element:
         with self._lock:
             if self._failure is not None:
                 raise self._failure
@@ -220,9 +222,9 @@ class RunningIterator:
             raise self._failure
 
     def move_to(self, position: int) -> None:
-        """Skip elements until `position` of them are taken; to go back, begin the same pass again.
+        """Skip elements until `position` of them are taken; to go back, restart the same pass.
 
-        Elements are computed anew, in the random orders that the pass had.
+        Elements are computed anew, in the random orders of the pass.
         """
         with self._lock, recording(None):
             if position < self.position or self._failure is not None:
@@ -249,16 +251,16 @@ def _unwrap(error: RuntimeError) -> Exception:
     return result
 
 
-def positive(what: str, value: Any) -> Any:
+def check_positive(parameter: str, value: Any) -> Any:
     """Return the number as a tensor; raises InvalidArgumentError if it is known and less than 1."""
-    found = number(value)
-    known = static_value(found)
-    if known is not None and int(known) < 1:
-        raise InvalidArgumentError(f"{what} has to be positive, found {int(known)}")
-    return found
+    tensor = integer_tensor(value)
+    static_number = static_value(tensor)
+    if static_number is not None and int(static_number) < 1:
+        raise InvalidArgumentError(f"{parameter} has to be positive, found {int(static_number)}")
+    return tensor
 
 
-def number(value: Any) -> Any:
+def integer_tensor(value: Any) -> Any:
     """Return a count as a tensor: an integer scalar, known now or at run time."""
     tensor = convert_to_tensor(value)
     if not tensor.dtype.is_integer or tensor.type.shape not in ((), None):

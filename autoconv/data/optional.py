@@ -1,4 +1,4 @@
-"""Optional: an element of a dataset, or nothing."""
+"""Optional: an element of a dataset, or no value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.dispatch import apply
 
 @dataclass(eq=False)
 class Optional:
-    """A structure of tensors that is there, or nothing; both have one spec.
+    """A structure of tensors or no value, with the same spec in both cases.
 
     Without a value its tensors are zeros, so that functions, conditionals and loops take it as they take any structure.
 
@@ -28,7 +28,7 @@ class Optional:
     False
     """
 
-    _present: Any
+    _has_value: Any
     _value: Any
 
     @classmethod
@@ -38,7 +38,7 @@ class Optional:
 
     @classmethod
     def empty(cls, element_spec: object) -> Optional:
-        """Return an Optional without a value, of the spec; None stands for a spec that is to come."""
+        """Return an Optional without a value, of the spec; None is a spec to be set later."""
         return cls(constant(False), zeros_of(element_spec))
 
     @property
@@ -55,7 +55,7 @@ class Optional:
 
     @_element_spec.setter
     def _element_spec(self, spec: object) -> None:
-        """Give an Optional without a value its spec, as Keras does once it is known."""
+        """Set the spec of an Optional without a value, as Keras does once the spec is known."""
         if self._value is None:
             self._value = zeros_of(spec)
 
@@ -69,11 +69,11 @@ class Optional:
 
     def has_value(self, name: str | None = None) -> Any:
         """Return whether there is a value, a bool tensor."""
-        return self._present
+        return self._has_value
 
     def get_value(self, name: str | None = None) -> Any:
         """Return the value; raises InvalidArgumentError where there is none, in a graph when it runs."""
-        present: Any = as_tensor(self._present)
+        present: Any = as_tensor(self._has_value)
         if current_region() is not None:
             apply("assert_true", present, message=_EMPTY, kind="check")
         elif not bool(present):
@@ -113,7 +113,7 @@ class OptionalSpec:
 
 
 def zeros_of(element_spec: object) -> Any:
-    """Return what an Optional of the spec holds without a value; None stands for a spec that is to come."""
+    """Return the tensors of an Optional of the spec without a value; None is a spec to be set later."""
     leaves, template = expand_specs(*flatten(element_spec))
     return pack(template, [_placeholder(spec) for spec in leaves])
 

@@ -1,4 +1,4 @@
-"""Options of datasets. They are kept and joined as in TensorFlow; how a dataset runs here does not depend on them."""
+"""Options of datasets. They are stored and merged as in TensorFlow, without an effect on iteration."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class OptionGroup:
     __hash__ = None  # type: ignore[assignment]
 
     def _merge(self, later: Any) -> Any:
-        """Return these options with those that `later` sets."""
+        """Return these options, overridden by those set in `later`."""
         result = type(self)()
         for name, value in self._defaults.items():
             first, second = self.__dict__[name], later.__dict__[name]
@@ -163,7 +163,7 @@ class Options(OptionGroup):
         super().__setattr__(self._synonyms.get(name, name), value)
 
     def merge(self, options: Options) -> Options:
-        """Return these options with those that the other ones set."""
+        """Return these options, overridden by those set in `options`."""
         result: Options = self._merge(options)
         return result
 

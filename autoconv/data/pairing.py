@@ -1,6 +1,6 @@
 """enumerate and zip of datasets in a graph, with Python's semantics.
 
-Positions are weak numbers, and the other operands of zip may be anything with items by position.
+Positions are weak numbers. The other operands of zip may be any iterables that are indexed by position.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.data.combining import Zip
 from autoconv.data.elements import element_type, rebuild
-from autoconv.data.nodes import Bound, Node
+from autoconv.data.nodes import BoundDataset, Node
 from autoconv.data.transforms import Enumerate, Take
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.dispatch import apply
 
 
 class Pairs:
-    """A dataset for a loop; `adapt` converts each element to Python's."""
+    """A dataset for a loop; `adapt` converts each element to Python's structure."""
 
     __autoconv_builtins__: dict[Any, Callable[..., Any]]
 
@@ -42,24 +42,24 @@ class Pairs:
         if self.source.symbols:
             iterable = apply("iterable_make", *self.source.symbols, source=self.source, type=type_)
         else:
-            iterable = region.trace.capture(Bound(self.source), type_, "dataset")
+            iterable = region.trace.capture(BoundDataset(self.source), type_, "dataset")
         return Stream(apply("iterator_make", iterable), lambda leaves: self.adapt(rebuild(self.source.spec, leaves)))
 
 
-def enumerated(iterable: Any, start: Any = 0) -> Pairs:
-    """enumerate(dataset, start)"""
+def enumerate_dataset(iterable: Any, start: Any = 0) -> Pairs:
+    """Return enumerate(dataset, start) for a loop."""
     pairs = _pairs(iterable)
 
     def adapt(element: Any) -> Any:
-        return _weak(element[0]), pairs.adapt(element[1])
+        return _weak_position(element[0]), pairs.adapt(element[1])
 
     return Pairs(Enumerate(pairs.source, start), adapt)
 
 
-def zipped(*parts: Any, strict: bool = False) -> Pairs:
-    """zip() of datasets, and of iterables with items by position."""
+def zip_datasets(*parts: Any, strict: bool = False) -> Pairs:
+    """Return zip() of datasets and of iterables that are indexed by position, for a loop."""
     streams = {i: _pairs(part) for i, part in enumerate(parts) if _is_dataset(part)}
-    others = {i: _by_position(part) for i, part in enumerate(parts) if i not in streams}
+    others = {i: _staged_operand(part) for i, part in enumerate(parts) if i not in streams}
     if strict and others:
         raise StagingError(
             "zip(strict=True) does not take a dataset with another iterable", current_place(), "strict=False"
@@ -67,10 +67,10 @@ def zipped(*parts: Any, strict: bool = False) -> Pairs:
     _, template = flatten((None,) * len(streams))
     source: Node = Zip([pairs.source for pairs in streams.values()], template, strict)
     for other in others.values():
-        source = Take(source, _count(other.length()))
+        source = Take(source, _nonnegative_count(other.length()))
 
     def adapt(element: Any) -> Any:
-        position, elements = _weak(element[0]), iter(element[1])
+        position, elements = _weak_position(element[0]), iter(element[1])
         return tuple(
             streams[i].adapt(next(elements)) if i in streams else others[i].item(position) for i in range(len(parts))
         )
@@ -78,7 +78,7 @@ def zipped(*parts: Any, strict: bool = False) -> Pairs:
     return Pairs(Enumerate(source), adapt)
 
 
-PAIRING: dict[Any, Callable[..., Any]] = {builtins.enumerate: enumerated, builtins.zip: zipped}
+PAIRING: dict[Any, Callable[..., Any]] = {builtins.enumerate: enumerate_dataset, builtins.zip: zip_datasets}
 Pairs.__autoconv_builtins__ = PAIRING
 
 
@@ -90,7 +90,7 @@ def _is_dataset(part: Any) -> bool:
     return isinstance(part, Pairs) or isinstance(getattr(part, "node", None), Node)
 
 
-def _by_position(part: Any) -> Any:
+def _staged_operand(part: Any) -> Any:
     staged = as_staged(part)
     if staged is None:
         raise StagingError(
@@ -100,10 +100,10 @@ def _by_position(part: Any) -> Any:
     return staged
 
 
-def _count(length: Any) -> Any:
+def _nonnegative_count(length: Any) -> Any:
     return int(length) if isinstance(length, (int, np.integer)) else apply("maximum", length, 0)
 
 
-def _weak(position: Any) -> Any:
+def _weak_position(position: Any) -> Any:
     """Convert a position to a Python number, which takes the dtype of its operands."""
     return apply("python_cast", position, dtype=int64, weak=True)

@@ -10,15 +10,15 @@ import numpy as np
 
 from autoconv.data.csv import Csv, column_names, guess_dtypes
 from autoconv.data.dataset import Dataset
-from autoconv.data.files import FixedLengthRecords, Records, TextLines, matching
+from autoconv.data.files import FixedLengthRecords, Records, TextLines, match_patterns
 from autoconv.data.nodes import Node
 from autoconv.data.sources import Counter as CounterNode
 from autoconv.graph.dtypes import int64
 from autoconv.runtime.annotations import IntLike
 
 
-class _OfFiles(Dataset):
-    """A dataset of files, by the node class of its format."""
+class _FilesDataset(Dataset):
+    """A dataset of files; `_node` is the node class of the format."""
 
     _node: ClassVar[Callable[[Any, str | None], Node]]
 
@@ -33,7 +33,7 @@ class _OfFiles(Dataset):
         super().__init__(type(self)._node(filenames, compression_type))
 
 
-class TextLineDataset(_OfFiles):
+class TextLineDataset(_FilesDataset):
     """The lines of one or more text files, as bytes without line ends.
 
     `filenames` is a string, a list or tensor of strings, or a dataset of them. Iterating raises NotFoundError for a
@@ -49,7 +49,7 @@ class TextLineDataset(_OfFiles):
     _node = TextLines
 
 
-class TFRecordDataset(_OfFiles):
+class TFRecordDataset(_FilesDataset):
     """The records of one or more TFRecord files, as bytes; `compression_type` is "", "GZIP" or "ZLIB".
 
     Iterating raises DataLossError for a file that is damaged or compressed in another way.
@@ -82,7 +82,9 @@ class FixedLengthRecordDataset(Dataset):
         footer_bytes: IntLike | None = None, buffer_size: int | None = None, compression_type: str | None = None,
         num_parallel_reads: int | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        size, header, footer = (int(x or 0) for x in (record_bytes, header_bytes, footer_bytes))  # type: ignore[arg-type]
+        size, header, footer = (
+            int(x or 0) for x in (record_bytes, header_bytes, footer_bytes)  # type: ignore[arg-type]
+        )
         super().__init__(FixedLengthRecords(filenames, size, header, footer, compression_type))
 
 
@@ -160,10 +162,10 @@ def make_csv_dataset(
     >>> [{name: part.numpy().tolist() for name, part in batch.items()} for batch in batches]
     [{'n': [1, 2], 'x': [0.5, 1.5]}]
     """
-    paths = matching(file_pattern)
-    names = list(column_names) if column_names is not None else _names(paths[0], field_delim)
-    columns_chosen = [_position(column, names) for column in select_columns] if select_columns is not None else None
-    positions = list(range(len(names))) if columns_chosen is None else sorted(columns_chosen)
+    paths = match_patterns(file_pattern)
+    names = list(column_names) if column_names is not None else _column_names(paths[0], field_delim)
+    selected = [_column_index(column, names) for column in select_columns] if select_columns is not None else None
+    positions = list(range(len(names))) if selected is None else sorted(selected)
     kept_names = [names[position] for position in positions]
     if label_name is not None and label_name not in kept_names:
         raise ValueError(f"`label_name` provided must be one of the columns: {label_name!r} is not in {kept_names}")
@@ -171,7 +173,7 @@ def make_csv_dataset(
         dtypes = guess_dtypes(paths[0], field_delim, positions, header, num_rows_for_inference)
         defaults = [np.array([b""], object) if d.is_string else np.zeros(1, d.numpy) for d in dtypes]
     else:
-        defaults = _of_columns(column_defaults, positions, len(names))
+        defaults = _select_defaults(column_defaults, positions, len(names))
     dataset = Dataset(
         Csv(
             _encode(paths), defaults, compression_type, header, field_delim, use_quote_delim, na_value, positions,
@@ -184,11 +186,11 @@ def make_csv_dataset(
         dataset = dataset.repeat(num_epochs)
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
     if label_name is not None:
-        dataset = dataset.map(_splitting(label_name))
+        dataset = dataset.map(_split_label(label_name))
     return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _of_columns(defaults: Sequence[Any], positions: Sequence[int], count: int) -> list[Any]:
+def _select_defaults(defaults: Sequence[Any], positions: Sequence[int], count: int) -> list[Any]:
     """Return the defaults of the columns at `positions`, given for these or for all `count` columns."""
     if len(defaults) == count != len(positions):
         return [defaults[position] for position in positions]
@@ -204,11 +206,11 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
     return Dataset(CounterNode(start, step, dtype))
 
 
-def _names(path: str, delimiter: str) -> list[str]:
+def _column_names(path: str, delimiter: str) -> list[str]:
     return column_names(path, delimiter)
 
 
-def _position(column: Any, names: Sequence[str]) -> int:
+def _column_index(column: Any, names: Sequence[str]) -> int:
     if isinstance(column, str):
         if column not in names:
             raise ValueError(f"there is no column {column!r}; the columns are {list(names)}")
@@ -220,7 +222,7 @@ def _encode(paths: Sequence[str]) -> np.ndarray:
     return np.array([os.fsencode(path) for path in paths], object)
 
 
-def _splitting(label_name: str) -> Any:
+def _split_label(label_name: str) -> Any:
     def split(columns: Any) -> Any:
         label = columns.pop(label_name)
         return columns, label

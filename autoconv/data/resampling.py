@@ -1,4 +1,4 @@
-"""Elements drawn, divided or left out anew: other batches of the same rows, another distribution, no errors."""
+"""Changes of the sequence of elements: batches of other sizes, another class distribution, no failing elements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.static_values import static_value
 
-_SEEN_BEFORE = 10  # elements that a class is presumed to have had, where the distribution is estimated
+_PRIOR_COUNT = 10  # initial count of each class in an estimated distribution
 
 
 class Rebatch(Node):
@@ -25,10 +25,10 @@ class Rebatch(Node):
     name = "rebatch"
 
     def __init__(self, source: Node, batch_size: Any, drop_remainder: bool) -> None:
-        given = static_value(batch_size) if not isinstance(batch_size, (list, tuple)) else np.asarray(batch_size)
-        if given is None:
+        static_sizes = static_value(batch_size) if not isinstance(batch_size, (list, tuple)) else np.asarray(batch_size)
+        if static_sizes is None:
             raise ValueError(f"the sizes of batches have to be known when a dataset is made, found {batch_size!r}")
-        self.sizes = np.atleast_1d(given).astype(np.int64).tolist()
+        self.sizes = np.atleast_1d(static_sizes).astype(np.int64).tolist()
         if not self.sizes or min(self.sizes) < 1:
             raise InvalidArgumentError(f"Batch size must be positive: {self.sizes}")
         for leaf in spec_leaves(source.spec):
@@ -39,20 +39,20 @@ class Rebatch(Node):
         super().__init__(map_specs(lambda leaf: _with_rows(leaf, rows), source.spec), [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        turn, waiting, rows = 0, [], 0
+        size_index, pending, rows = 0, [], 0
         for element in self.inputs[0].iterate(bindings):
-            waiting.append([np.asarray(leaf) for leaf in element])
-            rows += len(waiting[-1][0]) if waiting[-1] else 0
-            while rows >= self.sizes[turn]:
-                joined, size = _join(waiting), self.sizes[turn]
+            pending.append([np.asarray(leaf) for leaf in element])
+            rows += len(pending[-1][0]) if pending[-1] else 0
+            while rows >= self.sizes[size_index]:
+                joined, size = _concat_rows(pending), self.sizes[size_index]
                 yield [leaf[:size] for leaf in joined]
-                waiting, rows = [[leaf[size:] for leaf in joined]], rows - size
-                turn = (turn + 1) % len(self.sizes)
+                pending, rows = [[leaf[size:] for leaf in joined]], rows - size
+                size_index = (size_index + 1) % len(self.sizes)
         if rows and not self.drop_remainder:
-            yield _join(waiting)
+            yield _concat_rows(pending)
 
 
-def _join(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
+def _concat_rows(elements: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:
     return [np.concatenate(leaves) for leaves in zip(*elements, strict=True)]
 
 
@@ -61,7 +61,7 @@ def _with_rows(spec: TensorSpec, rows: int | None) -> TensorSpec:
 
 
 class RejectionResample(Node):
-    """Pairs of the class of an element and the element, left out at random so that classes have a distribution.
+    """Pairs of the class of an element and the element, dropped at random to give the classes a distribution.
 
     An element of class c is kept with a probability in proportion to target[c] / initial[c], which is 1 for the
     largest. Without an initial distribution the one of the elements so far is taken.
@@ -82,14 +82,14 @@ class RejectionResample(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, draws = self.class_of.runner(bindings), self.stream.begin(bindings)
-        seen = np.full(self.target.shape, _SEEN_BEFORE)
+        seen = np.full(self.target.shape, _PRIOR_COUNT)
         for element in self.inputs[0].iterate(bindings):
             (label,) = run(element)
             seen[int(label)] += 1
-            if draws.word() < 2**32 * self._kept(seen / seen.sum())[int(label)]:
+            if draws.word() < 2**32 * self._keep_probabilities(seen / seen.sum())[int(label)]:
                 yield [label, *element]
 
-    def _kept(self, estimated: np.ndarray) -> np.ndarray:
+    def _keep_probabilities(self, estimated: np.ndarray) -> np.ndarray:
         initial = estimated if self.initial is None else self.initial
         ratio: np.ndarray = self.target / np.maximum(initial, np.finfo(np.float32).tiny)
         return ratio / max(ratio.max(), np.finfo(np.float32).tiny)
@@ -105,18 +105,18 @@ class IgnoreErrors(Node):
         super().__init__(source.spec, [source])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        source = self.inputs[0].iterate(Bindings(bindings.values, self._note))
+        source = self.inputs[0].iterate(Bindings(bindings.values, self._log_error))
         while True:
             try:
                 element = next(source, None)
-            except Exception as error:  # of the source itself, which ends with it
-                self._note(error)
+            except Exception as error:  # raised by the source itself, which ends it
+                self._log_error(error)
                 return
             if element is None:
                 return
             yield element
 
-    def _note(self, error: Exception) -> None:
+    def _log_error(self, error: Exception) -> None:
         if self.log_warning:
             logging.getLogger("autoconv").warning("Error raised with error message %s", error)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.nodes import Bindings, Element, Node, positive
+from autoconv.data.nodes import Bindings, Element, Node, check_positive
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import int64
@@ -18,11 +18,11 @@ from autoconv.runtime.tensors.static_values import static_value
 
 
 class Draws:
-    """Random words for one pass over a dataset, in the order in which TensorFlow draws them from two seeds."""
+    """Random words for one pass over a dataset, in TensorFlow's order of draws from two seeds."""
 
     def __init__(self, seeds: tuple[int, int]) -> None:
         self._words = Philox(seeds[0], 0, seeds[1])
-        self._ahead: list[int] = []
+        self._buffered: list[int] = []
 
     def below(self, limit: int) -> int:
         """Return a number from 0 to `limit`, exclusive."""
@@ -30,9 +30,9 @@ class Draws:
 
     def word(self) -> int:
         """Return 32 random bits."""
-        if not self._ahead:
-            self._ahead = self._words.words(256)[::-1].tolist()
-        return self._ahead.pop()
+        if not self._buffered:
+            self._buffered = self._words.words(256)[::-1].tolist()
+        return self._buffered.pop()
 
 
 class Stream:
@@ -41,21 +41,21 @@ class Stream:
     Without a seed, the global seed determines them, and without that the operating system.
     """
 
-    def __init__(self, seed: Any, anew: bool = True) -> None:
+    def __init__(self, seed: Any, reshuffles: bool = True) -> None:
         static_seed = None if seed is None else static_value(seed)
         if seed is not None and static_seed is None:
             raise ValueError(f"the seed of a dataset has to be known when it is made, found {seed!r}")
-        self._anew = anew
+        self._reshuffles = reshuffles
         self._seeds = GLOBAL.seeds(None if static_seed is None else int(static_seed))
         self.turn = 0
         self._lock = new_lock()
 
     def begin(self, bindings: Bindings) -> Draws:
-        """Return the words of the next pass, whose seeds are the next two words of the dataset's own ones."""
+        """Return the words of the next pass, seeded by the next two words of the dataset's stream."""
         with self._lock:
             turn = self.turn
-            self.turn += 1 if self._anew else 0
-        if not self._anew:
+            self.turn += 1 if self._reshuffles else 0
+        if not self._reshuffles:
             return Draws(self._seeds)
         block = Philox(self._seeds[0], 0, self._seeds[1]).blocks(np.array([turn // 2], np.uint64))[0].tolist()
         return Draws((block[turn % 2 * 2], block[turn % 2 * 2 + 1]))
@@ -64,21 +64,21 @@ class Stream:
 class Shuffle(Node):
     """The elements in random order: each is drawn from a buffer of `size`, which the next element refills.
 
-    `anew`: each pass has its own order.
+    `reshuffles`: each pass has its own order.
     """
 
     name = "shuffle"
 
-    def __init__(self, source: Node, size: Any, seed: Any = None, anew: bool = True) -> None:
-        self.size = positive("buffer_size", size)
-        self.stream = Stream(seed, anew)
+    def __init__(self, source: Node, size: Any, seed: Any = None, reshuffles: bool = True) -> None:
+        self.size = check_positive("buffer_size", size)
+        self.stream = Stream(seed, reshuffles)
         super().__init__(source.spec, [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size, draws = bindings.number(self.size), self.stream.begin(bindings)
         if size < 1:
             raise InvalidArgumentError(f"buffer_size has to be positive, found {size}")
-        # A ring: elements from `first` to `end` are drawn; one that goes leaves its place to the first.
+        # A ring buffer of the elements from `first` to `end`; the first element moves to the slot of the drawn one.
         buffer: list[Any] = []
         first = end = 0
         source = self.inputs[0].iterate(bindings)
@@ -91,8 +91,8 @@ class Shuffle(Node):
                 end += 1
             if end == first:
                 return
-            drawn, start = (first + draws.below(end - first)) % size, first % size
-            element, buffer[drawn], buffer[start] = buffer[drawn], buffer[start], None
+            drawn_slot, first_slot = (first + draws.below(end - first)) % size, first % size
+            element, buffer[drawn_slot], buffer[first_slot] = buffer[drawn_slot], buffer[first_slot], None
             first += 1
             yield element
 
@@ -105,8 +105,8 @@ class RandomNumbers(Node):
 
     name = "random"
 
-    def __init__(self, seed: Any, anew: bool) -> None:
-        self.stream = Stream(seed, anew)
+    def __init__(self, seed: Any, reshuffles: bool) -> None:
+        self.stream = Stream(seed, reshuffles)
         super().__init__(TensorSpec((), int64))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.data.elements import components, groups, is_mapped, leaves_of, map_specs, rebuild, spec_of_leaves
-from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, Bound, Element, Node, number
+from autoconv.data.elements import (
+    component_leaf_counts,
+    components,
+    composite_arrays,
+    is_mapped,
+    map_specs,
+    rebuild,
+    spec_of_leaves,
+)
+from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, BoundDataset, Element, Node, integer_tensor
 from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
@@ -25,10 +33,10 @@ class Tensors(Node):
 
     def __init__(self, tensors: Any) -> None:
         self.leaves, template = components(tensors)
-        super().__init__(spec_of_leaves(template, self.leaves), values=_values(self.leaves))
+        super().__init__(spec_of_leaves(template, self.leaves), values=_symbols_of_leaves(self.leaves))
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        yield [_run_value(leaf, bindings) for leaf in self.leaves]
+        yield [_bind_leaf(leaf, bindings) for leaf in self.leaves]
 
     def count(self, bindings: Bindings) -> int:
         return 1
@@ -48,12 +56,14 @@ class Slices(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         arrays = [bindings.of(leaf) for leaf in self.leaves]
-        mapped = [is_mapped(array) for array in arrays]
+        is_memory_mapped = [is_mapped(array) for array in arrays]
         lengths = {len(array) for array in arrays}
         if len(lengths) > 1:
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {sorted(lengths)} rows")
         for position in range(len(arrays[0])):
-            yield [_row(array, position, copied) for array, copied in zip(arrays, mapped, strict=True)]
+            yield [
+                _get_row(array, position, is_copied) for array, is_copied in zip(arrays, is_memory_mapped, strict=True)
+            ]
 
     def count(self, bindings: Bindings) -> int:
         return len(bindings.of(self.leaves[0]))
@@ -66,11 +76,11 @@ class CompositeSlices(Node):
 
     def __init__(self, tensors: object) -> None:
         self.leaves, template = components(tensors)
-        self.whole = spec_of_leaves(template, self.leaves)
-        super().__init__(map_specs(row_spec, self.whole), values=self.leaves)
+        self.row_source_spec = spec_of_leaves(template, self.leaves)
+        super().__init__(map_specs(row_spec, self.row_source_spec), values=self.leaves)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        columns = row_columns(self.whole, [bindings.of(leaf) for leaf in self.leaves])
+        columns = row_columns(self.row_source_spec, [bindings.of(leaf) for leaf in self.leaves])
         if len({len(column) for column in columns}) > 1:
             lengths = [*map(len, columns)]
             raise InvalidArgumentError(f"from_tensor_slices takes tensors of one length, found {lengths} rows")
@@ -90,17 +100,17 @@ def row_spec(spec: Any) -> Any:
 
 
 def row_columns(spec: object, leaves: Sequence[Any]) -> list[list[list[Any]]]:
-    """Return the components of an element; of each its rows, each a list of leaves."""
+    """Return for each component of an element its rows, each a list of leaves."""
     start = 0
     columns: list[list[list[Any]] | None] = []
-    for one, count in groups(spec):
+    for component_spec, count in component_leaf_counts(spec):
         part, start = leaves[start : start + count], start + count
         if count == 0:
             columns.append(None)
-        elif is_composite_spec(one):
-            columns.append([leaves_of(row) for row in one._rows(rebuild(one, part))])
+        elif is_composite_spec(component_spec):
+            columns.append([composite_arrays(row) for row in component_spec._rows(rebuild(component_spec, part))])
         else:
-            columns.append([[_row(part[0], position, False)] for position in range(len(part[0]))])
+            columns.append([[_get_row(part[0], position, False)] for position in range(len(part[0]))])
     length = next(len(column) for column in columns if column is not None)
     return [[[]] * length if column is None else column for column in columns]
 
@@ -114,7 +124,7 @@ class Range(Node):
         if not 1 <= len(bounds) <= 3:
             raise ValueError(f"Dataset.range takes one to three integers, as Python's range; found {len(bounds)}")
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-        self.bounds = [number(bound) for bound in (start, stop, step)]
+        self.bounds = [integer_tensor(bound) for bound in (start, stop, step)]
         if isinstance(step, (int, np.integer)) and step == 0:
             raise ValueError("the step of Dataset.range must not be zero")
         self.dtype = dtype
@@ -141,7 +151,7 @@ class Counter(Node):
     name = "counter"
 
     def __init__(self, start: Any, step: Any, dtype: Any) -> None:
-        self.start, self.step, self.dtype = number(start), number(step), as_dtype(dtype)
+        self.start, self.step, self.dtype = integer_tensor(start), integer_tensor(step), as_dtype(dtype)
         super().__init__(TensorSpec((), self.dtype), values=[self.start, self.step])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -155,7 +165,7 @@ class Counter(Node):
         return INFINITE
 
 
-class Generated(Node):
+class FromGenerator(Node):
     """The values that a user's generator function yields, checked against its signature."""
 
     name = "from_generator"
@@ -164,11 +174,11 @@ class Generated(Node):
         self.generator = generator
         self.args = [components(arg)[0][0] for arg in args]
         self.specs, self.template = flatten(spec)
-        for one in self.specs:
-            if not isinstance(one, TensorSpec) and not is_composite_spec(one):
+        for leaf in self.specs:
+            if not isinstance(leaf, TensorSpec) and not is_composite_spec(leaf):
                 raise TypeError(
-                    f"output_signature has to be made of autoconv.TensorSpec objects, found {one!r}. Write for example "
-                    "output_signature=autoconv.TensorSpec(shape=(), dtype=autoconv.int32)."
+                    f"output_signature has to be made of autoconv.TensorSpec objects, found {leaf!r}. Write for "
+                    "example output_signature=autoconv.TensorSpec(shape=(), dtype=autoconv.int32)."
                 )
         super().__init__(spec, values=self.args)
 
@@ -178,36 +188,36 @@ class Generated(Node):
             values = iter(iterable)
         except TypeError:
             raise TypeError(
-                f"`generator` has to give something to iterate over; {_name(self.generator)} gave {iterable!r}"
+                f"`generator` has to give something to iterate over; {_function_name(self.generator)} gave {iterable!r}"
             ) from None
         try:
             for value in values:
-                yield self._leaves(value)
+                yield self._element_leaves(value)
         finally:
             close = getattr(values, "close", None)
             if close is not None:
                 close()
 
-    def _leaves(self, value: Any) -> Element:
-        found = _parts(value, self.template)
-        if found is None:
+    def _element_leaves(self, value: Any) -> Element:
+        leaves = _match_structure(value, self.template)
+        if leaves is None:
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{pack(self.template, self.specs)}, but the yielded element was {value!r}."
             )
-        parts = zip(found, self.specs, strict=True)
-        return [leaf for part, spec in parts for leaf in self._leaves_of(part, spec)]
+        parts = zip(leaves, self.specs, strict=True)
+        return [leaf for part, spec in parts for leaf in self._leaves_of_part(part, spec)]
 
-    def _leaves_of(self, value: object, spec: TypeSpec) -> list[Any]:
+    def _leaves_of_part(self, value: object, spec: TypeSpec) -> list[Any]:
         if isinstance(spec, TensorSpec):
-            return [self._array(value, spec)]
+            return [self._convert_array(value, spec)]
         if not spec.is_compatible_with(value):
             raise TypeError(
                 f"`generator` yielded an element {value!r} that is not compatible with the expected {spec}."
             )
-        return leaves_of(value)
+        return composite_arrays(value)
 
-    def _array(self, value: Any, spec: TensorSpec) -> np.ndarray:
+    def _convert_array(self, value: Any, spec: TensorSpec) -> np.ndarray:
         """Convert a value that the generator yielded to an array of that spec; raise DtypeError if it does not fit."""
         try:
             array = to_array(
@@ -234,7 +244,7 @@ class Generated(Node):
         return array.copy() if isinstance(value, np.ndarray) and np.may_share_memory(array, value) else array
 
 
-class Nothing(Node):
+class Empty(Node):
     """Empty source with a given element spec."""
 
     name = "empty"
@@ -294,8 +304,8 @@ def _shape_leaves(shapes: Any, template: Template) -> list[Any]:
     return result
 
 
-def _parts(value: Any, template: Template | None) -> list[Any] | None:
-    """Return the leaves of a value with that structure, where lists match tuples; None for another structure."""
+def _match_structure(value: Any, template: Template | None) -> list[Any] | None:
+    """Return the leaves of a value in the template's structure, where lists match tuples; None for another one."""
     if template is None:
         return [value]
     if template.keys is not None:
@@ -313,7 +323,7 @@ def _parts(value: Any, template: Template | None) -> list[Any] | None:
         return None
     result: list[Any] = []
     for part, child in zip(parts, template.children, strict=True):
-        inner = _parts(part, child)
+        inner = _match_structure(part, child)
         if inner is None:
             return None
         result += inner
@@ -324,14 +334,14 @@ def _has_dtype(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic, EagerTensor))
 
 
-def _values(leaves: Sequence[Any]) -> list[Any]:
-    """Return what a node reads besides its inputs: tensors, and the values of datasets in its elements."""
+def _symbols_of_leaves(leaves: Sequence[Any]) -> list[Any]:
+    """Return the tensors that a node reads besides its inputs, and the symbols of datasets in its elements."""
     return [symbol for leaf in leaves for symbol in (leaf.node.symbols if hasattr(leaf, "node") else (leaf,))]
 
 
-def _run_value(leaf: Any, bindings: Bindings) -> Any:
+def _bind_leaf(leaf: Any, bindings: Bindings) -> Any:
     node = getattr(leaf, "node", None)
-    return Bound(node, bindings) if isinstance(node, Node) else bindings.of(leaf)
+    return BoundDataset(node, bindings) if isinstance(node, Node) else bindings.of(leaf)
 
 
 def _check_rows(leaves: Sequence[Any]) -> None:
@@ -356,9 +366,9 @@ def _check_rows(leaves: Sequence[Any]) -> None:
             first_length = length
 
 
-def _row(array: Any, position: int, copied: bool) -> Any:
+def _get_row(array: Any, position: int, is_copied: bool) -> Any:
     row = array[position]
-    if copied:
+    if is_copied:
         return np.array(row)  # copied, since the file may be removed later
     return row if isinstance(row, (np.ndarray, np.generic)) else _object_scalar(row)
 
@@ -369,5 +379,5 @@ def _object_scalar(item: Any) -> np.ndarray:
     return result
 
 
-def _name(function: Any) -> str:
+def _function_name(function: Any) -> str:
     return getattr(function, "__qualname__", None) or repr(function)

@@ -1,4 +1,4 @@
-"""Elements kept in files, for a cache or in a folder with their spec: arrays in NumPy's own format, in sequence.
+"""Elements stored in files, for a cache or in a folder with their spec: a sequence of arrays in NumPy's own format.
 
 A file takes its name when a pass is complete; the index of a folder, with the spec of an element as JSON, comes last.
 Strings are stored as their lengths and their bytes. Nothing in the file is code: reading never unpickles.
@@ -48,7 +48,7 @@ class FileCache(Node):
         return self.inputs[0].count(bindings)
 
 
-class Saved(Node):
+class SavedElements(Node):
     """The elements of a folder that `save` wrote. With a spec given, the folder has to have elements of that spec."""
 
     name = "load"
@@ -57,7 +57,7 @@ class Saved(Node):
         self.path = os.fspath(path)
         index = read_json(os.path.join(self.path, _INDEX), "saved dataset")
         try:
-            spec, self.length = _spec(index["spec"]), int(index["count"])
+            spec, self.length = _spec_from_json(index["spec"]), int(index["count"])
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataLossError(f"{self.path} has no spec of elements that can be read: {error}") from None
         if element_spec is not None and not _is_compatible(spec, element_spec):
@@ -72,7 +72,7 @@ class Saved(Node):
 
 
 class Snapshot(Node):
-    """The same elements, read from a folder where it has them; otherwise the first complete pass saves them."""
+    """The same elements, read from a folder if they are saved there; otherwise the first complete pass saves them."""
 
     name = "snapshot"
 
@@ -82,17 +82,17 @@ class Snapshot(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         if os.path.exists(os.path.join(self.path, _INDEX)):
-            yield from Saved(self.path, self.spec).iterate(bindings)
+            yield from SavedElements(self.path, self.spec).iterate(bindings)
         else:
-            yield from saving(self.inputs[0], bindings, self.path)
+            yield from save_while_iterating(self.inputs[0], bindings, self.path)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
 
 
-def saving(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
+def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
     """Write the elements of a node into a folder while they are iterated over; the index comes last."""
-    folder, content = os.fspath(path), _json(node.spec)
+    folder, content = os.fspath(path), _spec_to_json(node.spec)
     os.makedirs(folder, exist_ok=True)
     count = 0
     with replacing(os.path.join(folder, _ELEMENTS)) as temporary:
@@ -102,17 +102,19 @@ def saving(node: Node, bindings: Bindings, path: Any) -> Iterator[Element]:
     write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count})
 
 
-def _is_compatible(spec: Any, wanted: Any) -> bool:
-    (found, template), (other, other_template) = flatten(spec), flatten(wanted)
-    return template == other_template and all(b.is_compatible_with(a) for a, b in zip(found, other, strict=True))
+def _is_compatible(spec: Any, requested: Any) -> bool:
+    (leaves, template), (requested_leaves, requested_template) = flatten(spec), flatten(requested)
+    return template == requested_template and all(
+        b.is_compatible_with(a) for a, b in zip(leaves, requested_leaves, strict=True)
+    )
 
 
-def _json(spec: Any) -> Any:
-    """Return the spec of an element as what JSON has; raises TypeError for parts that are no tensors."""
+def _spec_to_json(spec: Any) -> Any:
+    """Convert the spec of an element to JSON values; raises TypeError for parts that are no tensors."""
     if isinstance(spec, dict):
-        return {"dict": [[key, _json(part)] for key, part in spec.items()]}
+        return {"dict": [[key, _spec_to_json(part)] for key, part in spec.items()]}
     if isinstance(spec, tuple):
-        return {"tuple": [_json(part) for part in spec]}
+        return {"tuple": [_spec_to_json(part) for part in spec]}
     if isinstance(spec, TensorSpec):
         return {"tensor": [spec.dtype.name, _sizes(spec)]}
     if isinstance(spec, SparseTensorSpec):
@@ -126,12 +128,12 @@ def _sizes(spec: Any) -> Any:
     return None if spec.shape.rank is None else spec.shape.as_list()
 
 
-def _spec(content: Any) -> Any:
+def _spec_from_json(content: Any) -> Any:
     ((kind, parts),) = content.items()
     if kind == "dict":
-        return {key: _spec(part) for key, part in parts}
+        return {key: _spec_from_json(part) for key, part in parts}
     if kind == "tuple":
-        return tuple(map(_spec, parts))
+        return tuple(map(_spec_from_json, parts))
     dtype, shape, *others = parts
     if kind == "ragged":
         return RaggedTensorSpec(shape, as_dtype(dtype), others[0], as_dtype(others[1]))
@@ -141,10 +143,10 @@ def _spec(content: Any) -> Any:
 def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
     """Write elements of the spec into a file while they are iterated over."""
     with open(path, "wb") as file:
-        _write(file, _head(spec))
+        _write_leaf(file, _header(spec))
         for element in elements:
             for leaf in element:
-                _write(file, leaf)
+                _write_leaf(file, leaf)
             yield element
 
 
@@ -154,41 +156,41 @@ def read_elements(path: str, spec: Any) -> Iterator[Element]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
-            if _read(file, True).tolist() != _head(spec).tolist():
+            if _read_leaf(file, True).tolist() != _header(spec).tolist():
                 raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
             while file.tell() < size:
-                yield [_read(file, leaf.dtype.is_string) for leaf in leaves]
+                yield [_read_leaf(file, leaf.dtype.is_string) for leaf in leaves]
         except (ValueError, EOFError, TypeError) as error:
             raise DataLossError(f"{path} is not a file of elements, or is damaged: {error}") from None
 
 
-def _head(spec: Any) -> np.ndarray:
+def _header(spec: Any) -> np.ndarray:
     kinds = ";".join(str(leaf.type) for leaf in spec_leaves(spec))
     result: np.ndarray = np.empty((), object)
     result[()] = f"autoconv elements 1: {kinds}".encode()
     return result
 
 
-def _write(file: IO[bytes], leaf: Any) -> None:
+def _write_leaf(file: IO[bytes], leaf: Any) -> None:
     array = np.asarray(leaf)
     if array.dtype == object:
         texts: Sequence[bytes] = list(array.flat)
-        _save(file, np.array(array.shape, np.int64))
-        _save(file, np.array([len(text) for text in texts], np.int64))
+        _write_array(file, np.array(array.shape, np.int64))
+        _write_array(file, np.array([len(text) for text in texts], np.int64))
         array = np.frombuffer(b"".join(texts), np.uint8)
-    _save(file, array)
+    _write_array(file, array)
 
 
-def _save(file: IO[bytes], array: np.ndarray) -> None:
+def _write_array(file: IO[bytes], array: np.ndarray) -> None:
     np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-def _read(file: IO[bytes], text: bool) -> np.ndarray:
+def _read_leaf(file: IO[bytes], is_text: bool) -> np.ndarray:
     array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-    if not text:
+    if not is_text:
         return array
-    shape, ends = tuple(array.tolist()), np.cumsum(_read(file, False))
-    data = _read(file, False).tobytes()
+    shape, text_ends = tuple(array.tolist()), np.cumsum(_read_leaf(file, False))
+    data = _read_leaf(file, False).tobytes()
     result: np.ndarray = np.empty(shape, object)
-    result.ravel()[:] = [data[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    result.ravel()[:] = [data[start:end] for start, end in zip([0, *text_ends[:-1]], text_ends, strict=True)]
     return result

@@ -12,7 +12,17 @@ import numpy as np
 
 from autoconv.data.elements import map_specs, spec_leaves
 from autoconv.data.functions import ElementFunction
-from autoconv.data.nodes import INFINITE, LEFT_OUT, UNKNOWN, Bindings, Bound, Element, Node, number, positive
+from autoconv.data.nodes import (
+    INFINITE,
+    SKIPPED,
+    UNKNOWN,
+    Bindings,
+    BoundDataset,
+    Element,
+    Node,
+    check_positive,
+    integer_tensor,
+)
 from autoconv.data.threads import map_in_threads, prefetch
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
@@ -36,9 +46,9 @@ class Map(Node):
         super().__init__(self.function.spec, [source], self.function.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        run, source = bindings.guarded(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
+        run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
         found = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
-        yield from (element for element in found if element is not LEFT_OUT)
+        yield from (element for element in found if element is not SKIPPED)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
@@ -61,10 +71,10 @@ class Filter(Node):
         super().__init__(source.spec, [source], self.predicate.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        holds = bindings.guarded(self.predicate.runner(bindings))
+        holds = bindings.skip_errors(self.predicate.runner(bindings))
         for element in self.inputs[0].iterate(bindings):
             found = holds(element)
-            if found is LEFT_OUT:
+            if found is SKIPPED:
                 continue
             if bool(found[0]):
                 yield element
@@ -78,7 +88,7 @@ class Take(Node):
     name = "take"
 
     def __init__(self, source: Node, limit: Any) -> None:
-        self.limit = number(limit)
+        self.limit = integer_tensor(limit)
         super().__init__(source.spec, [source], [self.limit])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -100,7 +110,7 @@ class Skip(Node):
     name = "skip"
 
     def __init__(self, source: Node, limit: Any) -> None:
-        self.limit = number(limit)
+        self.limit = integer_tensor(limit)
         super().__init__(source.spec, [source], [self.limit])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -119,7 +129,7 @@ class Shard(Node):
     name = "shard"
 
     def __init__(self, source: Node, shards: Any, index: Any) -> None:
-        self.shards, self.index = number(shards), number(index)
+        self.shards, self.index = integer_tensor(shards), integer_tensor(index)
         known = static_value(self.shards), static_value(self.index)
         if None not in known:
             _check_shard(*map(int, known))  # type: ignore[arg-type]
@@ -147,7 +157,7 @@ class Repeat(Node):
     name = "repeat"
 
     def __init__(self, source: Node, count: Any = None) -> None:
-        self.times = number(-1 if count is None else count)
+        self.times = integer_tensor(-1 if count is None else count)
         super().__init__(source.spec, [source], [self.times])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -175,7 +185,7 @@ class Enumerate(Node):
     name = "enumerate"
 
     def __init__(self, source: Node, start: Any = 0) -> None:
-        self.start = number(start)
+        self.start = integer_tensor(start)
         super().__init__((TensorSpec((), int64), source.spec), [source], [self.start])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -192,7 +202,7 @@ class Prefetch(Node):
     name = "prefetch"
 
     def __init__(self, source: Node, size: Any) -> None:
-        self.size = number(size)
+        self.size = integer_tensor(size)
         super().__init__(source.spec, [source], [self.size])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -244,8 +254,10 @@ class Window(Node):
     def __init__(
         self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, nested: Callable[[Any], Any]
     ) -> None:
-        self.size, self.stride = positive("the size of a window", size), positive("the stride of a window", stride)
-        self.shift = self.size if shift is None else positive("the shift of a window", shift)
+        self.size, self.stride = check_positive("the size of a window", size), check_positive(
+            "the stride of a window", stride
+        )
+        self.shift = self.size if shift is None else check_positive("the shift of a window", shift)
         self.drop_remainder = drop_remainder
         super().__init__(map_specs(nested, source.spec), [source], [self.size, self.shift, self.stride])
 
@@ -267,7 +279,7 @@ class Window(Node):
             if not window or (ended and self.drop_remainder and len(window) < span):
                 return
             elements = list(itertools.islice(window, 0, span, stride))
-            yield [Bound(Listed(leaf, elements, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
+            yield [BoundDataset(Listed(leaf, elements, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
             for _ in range(shift):
                 if window:
                     window.popleft()
@@ -344,7 +356,7 @@ class KnownCount(Node):
     name = "assert_cardinality"
 
     def __init__(self, source: Node, expected: Any) -> None:
-        self.expected = number(expected)
+        self.expected = integer_tensor(expected)
         super().__init__(source.spec, [source], [self.expected])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:

@@ -139,12 +139,12 @@ def dropout(
     """
     tensor = convert_to_tensor(inputs)
 
-    def dropped() -> Any:
+    def drop() -> Any:
         return nn.dropout(tensor, rate, noise_shape, seed, name)
 
     if isinstance(training, (bool, int)):
-        return dropped() if training else tensor
-    return cond(training, dropped, lambda: tensor + 0)
+        return drop() if training else tensor
+    return cond(training, drop, lambda: tensor + 0)
 
 
 def batch_normalization(
@@ -165,28 +165,28 @@ def batch_normalization(
     """
     tensor = convert_to_tensor(inputs)
     rank = tensor.shape.rank or 2
-    place = axis % rank
-    features = _size(tensor, place)
+    feature_axis = axis % rank
+    features = _size(tensor, feature_axis)
     with variable_scope(name, default_name="batch_normalization", reuse=reuse):
         gamma = get_variable("gamma", [features], tensor.dtype, gamma_initializer, None, trainable) if scale else None
         beta = get_variable("beta", [features], tensor.dtype, beta_initializer, None, trainable) if center else None
         mean = get_variable("moving_mean", [features], tensor.dtype, moving_mean_initializer, None, False)
         variance = get_variable("moving_variance", [features], tensor.dtype, moving_variance_initializer, None, False)
-        of_batch = nn.moments(tensor, [each for each in range(rank) if each != place])
-        always = training if isinstance(training, (bool, int)) else None
-        if always is None:
-            pairs = zip(of_batch, (mean, variance), strict=True)
-            used = [cond(training, lambda a=a: a + 0, lambda b=b: b.value()) for a, b in pairs]
+        batch_moments = nn.moments(tensor, [each for each in range(rank) if each != feature_axis])
+        static_training = training if isinstance(training, (bool, int)) else None
+        if static_training is None:
+            pairs = zip(batch_moments, (mean, variance), strict=True)
+            moments = [cond(training, lambda a=a: a + 0, lambda b=b: b.value()) for a, b in pairs]
         else:
-            used = list(of_batch) if always else [mean, variance]
-        if always is None or always:
-            for moving, new in ((mean, used[0]), (variance, used[1])):
-                add_to_collection(GraphKeys.UPDATE_OPS, moving.assign(momentum * moving + (1 - momentum) * new))
+            moments = list(batch_moments) if static_training else [mean, variance]
+        if static_training is None or static_training:
+            for moving, value in ((mean, moments[0]), (variance, moments[1])):
+                add_to_collection(GraphKeys.UPDATE_OPS, moving.assign(momentum * moving + (1 - momentum) * value))
         shape = [1] * rank
-        shape[place] = features
+        shape[feature_axis] = features
         offset, factor = (None if each is None else reshape(each, shape) for each in (beta, gamma))
         return nn.batch_normalization(
-            tensor, reshape(used[0], shape), reshape(used[1], shape), offset, factor, epsilon  # type: ignore[arg-type]
+            tensor, reshape(moments[0], shape), reshape(moments[1], shape), offset, factor, epsilon  # type: ignore[arg-type]
         )
 
 

@@ -34,13 +34,13 @@ def get_verbosity() -> int:
 
 
 def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
-    """Log a message, of one text at most n times.
+    """Log a message; messages of one text are logged at most n times.
 
     >>> autoconv.compat.v1.logging.log_first_n(autoconv.compat.v1.logging.DEBUG, "seen", 1)
     """
-    _COUNTS[msg] = _COUNTS.get(msg, 0) + 1
-    if _COUNTS[msg] <= n:
+    _COUNT_BY_MESSAGE[msg] = _COUNT_BY_MESSAGE.get(msg, 0) + 1
+    if _COUNT_BY_MESSAGE[msg] <= n:
         _LOGGER.log(level, msg, *args)
 
 
-_COUNTS: dict[str, int] = {}
+_COUNT_BY_MESSAGE: dict[str, int] = {}

@@ -40,9 +40,9 @@ def compute_weighted_loss(
     >>> autoconv.compat.v1.losses.compute_weighted_loss([1.0, 3.0], [1.0, 0.0], loss_collection=None).numpy()
     np.float32(1.0)
     """
-    each = cast(convert_to_tensor(losses), float32)
-    weighted = each * cast(convert_to_tensor(weights), float32)
-    present = cast(convert_to_tensor(weights), float32) * ones_like(each)
+    elementwise = cast(convert_to_tensor(losses), float32)
+    weighted = elementwise * cast(convert_to_tensor(weights), float32)
+    broadcast_weights = cast(convert_to_tensor(weights), float32) * ones_like(elementwise)
     total = math.reduce_sum(weighted)
     match reduction:
         case Reduction.NONE:
@@ -50,11 +50,11 @@ def compute_weighted_loss(
         case Reduction.SUM:
             result = total
         case Reduction.MEAN:
-            result = math.divide_no_nan(total, math.reduce_sum(present))
+            result = math.divide_no_nan(total, math.reduce_sum(broadcast_weights))
         case Reduction.SUM_OVER_BATCH_SIZE:
-            result = math.divide_no_nan(total, math.reduce_sum(ones_like(each)))
+            result = math.divide_no_nan(total, math.reduce_sum(ones_like(elementwise)))
         case Reduction.SUM_BY_NONZERO_WEIGHTS:
-            result = math.divide_no_nan(total, cast(math.count_nonzero(present), float32))
+            result = math.divide_no_nan(total, cast(math.count_nonzero(broadcast_weights), float32))
         case _:
             raise ValueError(f"Invalid Reduction Key {reduction}.")
     if loss_collection is not None:
@@ -84,8 +84,8 @@ def absolute_difference(
     >>> autoconv.compat.v1.losses.absolute_difference([1.0, 2.0], [1.0, 4.0]).numpy()
     np.float32(1.0)
     """
-    each = math.abs(_float(predictions) - _float(labels))
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = math.abs(_float(predictions) - _float(labels))
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def huber_loss(
@@ -116,8 +116,8 @@ def log_loss(
     np.float32(0.6931)
     """
     truth, probabilities = _float(labels), _float(predictions)
-    each = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = -truth * math.log(probabilities + epsilon) - (1 - truth) * math.log(1 - probabilities + epsilon)
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def hinge_loss(
@@ -130,8 +130,8 @@ def hinge_loss(
     np.float32(0.5)
     """
     margin = 1 - (2 * _float(labels) - 1) * _float(logits)
-    each = where(margin > 0, margin, zeros_like(margin))
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = where(margin > 0, margin, zeros_like(margin))
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def softmax_cross_entropy(
@@ -149,8 +149,8 @@ def softmax_cross_entropy(
     if label_smoothing > 0:
         classes = cast(constant(labels.shape.as_list()[1]), scores.dtype)
         labels = labels * (1 - label_smoothing) + label_smoothing / classes
-    each = nn.softmax_cross_entropy_with_logits(labels=labels, logits=scores)
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = nn.softmax_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def sparse_softmax_cross_entropy(

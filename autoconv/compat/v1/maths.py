@@ -15,38 +15,38 @@ from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
-def one_of(name: str, value: object, old_name: str, old: object) -> Any:
-    """Return the argument of two names; raises ValueError if both are given."""
-    if old is not None and value is not None:
+def resolve_alias(name: str, value: object, old_name: str, old_value: object) -> Any:
+    """Return an argument that has two names; raises ValueError if both are given."""
+    if old_value is not None and value is not None:
         raise ValueError(f"Cannot specify both {name!r} and {old_name!r}")
-    return value if old is None else old
+    return value if old_value is None else old_value
 
 
-def _reduction(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
+def _with_old_arguments(function: Callable[..., Any], example: str = "1.0, 2.0") -> Callable[..., Any]:
     def reduction(
         input_tensor: Any, axis: AxisLike | None = None, keepdims: bool | None = None, name: str | None = None,
         reduction_indices: AxisLike | None = None, keep_dims: bool | None = None,
     ) -> Any:  # fmt: skip
-        axes = one_of("axis", axis, "reduction_indices", reduction_indices)
-        return function(input_tensor, axes, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
+        axes = resolve_alias("axis", axis, "reduction_indices", reduction_indices)
+        return function(input_tensor, axes, bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims)), name)
 
     reduction.__name__ = reduction.__qualname__ = function.__name__
-    first = (function.__doc__ or "").strip().splitlines()[0]
+    summary = (function.__doc__ or "").strip().splitlines()[0]
     reduction.__doc__ = (
-        f"{first}\n\n`reduction_indices` and `keep_dims` are earlier names of `axis` and `keepdims`.\n\n"
+        f"{summary}\n\n`reduction_indices` and `keep_dims` are earlier names of `axis` and `keepdims`.\n\n"
         f">>> autoconv.compat.v1.{function.__name__}([{example}], reduction_indices=0).shape\nTensorShape([])\n"
     )
     return reduction
 
 
-reduce_sum = _reduction(reductions.reduce_sum)
-reduce_mean = _reduction(reductions.reduce_mean)
-reduce_max = _reduction(reductions.reduce_max)
-reduce_min = _reduction(reductions.reduce_min)
-reduce_prod = _reduction(reductions.reduce_prod)
-reduce_all = _reduction(reductions.reduce_all, "True, False")
-reduce_any = _reduction(reductions.reduce_any, "True, False")
-reduce_logsumexp = _reduction(reductions.reduce_logsumexp)
+reduce_sum = _with_old_arguments(reductions.reduce_sum)
+reduce_mean = _with_old_arguments(reductions.reduce_mean)
+reduce_max = _with_old_arguments(reductions.reduce_max)
+reduce_min = _with_old_arguments(reductions.reduce_min)
+reduce_prod = _with_old_arguments(reductions.reduce_prod)
+reduce_all = _with_old_arguments(reductions.reduce_all, "True, False")
+reduce_any = _with_old_arguments(reductions.reduce_any, "True, False")
+reduce_logsumexp = _with_old_arguments(reductions.reduce_logsumexp)
 
 
 def argmax(
@@ -58,7 +58,7 @@ def argmax(
     >>> autoconv.compat.v1.argmax([[1, 3], [5, 2]], 1).numpy()
     array([1, 0])
     """
-    chosen_axis = one_of("axis", axis, "dimension", dimension)
+    chosen_axis = resolve_alias("axis", axis, "dimension", dimension)
     return _argmax(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
 
 
@@ -71,7 +71,7 @@ def argmin(
     >>> autoconv.compat.v1.argmin([[1, 3], [5, 2]], 1).numpy()
     array([0, 1])
     """
-    chosen_axis = one_of("axis", axis, "dimension", dimension)
+    chosen_axis = resolve_alias("axis", axis, "dimension", dimension)
     return math.argmin(input, 0 if chosen_axis is None else chosen_axis, output_type, name)
 
 
@@ -86,7 +86,7 @@ def expand_dims(
     >>> autoconv.compat.v1.expand_dims([1, 2], dim=0).shape
     TensorShape([1, 2])
     """
-    chosen_axis = one_of("axis", axis, "dim", dim)
+    chosen_axis = resolve_alias("axis", axis, "dim", dim)
     if chosen_axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return shaping.expand_dims(input, chosen_axis, name)
@@ -100,13 +100,13 @@ def squeeze(
     >>> autoconv.compat.v1.squeeze([[1, 2]], squeeze_dims=[0]).numpy()
     array([1, 2], dtype=int32)
     """
-    return shaping.squeeze(input, one_of("axis", axis, "squeeze_dims", squeeze_dims), name)
+    return shaping.squeeze(input, resolve_alias("axis", axis, "squeeze_dims", squeeze_dims), name)
 
 
 def where(
     condition: TensorLike, x: Any = None, y: Any = None, name: str | None = None
 ) -> Any:
-    """Choose elements of x and y of one shape; a vector as condition chooses rows. Without x and y, its true positions.
+    """Select elements of x and y of one shape; a vector selects rows. Without x and y, return the true positions.
 
     >>> autoconv.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy()
     array([[1, 2],
@@ -124,12 +124,12 @@ def cond(
     pred: TensorLike, true_fn: Any = None, false_fn: Any = None, strict: bool = False, name: str | None = None,
     fn1: Any = None, fn2: Any = None,
 ) -> Any:  # fmt: skip
-    """Call one of two functions, by a bool that is known when the graph runs.
+    """Call one of two functions, selected by a bool that may be known only at run time.
 
     >>> autoconv.compat.v1.cond(autoconv.constant(1) > 2, lambda: "yes", lambda: "no")
     'no'
     """
-    first, second = one_of("true_fn", true_fn, "fn1", fn1), one_of("false_fn", false_fn, "fn2", fn2)
+    first, second = resolve_alias("true_fn", true_fn, "fn1", fn1), resolve_alias("false_fn", false_fn, "fn2", fn2)
     for argument, function in (("true_fn", first), ("false_fn", second)):
         if not callable(function):
             raise TypeError(f"'{argument}' must be callable")
@@ -149,8 +149,8 @@ def while_loop(
     results = flow.while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop, swap_memory, maximum_iterations, name
     )
-    single = not return_same_structure and isinstance(results, (list, tuple)) and len(results) == 1
-    return results[0] if single and not hasattr(results, "_fields") else results
+    is_single = not return_same_structure and isinstance(results, (list, tuple)) and len(results) == 1
+    return results[0] if is_single and not hasattr(results, "_fields") else results
 
 
 def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
@@ -242,8 +242,8 @@ def count_nonzero(
     >>> autoconv.compat.v1.count_nonzero([[0, 1], [2, 3]], 0).numpy()
     array([1, 2])
     """
-    axes = one_of("axis", axis, "reduction_indices", reduction_indices)
-    keeps = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
+    axes = resolve_alias("axis", axis, "reduction_indices", reduction_indices)
+    keeps = bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims))
     return math.count_nonzero(input_tensor if input is None else input, axes, keeps, dtype, name)
 
 

@@ -1,4 +1,4 @@
-"""Metrics of version 1: a value, and the operation that takes a batch into account."""
+"""Metrics of version 1: a value, and the operation that adds a batch to it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def mean(
     ...     session.run(update), session.run(value)
     (np.float32(2.0), np.float32(2.0))
     """
-    each = cast(convert_to_tensor(values), float32)
-    weight = ones_like(each) if weights is None else cast(convert_to_tensor(weights), float32) * ones_like(each)
+    elements = cast(convert_to_tensor(values), float32)
+    weight = ones_like(elements) if weights is None else cast(convert_to_tensor(weights), float32) * ones_like(elements)
     with variable_scope(name, default_name="mean"):
-        total, count = _local("total"), _local("count")
+        total, count = _local_variable("total"), _local_variable("count")
     value = math.divide_no_nan(total.value(), count.value())
-    done = [total.assign_add(math.reduce_sum(each * weight)), count.assign_add(math.reduce_sum(weight))]
-    with control_dependencies(done):
+    updates = [total.assign_add(math.reduce_sum(elements * weight)), count.assign_add(math.reduce_sum(weight))]
+    with control_dependencies(updates):
         update = math.divide_no_nan(total.value(), count.value())
     add_to_collections(metrics_collections or (), value)
     add_to_collections(updates_collections or (), update)
@@ -46,7 +46,7 @@ def accuracy(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, metrics_collections: object = None,
     updates_collections: object = None, name: str | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the share of predictions so far that equal their labels, and the operation that adds a batch.
+    """Return the fraction of predictions so far that equal their labels, and the operation that adds a batch.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     value, update = autoconv.compat.v1.metrics.accuracy([1, 2], [1, 3])
@@ -55,8 +55,8 @@ def accuracy(
     np.float32(0.5)
     """
     tensor = convert_to_tensor(predictions)
-    right = math.equal(tensor, cast(convert_to_tensor(labels), tensor.dtype))
-    return mean(right, weights, metrics_collections, updates_collections, name or "accuracy")
+    is_correct = math.equal(tensor, cast(convert_to_tensor(labels), tensor.dtype))
+    return mean(is_correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
 def mean_squared_error(
@@ -92,6 +92,6 @@ def mean_absolute_error(
     return mean(difference, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
 
 
-def _local(name: str) -> Any:
+def _local_variable(name: str) -> Any:
     keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
     return Variable(0.0, False, keys, name=name)

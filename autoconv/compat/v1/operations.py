@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.operation import EVALUATE
 
 
 class Operation:
-    """Several nodes of a graph under one name: a session runs all of them, and gives None.
+    """Several nodes of a graph under one name: a session runs all of them and returns None.
 
     >>> with autoconv.Graph().as_default():
     ...     v = autoconv.Variable(1.0, name="v")
@@ -75,10 +75,10 @@ def group(*inputs: Any, name: str | None = None) -> Operation | None:
     if graph is None:
         return None
     names: list[str] = []
-    for each in nest.flatten(inputs):
-        if each is not None:
-            names += _control_names(each)
-    return Operation(graph.unique_name(name or "group_deps"), graph, [*_controls(), *names])
+    for item in nest.flatten(inputs):
+        if item is not None:
+            names += _control_names(item)
+    return Operation(graph.unique_name(name or "group_deps"), graph, [*_enclosing_control_names(), *names])
 
 
 def no_op(name: str | None = None) -> Operation | None:
@@ -98,9 +98,9 @@ def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Sequ
     ...     len(autoconv.compat.v1.tuple([autoconv.constant(1), None]))
     2
     """
-    present = [each for each in tensors if each is not None]
+    present = [tensor for tensor in tensors if tensor is not None]
     with control_dependencies([*present, *(control_inputs or ())]):
-        return [None if each is None else identity(each, name=name) for each in tensors]
+        return [None if tensor is None else identity(tensor, name=name) for tensor in tensors]
 
 
 def as_operation(call: Callable[[], Any]) -> Any:
@@ -116,17 +116,17 @@ def as_operation(call: Callable[[], Any]) -> Any:
     return Operation(graph.unique_name(f"{recorded[-1].name}/op"), graph, [recorded[-1].name])
 
 
-def _control_names(each: Any) -> Sequence[str]:
-    result: Sequence[str] | None = getattr(each, "control_names", None)
+def _control_names(item: Any) -> Sequence[str]:
+    result: Sequence[str] | None = getattr(item, "control_names", None)
     if result is None:
-        operation = getattr(each, "op", None)
+        operation = getattr(item, "op", None)
         if operation is None:
-            raise TypeError(f"'inputs' should be zero or more (nested) operations or tensors, found {each!r}")
+            raise TypeError(f"'inputs' should be zero or more (nested) operations or tensors, found {item!r}")
         result = operation.control_names
     return result
 
 
-def _controls() -> Sequence[str]:
+def _enclosing_control_names() -> Sequence[str]:
     """Return the names of the nodes of the enclosing control dependencies."""
     region = current_region()
     return () if region is None else region.trace.controls[1]

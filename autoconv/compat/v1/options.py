@@ -1,4 +1,4 @@
-"""Options of sessions: they are accepted, and have no effect, since there is one device and one way to run."""
+"""Options of sessions, accepted without effect: there is one device and one way to run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Options:
-    """Settings by name; one that was not set is again a group of settings.
+    """Settings by name; reading an unset name creates a nested group of settings.
 
     >>> config = autoconv.compat.v1.ConfigProto(allow_soft_placement=True)
     >>> config.gpu_options.allow_growth = True

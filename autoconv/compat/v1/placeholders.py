@@ -31,12 +31,12 @@ def placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = None) ->
             "call autoconv.compat.v1.disable_eager_execution() at the start of the program."
         )
     graph = region.block.graph
-    whole = region.trace.scope + (name or "Placeholder")
-    return SymbolicTensor(graph.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), whole))
+    full_name = region.trace.scope + (name or "Placeholder")
+    return SymbolicTensor(graph.add_parameter(TensorType(as_dtype(dtype), as_shape(shape)), full_name))
 
 
 class SparseTensorValue(NamedTuple):
-    """A sparse tensor as arrays: what a session returns for one, and what may be fed for one.
+    """A sparse tensor as arrays: the value that a session returns or accepts for one.
 
     >>> autoconv.compat.v1.SparseTensorValue([[0, 0]], [1], [1, 1]).values
     [1]
@@ -56,13 +56,13 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
     """
     static_shape = as_shape(shape)
     rank = None if static_shape is None else len(static_shape)
-    whole = name or "SparsePlaceholder"
-    indices = placeholder("int64", [None, rank], f"{whole}/indices")
-    values = placeholder(dtype, [None], f"{whole}/values")
+    full_name = name or "SparsePlaceholder"
+    indices = placeholder("int64", [None, rank], f"{full_name}/indices")
+    values = placeholder(dtype, [None], f"{full_name}/values")
     if static_shape is not None and None not in static_shape:
         sizes: Any = convert_to_tensor(list(static_shape), as_dtype("int64"))
     else:
-        sizes = placeholder("int64", [rank], f"{whole}/shape")
+        sizes = placeholder("int64", [rank], f"{full_name}/shape")
     result = SparseTensor(indices, values, sizes)
     if static_shape is not None:
         result.set_shape(static_shape)
@@ -70,7 +70,7 @@ def sparse_placeholder(dtype: DTypeLike, shape: Any = None, name: str | None = N
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """Return a symbolic tensor with the value of `input` where a run is not given another one, of this shape.
+    """Return a symbolic tensor of this shape, with the value of `input` unless a run feeds another one.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     x = autoconv.compat.v1.placeholder_with_default([1.0, 2.0], [None])
@@ -81,7 +81,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if region is None:
         return convert_to_tensor(input)
     tensor = convert_to_tensor(input)
-    wide = TensorType(tensor.dtype, as_shape(shape))
+    declared_type = TensorType(tensor.dtype, as_shape(shape))
     value = region.lift(tensor.value_in_graph)  # type: ignore[attr-defined]
-    whole = region.trace.scope + (name or "PlaceholderWithDefault")
-    return SymbolicTensor(region.graph.add(OPS["identity"], [value], types=[wide], name=whole).results[0])
+    full_name = region.trace.scope + (name or "PlaceholderWithDefault")
+    return SymbolicTensor(region.graph.add(OPS["identity"], [value], types=[declared_type], name=full_name).results[0])

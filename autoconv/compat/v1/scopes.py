@@ -13,7 +13,7 @@ from autoconv.runtime.recording.name_scopes import name_scope as _name_scope
 
 @contextmanager
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Iterator[str]:
-    """Prefix the names of nodes made in the block; `default_name` stands for a name that is None.
+    """Prefix the names of nodes made in the block; `default_name` replaces a name that is None.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.name_scope(None, "layer") as scope:
     ...     scope
@@ -66,7 +66,7 @@ def make_template(
     name_: str, func_: Callable[..., Any], create_scope_now_: bool = False, unique_name_: str | None = None,
     custom_getter_: Any = None, **kwargs: Any,
 ) -> Callable[..., Any]:  # fmt: skip
-    """Return a function that makes its variables at its first call, and shares them at the others.
+    """Return a function that creates its variables at its first call and shares them with later calls.
 
     >>> def scaled(x):
     ...     return x * autoconv.compat.v1.get_variable("w", [])
@@ -76,14 +76,14 @@ def make_template(
     ...     len(autoconv.compat.v1.global_variables())
     1
     """
-    made: list[Any] = []
+    scope_cell: list[Any] = []
 
     def template(*args: Any, **options: Any) -> Any:
-        if not made:
+        if not scope_cell:
             with variable_scope(unique_name_, name_, custom_getter=custom_getter_) as scope:
-                made.append(scope)
+                scope_cell.append(scope)
                 return func_(*args, **kwargs, **options)
-        with variable_scope(made[0], reuse=AUTO_REUSE):
+        with variable_scope(scope_cell[0], reuse=AUTO_REUSE):
             return func_(*args, **kwargs, **options)
 
     return template

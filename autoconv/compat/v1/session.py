@@ -28,9 +28,9 @@ from autoconv.tracing.views import func_graph
 
 
 class Session:
-    """Runs parts of a graph, by default the default one.
+    """A session runs parts of a graph, by default of the default graph.
 
-    Each session has values of its own for the graph's variables. `with Session() as session:` makes it, and its graph,
+    Each session has its own values of the graph's variables. `with Session() as session:` makes it, and its graph,
     the default ones, and closes it at the end. `target` and `config` have no effect: there is one device.
 
     >>> v1 = autoconv.compat.v1
@@ -46,7 +46,7 @@ class Session:
         self.graph: Graph = get_default_graph() if graph is None else graph
         self._storages: dict[Storage, Storage] = {}
         self._closed = False
-        self._around: list[ExitStack] = []
+        self._contexts: list[ExitStack] = []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: object = None, run_metadata: object = None) -> Any:
         """Return the values of the fetches in their structure: arrays of tensors and variables, None of operations.
@@ -56,30 +56,30 @@ class Session:
         ValueError for anything outside its graph and for a fed value of another shape. Raises InvalidArgumentError for
         a placeholder that is not fed, FailedPreconditionError for a variable that is not initialised.
         """
-        fed = self._fed(feed_dict)
-        return self._run_fed(fetches, tuple(fed), list(fed.values()))
+        feeds = self._collect_feeds(feed_dict)
+        return self._run_fed(fetches, tuple(feeds), list(feeds.values()))
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
         """Return a function of the values of `feed_list` that runs the fetches."""
-        places = [self._value(each) for each in feed_list or ()]
+        feed_targets = [self._value_in_graph(item) for item in feed_list or ()]
 
         def run(*values: Any) -> Any:
-            if len(values) != len(places):
-                raise TypeError(f"expected {len(places)} values, of the feed_list; found {len(values)}")
-            fed = [_fed_array(place, value) for place, value in zip(places, values, strict=True)]
-            return self._run_fed(fetches, tuple(places), fed)
+            if len(values) != len(feed_targets):
+                raise TypeError(f"expected {len(feed_targets)} values, of the feed_list; found {len(values)}")
+            arrays = [_feed_array(target, value) for target, value in zip(feed_targets, values, strict=True)]
+            return self._run_fed(fetches, tuple(feed_targets), arrays)
 
         return run
 
     def close(self) -> None:
-        """End the session; the values of its variables are gone."""
+        """End the session and discard the values of its variables."""
         self._closed = True
         self._storages.clear()
 
     @contextmanager
     def as_default(self) -> Iterator[Session]:
-        """Make this the default session of the block, which does not close it."""
-        stack = _DEFAULT.stack
+        """Make this the default session of the block, without closing it at the end."""
+        stack = _SESSIONS.stack
         stack.append(self)
         try:
             yield self
@@ -87,14 +87,14 @@ class Session:
             stack.remove(self)
 
     def __enter__(self) -> Session:
-        around = ExitStack()
-        around.enter_context(self.graph.as_default())
-        around.enter_context(self.as_default())
-        self._around.append(around)
+        contexts = ExitStack()
+        contexts.enter_context(self.graph.as_default())
+        contexts.enter_context(self.as_default())
+        self._contexts.append(contexts)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._around.pop().close()
+        self._contexts.pop().close()
         self.close()
 
     @property
@@ -121,74 +121,74 @@ class Session:
         storage = variable.storage
         self._storages[storage] = Storage(array, storage.shape, storage.name)
 
-    def _run_fed(self, fetches: Any, places: tuple[Value, ...], fed: list[Any]) -> Any:
+    def _run_fed(self, fetches: Any, feed_targets: tuple[Value, ...], fed: list[Any]) -> Any:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         flat = nest.flatten(fetches)
-        for each in flat:
-            if isinstance(each, StartOperation):
-                each.start(self, self._run_parts([each.value], (), places, fed)[0])
-        parts = [self._part(each, fetched=True) for each in flat]
+        for item in flat:
+            if isinstance(item, StartOperation):
+                item.start(self, self._run_values([item.value], (), feed_targets, fed)[0])
+        parts = [self._resolve(item, fetched=True) for item in flat]
         values = tuple(part for part in parts if isinstance(part, Value))
         names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
-        iterator = iter(self._run_parts(values, names, places, fed))
+        iterator = iter(self._run_values(values, names, feed_targets, fed))
         return nest.pack_sequence_as(fetches, [next(iterator) if isinstance(part, Value) else None for part in parts])
 
     def run_value(self, value: Value) -> Any:
         """Return a value of the graph that needs no feeds, such as a dataset."""
-        return self._run_parts([value], (), (), [])[0]
+        return self._run_values([value], (), (), [])[0]
 
-    def _run_parts(
-        self, values: Sequence[Value], names: tuple[str, ...], places: tuple[Value, ...], fed: list[Any]
+    def _run_values(
+        self, values: Sequence[Value], names: tuple[str, ...], feed_targets: tuple[Value, ...], fed: list[Any]
     ) -> list[Any]:
-        with recording(None), _running(self):
-            return self._program(tuple(values), names, places)(fed, self._storages)
+        with recording(None), _mark_running(self):
+            return self._slice_for(tuple(values), names, feed_targets)(fed, self._storages)
 
-    def _program(self, values: tuple[Value, ...], names: tuple[str, ...], fed: tuple[Value, ...]) -> Slice:
+    def _slice_for(self, values: tuple[Value, ...], names: tuple[str, ...], feed_targets: tuple[Value, ...]) -> Slice:
         programs: dict[Any, Slice] = self.graph.attachments.setdefault("programs", {})
-        key = values, names, fed
+        key = values, names, feed_targets
         if key not in programs:
-            programs[key] = slice_of(self.graph, values, names, fed)
+            programs[key] = slice_of(self.graph, values, names, feed_targets)
         return programs[key]
 
-    def _fed(self, feed_dict: Any) -> dict[Value, Any]:
-        fed: dict[Value, Any] = {}
+    def _collect_feeds(self, feed_dict: Any) -> dict[Value, Any]:
+        feeds: dict[Value, Any] = {}
         for key, value in (feed_dict or {}).items():
             keys, values = (key, value) if isinstance(key, tuple) else ((key,), (value,))
-            for each, its in zip(keys, values, strict=True):
-                place = self._value(each)
-                fed[place] = _fed_array(place, its)
-        return fed
+            for item, item_value in zip(keys, values, strict=True):
+                target = self._value_in_graph(item)
+                feeds[target] = _feed_array(target, item_value)
+        return feeds
 
-    def _value(self, each: Any) -> Value:
-        result = self._part(each)
+    def _value_in_graph(self, item: Any) -> Value:
+        result = self._resolve(item)
         if not isinstance(result, Value):
-            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {each!r} is an operation")
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {item!r} is an operation")
         return result
 
-    def _part(self, each: Any, fetched: bool = False) -> Value | tuple[str, ...]:
+    def _resolve(self, item: Any, fetched: bool = False) -> Value | tuple[str, ...]:
         """Return the value of a tensor or variable, or the names of the nodes of an operation.
 
-        A fetched variable stands for itself: it is read at the end of the run.
+        A fetched variable is returned as its storage, which is read at the end of the run.
         """
-        if isinstance(each, (str, bytes)):
-            each = self._named(each if isinstance(each, str) else each.decode())
-        if isinstance(each, GraphVariable):
-            if fetched and each.graph is self.graph:
-                return self.graph.root.trace.capture(each.storage, each.storage.type, each.storage.name)
-            each = each.snapshot
-        if isinstance(each, (SymbolicTensor, TensorOperation, Operation, func_graph.Operation)):
-            if each.graph is not self.graph:
-                raise ValueError(f"Tensor {each} is not an element of this graph.")
-            return each.value_in_graph if isinstance(each, SymbolicTensor) else tuple(each.control_names)
-        if isinstance(each, Tensor):
-            raise TypeError(f"{each!r} is the value of an op that ran at once: it is no part of a graph.")
+        if isinstance(item, (str, bytes)):
+            item = self._find_named(item if isinstance(item, str) else item.decode())
+        if isinstance(item, GraphVariable):
+            if fetched and item.graph is self.graph:
+                return self.graph.root.trace.capture(item.storage, item.storage.type, item.storage.name)
+            item = item.snapshot
+        if isinstance(item, (SymbolicTensor, TensorOperation, Operation, func_graph.Operation)):
+            if item.graph is not self.graph:
+                raise ValueError(f"Tensor {item} is not an element of this graph.")
+            return item.value_in_graph if isinstance(item, SymbolicTensor) else tuple(item.control_names)
+        if isinstance(item, Tensor):
+            raise TypeError(f"{item!r} is the value of an op that ran at once: it is no part of a graph.")
         raise TypeError(
-            f"Fetch argument {each!r} has invalid type {type(each).__name__!r}, must be a string or Tensor. "
-            f"(Can not convert a {type(each).__name__} into a Tensor or Operation.)"
+            f"Fetch argument {item!r} has invalid type {type(item).__name__!r}, must be a string or Tensor. "
+            f"(Can not convert a {type(item).__name__} into a Tensor or Operation.)"
         )
 
-    def _named(self, name: str) -> Any:
+    def _find_named(self, name: str) -> Any:
         operation, _, index = name.partition(":")
         for variable in self.graph.attachments.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation}:0":
@@ -217,12 +217,12 @@ class InteractiveSession(Session):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: object = None) -> None:
         super().__init__(target, graph, config)
-        _DEFAULT.stack.append(self)
+        _SESSIONS.stack.append(self)
 
     def close(self) -> None:
         super().close()
-        if self in _DEFAULT.stack:
-            _DEFAULT.stack.remove(self)
+        if self in _SESSIONS.stack:
+            _SESSIONS.stack.remove(self)
 
 
 def get_default_session() -> Session | None:
@@ -231,52 +231,52 @@ def get_default_session() -> Session | None:
     >>> autoconv.compat.v1.get_default_session() is None
     True
     """
-    return _DEFAULT.stack[-1] if _DEFAULT.stack else None
+    return _SESSIONS.stack[-1] if _SESSIONS.stack else None
 
 
 def running_session() -> Session:
     """Return the session whose `run` calls a Python function of the graph."""
-    return _DEFAULT.running[-1]
+    return _SESSIONS.running[-1]
 
 
-class _DefaultSession(threading.local):
+class _ThreadSessions(threading.local):
     def __init__(self) -> None:
         self.stack: list[Session] = []
         self.running: list[Session] = []
 
 
-_DEFAULT = _DefaultSession()
+_SESSIONS = _ThreadSessions()
 
 
 @contextmanager
-def _running(session: Session) -> Iterator[None]:
-    _DEFAULT.running.append(session)
+def _mark_running(session: Session) -> Iterator[None]:
+    _SESSIONS.running.append(session)
     try:
         yield
     finally:
-        _DEFAULT.running.pop()
+        _SESSIONS.running.pop()
 
 
 def _evaluate(
-    fetched: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
+    fetch: Any, feed_dict: Any = None, session: Session | None = None, load: tuple[GraphVariable, Any] | None = None
 ) -> Any:
     """Run a tensor or operation in a session; with `load`, set the value of a variable in it."""
     current_session = get_default_session() if session is None else session
     if current_session is None:
-        how = "evaluate tensor using `eval()`" if isinstance(fetched, Tensor) else "execute operation using `run()`"
+        action = "evaluate tensor using `eval()`" if isinstance(fetch, Tensor) else "execute operation using `run()`"
         raise ValueError(
-            f"Cannot {how}: No default session is registered. Use `with session.as_default()`, or pass session=…"
+            f"Cannot {action}: No default session is registered. Use `with session.as_default()`, or pass session=…"
         )
     if load is not None:
         current_session.set_value(*load)
         return None
-    return current_session.run(fetched, feed_dict)
+    return current_session.run(fetch, feed_dict)
 
 
 EVALUATE.set(_evaluate)
 
 
-def _fed_array(place: Value, value: Any) -> np.ndarray:
+def _feed_array(target: Value, value: Any) -> np.ndarray:
     """Return a fed value as an array of the tensor's dtype; raises ValueError for another shape."""
     if isinstance(value, (SymbolicTensor, GraphVariable)):
         raise TypeError(
@@ -284,24 +284,24 @@ def _fed_array(place: Value, value: Any) -> np.ndarray:
         )
     if isinstance(value, EagerTensor):
         value = value.numpy()
-    type_ = place.type
+    type_ = target.type
     assert isinstance(type_, TensorType)
     if type_.dtype is string:
-        array = np.array(EagerTensor(_texts(value)).numpy(), object)
+        array = np.array(EagerTensor(_encode_texts(value)).numpy(), object)
     else:
         array = np.asarray(value, type_.dtype.numpy)
     if not shapes_compatible(type_.shape, array.shape):
         raise ValueError(
-            f"Cannot feed value of shape {array.shape} for Tensor {place.full_name}, which has shape "
+            f"Cannot feed value of shape {array.shape} for Tensor {target.full_name}, which has shape "
             f"{TensorShape(type_.shape)}"
         )
     return array
 
 
-def _texts(value: Any) -> np.ndarray:
+def _encode_texts(value: Any) -> np.ndarray:
     array = np.asarray(value, object)
-    encoded: Callable[[Any], bytes] = lambda each: each.encode() if isinstance(each, str) else bytes(each)
-    return np.frompyfunc(encoded, 1, 1)(array) if array.shape else np.asarray(encoded(array.item()), object)
+    encode: Callable[[Any], bytes] = lambda each: each.encode() if isinstance(each, str) else bytes(each)
+    return np.frompyfunc(encode, 1, 1)(array) if array.shape else np.asarray(encode(array.item()), object)
 
 
 __all__ = ["InteractiveSession", "Session", "get_default_session"]

@@ -36,7 +36,7 @@ class Slice:
     outputs: tuple[Value, ...]
 
     def __call__(self, fed: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
-        """Return the fetched values as arrays; `storages` are those of the session, by the graph's own.
+        """Return the fetched values as arrays; `storages` maps storages of the graph to those of the session.
 
         Raises FailedPreconditionError for a variable without a value.
         """
@@ -46,13 +46,13 @@ class Slice:
                     f"Attempting to use uninitialized value {storage.name}: run its initializer in this session "
                     "first, or autoconv.compat.v1.global_variables_initializer()."
                 )
-        fresh = {s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned if s not in storages}
+        new_storages = {s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned if s not in storages}
         arguments = [
-            (fresh.get(each) or storages[each]) if isinstance(each, Storage) else array_of(each)
-            for each in self.captured
+            (new_storages.get(item) or storages[item]) if isinstance(item, Storage) else array_of(item)
+            for item in self.captured
         ]
         result = self.run([*fed, *arguments])
-        storages.update(fresh)
+        storages.update(new_storages)
         return [
             EagerTensor(array).numpy() if isinstance(value.type, (TensorType, ResourceType)) else array
             for array, value in zip(result, self.outputs, strict=True)
@@ -65,50 +65,52 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
     The nodes keep the order of the program. Raises InvalidArgumentError for a placeholder that is not fed.
     """
     nodes = _needed_nodes(graph.recorded, outputs, names, set(fed))
-    part = graphs.Graph("session")
-    values: dict[Value, Value] = {value: part.add_parameter(value.type, value.name) for value in fed}
+    slice_graph = graphs.Graph("session")
+    values: dict[Value, Value] = {value: slice_graph.add_parameter(value.type, value.name) for value in fed}
     captured = graph.captured
     objects: list[Any] = []
 
-    def of(value: Value) -> Value:
+    def value_in_slice(value: Value) -> Value:
         if value not in values:
             if value not in captured:
-                raise InvalidArgumentError(_not_fed(value))
-            values[value] = part.add_parameter(value.type, value.name)
+                raise InvalidArgumentError(_missing_feed_message(value))
+            values[value] = slice_graph.add_parameter(value.type, value.name)
             objects.append(captured[value])
         return values[value]
 
     for node in nodes:
-        copy = graphs.copy_node(part, node, [of(value) for value in node.inputs])
+        copy = graphs.copy_node(slice_graph, node, [value_in_slice(value) for value in node.inputs])
         for old, new in zip(node.results, copy.results, strict=True):
             values.setdefault(old, new)
-    for value in outputs:  # a variable is read after everything that assigns to it
-        own = of(value)
+    for value in outputs:  # a variable is read after all assignments to it
+        slice_value = value_in_slice(value)
         is_variable = isinstance(value.type, ResourceType)
-        part.outputs.append(part.add(OPS["read_variable"], [own]).results[0] if is_variable else own)
-    # Parameters of captured objects stand behind the fed ones, in the order in which nodes use them.
-    needed, assigned = _initialisation(nodes, captured, outputs)
-    run = Derivable(optimise(part), "session", "function").run
+        slice_graph.outputs.append(
+            slice_graph.add(OPS["read_variable"], [slice_value]).results[0] if is_variable else slice_value
+        )
+    # Parameters of captured objects follow the fed ones, in the order in which nodes use them.
+    needed, assigned = _required_and_assigned_storages(nodes, captured, outputs)
+    run = Derivable(optimise(slice_graph), "session", "function").run
     return Slice(run, tuple(fed), tuple(objects), needed, assigned, tuple(outputs))
 
 
 def _needed_nodes(
     graph: graphs.Graph, outputs: Sequence[Value], names: Iterable[str], fed: set[Value]
 ) -> list[Node]:
-    by_name = {node.name: node for node in graph.nodes}
-    waiting = [value.node for value in outputs if value not in fed and value.node is not None]
-    waiting += [by_name[name] for name in names if name in by_name]
+    node_by_name = {node.name: node for node in graph.nodes}
+    worklist = [value.node for value in outputs if value not in fed and value.node is not None]
+    worklist += [node_by_name[name] for name in names if name in node_by_name]
     nodes: set[Node] = set()
-    while waiting:
-        node = waiting.pop()
+    while worklist:
+        node = worklist.pop()
         if node not in nodes:
             nodes.add(node)
-            waiting += [v.node for v in node.inputs if v not in fed and v.node is not None]
-            waiting += [by_name[name] for name in graph.controls.get(node.name, ()) if name in by_name]
+            worklist += [v.node for v in node.inputs if v not in fed and v.node is not None]
+            worklist += [node_by_name[name] for name in graph.controls.get(node.name, ()) if name in node_by_name]
     return [node for node in graph.nodes if node in nodes]
 
 
-def _initialisation(
+def _required_and_assigned_storages(
     nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
     """Return the storages that the nodes need before they run, and those that they assign first."""
@@ -125,7 +127,7 @@ def _initialisation(
     return tuple(needed), tuple(s for s in assigned if s not in needed)
 
 
-def _not_fed(value: Value) -> str:
+def _missing_feed_message(value: Value) -> str:
     shape = value.type.shape  # type: ignore[union-attr]
     sizes = "<unknown>" if shape is None else ",".join(str(d) if isinstance(d, int) else "?" for d in shape)
     return (

@@ -23,7 +23,7 @@ from autoconv.summary.writer import EventFile
 
 
 def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str | None = None) -> Any:
-    """Return a string tensor: the summary of a number.
+    """Return a string tensor with the summary of a number.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     text = session.run(autoconv.compat.v1.summary.scalar("loss", 0.5))
@@ -38,7 +38,7 @@ def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str |
 
 
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Any:
-    """Return a string tensor: the summary of the distribution of a tensor's elements.
+    """Return a string tensor with the summary of the distribution of a tensor's elements.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     text = session.run(autoconv.compat.v1.summary.histogram("weights", [1.0, 2.0]))
@@ -49,17 +49,17 @@ def histogram(name: str, values: Any, collections: Any = None, family: str | Non
     def fill(value: Any, array: np.ndarray) -> None:
         numbers = array.astype(np.float64).ravel()
         counts, edges = np.histogram(numbers, bins=30) if numbers.size else (np.zeros(0), np.zeros(1))
-        found = value.histo
-        found.min, found.max = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
-        found.num, found.sum, found.sum_squares = float(numbers.size), float(numbers.sum()), float(numbers @ numbers)
-        found.bucket_limit.extend(edges[1:].tolist())
-        found.bucket.extend(counts.tolist())
+        histo = value.histo
+        histo.min, histo.max = (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
+        histo.num, histo.sum, histo.sum_squares = float(numbers.size), float(numbers.sum()), float(numbers @ numbers)
+        histo.bucket_limit.extend(edges[1:].tolist())
+        histo.bucket.extend(counts.tolist())
 
     return _summary(name, values, fill, collections, family)
 
 
 def text(name: str, tensor: TensorLike, collections: Any = None) -> Any:
-    """Return a string tensor: the summary of texts.
+    """Return a string tensor with the summary of texts.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     found = session.run(autoconv.compat.v1.summary.text("note", "hello"))
@@ -91,14 +91,14 @@ def image(
         for number, pixels in enumerate(array[:max_outputs]):
             value = summary.value.add(tag=f"{tag}/image" + (f"/{number}" if max_outputs > 1 else ""))
             value.image.height, value.image.width, value.image.colorspace = pixels.shape
-            value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_bytes(pixels))
+            value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_scale_to_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
     return _add_to_collections(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
 
 
 def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
-    """Return a string tensor: the values of several summaries as one.
+    """Return a string tensor with the merged values of several summaries.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     s = autoconv.compat.v1.summary
@@ -108,10 +108,10 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
     """
 
     def encode(*texts: Any) -> np.ndarray:
-        whole = messages("summary").Summary()
-        for each in texts:
-            whole.MergeFromString(each if isinstance(each, bytes) else each.item())
-        return np.array(whole.SerializeToString(), object)
+        merged = messages("summary").Summary()
+        for item in texts:
+            merged.MergeFromString(item if isinstance(item, bytes) else item.item())
+        return np.array(merged.SerializeToString(), object)
 
     return _add_to_collections(
         numpy_function(encode, list(inputs), [TensorSpec((), string)], name=name)[0], collections, ()
@@ -119,7 +119,7 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = Non
 
 
 def merge_all(key: Any = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Any:
-    """Return a string tensor: all summaries of the default graph as one; None if there are none.
+    """Return a string tensor with all summaries of the default graph merged; None if there are none.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.summary.merge_all() is None
@@ -209,16 +209,16 @@ def _add_to_collections(summary: Any, collections: Any, default: Any = (GraphKey
 
 def _tag(name: str, family: str | None) -> str:
     """Return the tag of a summary, which is unique in its graph."""
-    whole = current_scope() + (f"{family}/{family}/{name}" if family else name)
+    full_tag = current_scope() + (f"{family}/{family}/{name}" if family else name)
     if graph_being_built() is None:
-        return whole
+        return full_tag
     counts: dict[str, int] = get_default_graph().attachments.setdefault("tags", {})
-    number = counts.get(whole, 0)
-    counts[whole] = number + 1
-    return f"{whole}_{number}" if number else whole
+    number = counts.get(full_tag, 0)
+    counts[full_tag] = number + 1
+    return f"{full_tag}_{number}" if number else full_tag
 
 
-def _bytes(pixels: np.ndarray) -> np.ndarray:
+def _scale_to_bytes(pixels: np.ndarray) -> np.ndarray:
     """Return pixels as bytes. Floats are scaled: the largest becomes 255; with negative ones, 0 becomes 128."""
     if as_dtype(pixels.dtype).is_integer:
         return pixels.astype(np.uint8)

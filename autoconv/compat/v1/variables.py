@@ -30,10 +30,10 @@ class _VariableType(type):
 
 
 class Variable(metaclass=_VariableType):
-    """A variable of the enclosing block's graph; outside of blocks, a variable that has its value at once.
+    """A variable of the enclosing block's graph; outside of blocks, a variable that is initialised immediately.
 
-    The arguments stand in the order of version 1: `collections` are the names of those to add it to. Raises ValueError
-    without an initial value.
+    The arguments are in the order of version 1: `collections` are names of collections to which it is added. Raises
+    ValueError without an initial value.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.Session() as session:
     ...     v = autoconv.compat.v1.Variable([1.0, 2.0], name="v")
@@ -52,10 +52,10 @@ class Variable(metaclass=_VariableType):
         graph = graph_being_built()
         if graph is None:
             options = {"name": name, "dtype": dtype, "constraint": constraint, "shape": shape}
-            if _STORE.attachments is None:
+            if _CURRENT_STORE.attachments is None:
                 return EagerVariable(initial_value, trainable, validate_shape, **options)
             make = functools.partial(EagerVariable, initial_value, trainable, validate_shape, **options)
-            return _get_or_make(_STORE.attachments, make, name)
+            return _get_or_make(_CURRENT_STORE.attachments, make, name)
         return GraphVariable(
             initial_value, trainable, validate_shape, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape, graph=graph, collections=collections,
@@ -63,7 +63,7 @@ class Variable(metaclass=_VariableType):
 
 
 class VariableStore:
-    """Variables by name, which functions share from call to call: `get_variable` and layers make each of them once.
+    """Variables by name that calls share: `get_variable` and layers create each of them once.
 
     It takes the place of a graph's variables for code of version 1 in a `function`, or where ops run at once.
 
@@ -90,32 +90,32 @@ class VariableStore:
 
     @contextmanager
     def as_default(self) -> Iterator[VariableStore]:
-        """Take the variables of the block from the store; default names of layers begin anew."""
-        before = _STORE.attachments
-        _STORE.attachments = {"by_name": self._by_name, "store": self}
+        """Use the variables of the store in the block; default names of layers restart."""
+        previous = _CURRENT_STORE.attachments
+        _CURRENT_STORE.attachments = {"by_name": self._by_name, "store": self}
         try:
             yield self
         finally:
-            _STORE.attachments = before
+            _CURRENT_STORE.attachments = previous
 
 
-class _Store(threading.local):
+class _CurrentStore(threading.local):
     attachments: dict[Any, Any] | None = None
 
 
-_STORE = _Store()
+_CURRENT_STORE = _CurrentStore()
 
 
-def _made_variables() -> dict[Any, Any]:
+def _current_attachments() -> dict[Any, Any]:
     """Return the objects of the enclosing block's store, or else of the default graph."""
-    if _STORE.attachments is not None and graph_being_built() is None:
-        return _STORE.attachments
+    if _CURRENT_STORE.attachments is not None and graph_being_built() is None:
+        return _CURRENT_STORE.attachments
     result: dict[Any, Any] = get_default_graph().attachments
     return result
 
 
 class _AutoReuse:
-    """The value of `AUTO_REUSE`: make a variable, or share the one that there is."""
+    """The value of `AUTO_REUSE`: share an existing variable, or create it."""
 
     def __bool__(self) -> bool:
         return True
@@ -128,7 +128,7 @@ AUTO_REUSE = _AutoReuse()
 
 
 class VariableScope:
-    """The defaults of `get_variable` in a block: a prefix of names, an initializer, whether variables are shared.
+    """The defaults of `get_variable` in a block: a prefix of names, an initializer, and whether to share variables.
 
     >>> with autoconv.Graph().as_default(), autoconv.compat.v1.variable_scope("layer") as scope:
     ...     scope.name, scope.reuse
@@ -167,13 +167,13 @@ class VariableScope:
 
 
 def get_variable_scope() -> VariableScope:
-    """Return the variable scope of the blocks around.
+    """Return the enclosing variable scope.
 
     >>> with autoconv.Graph().as_default():
     ...     autoconv.compat.v1.get_variable_scope().name
     ''
     """
-    result: VariableScope = _made_variables().setdefault("scope", VariableScope(False))
+    result: VariableScope = _current_attachments().setdefault("scope", VariableScope(False))
     return result
 
 
@@ -198,28 +198,28 @@ def variable_scope(
     ('layer/w:0', 1)
     """
     outer = get_variable_scope()
-    attachments = _made_variables()
+    attachments = _current_attachments()
     prefix = f"{outer.name}/" if outer.name else ""
     if isinstance(name_or_scope, VariableScope):
-        base, whole, local = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
+        base_scope, full_name, local_name = name_or_scope, name_or_scope.name, name_or_scope.name.rpartition("/")[2]
     elif name_or_scope is not None:
-        base, whole, local = outer, prefix + name_or_scope, name_or_scope
+        base_scope, full_name, local_name = outer, prefix + name_or_scope, name_or_scope
     elif default_name is not None:
-        local = _unique(attachments.setdefault("scopes", {}), prefix, default_name)
-        base, whole, reuse = outer, prefix + local, False
+        local_name = _unique_name(attachments.setdefault("scopes", {}), prefix, default_name)
+        base_scope, full_name, reuse = outer, prefix + local_name, False
     else:
         raise ValueError("If default_name is None then name_or_scope is required")
-    attachments.setdefault("scopes", {}).setdefault(whole, 1)
+    attachments.setdefault("scopes", {}).setdefault(full_name, 1)
     inner = VariableScope(
-        (base.reuse or outer.reuse) if reuse is None else reuse, whole,
-        initializer=initializer or base.initializer, regularizer=regularizer or base.regularizer,
-        custom_getter=custom_getter or base.custom_getter, constraint=constraint or base.constraint,
-        dtype=base.dtype if dtype is None else as_dtype(dtype),
+        (base_scope.reuse or outer.reuse) if reuse is None else reuse, full_name,
+        initializer=initializer or base_scope.initializer, regularizer=regularizer or base_scope.regularizer,
+        custom_getter=custom_getter or base_scope.custom_getter, constraint=constraint or base_scope.constraint,
+        dtype=base_scope.dtype if dtype is None else as_dtype(dtype),
     )  # fmt: skip
     attachments["scope"] = inner
     try:
-        if auxiliary_name_scope and local:
-            with name_scope(local) as scope:
+        if auxiliary_name_scope and local_name:
+            with name_scope(local_name) as scope:
                 inner.original_name_scope = scope
                 yield inner
         else:
@@ -250,23 +250,25 @@ def get_variable(
         "shape": shape, "dtype": dtype, "initializer": initializer, "regularizer": regularizer, "trainable": trainable,
         "collections": collections, "validate_shape": validate_shape, "constraint": constraint,
     }  # fmt: skip
-    whole = f"{scope.name}/{name}" if scope.name else name
-    return _variable(whole, **options) if getter is None else getter(_variable, name=whole, **options)
+    full_name = f"{scope.name}/{name}" if scope.name else name
+    return _get_or_create_variable(full_name, **options) if getter is None else getter(
+        _get_or_create_variable, name=full_name, **options
+    )
 
 
-def _variable(
+def _get_or_create_variable(
     name: str, shape: Any = None, dtype: DTypeLike | None = None, initializer: Any = None, regularizer: Any = None,
     trainable: bool | None = None, collections: Any = None, validate_shape: bool = True, constraint: Any = None,
     **ignored: Any,
 ) -> Any:  # fmt: skip
     scope = get_variable_scope()
     out_dtype = scope.dtype if dtype is None else as_dtype(dtype)
-    variables: dict[str, Any] = _made_variables().setdefault("by_name", {})
-    stored = "store" in _made_variables()
-    eager = graph_being_built() is None and not stored
-    result = None if eager else variables.get(name)
+    variables: dict[str, Any] = _current_attachments().setdefault("by_name", {})
+    is_stored = "store" in _current_attachments()
+    is_eager = graph_being_built() is None and not is_stored
+    result = None if is_eager else variables.get(name)
     if result is not None:
-        if not scope.reuse and not stored:
+        if not scope.reuse and not is_stored:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
@@ -282,22 +284,22 @@ def _variable(
                 f"{result.dtype.name}."
             )
         return result
-    if scope.reuse is True and not eager and not stored:
+    if scope.reuse is True and not is_eager and not is_stored:
         raise ValueError(
             f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    first = _first_value(name, shape, out_dtype, initializer if initializer is not None else scope.initializer)
+    initial = _first_value(name, shape, out_dtype, initializer if initializer is not None else scope.initializer)
     with name_scope(""), _outside_of_store():
         variable = Variable(
-            first, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
-            dtype=out_dtype if dtype is not None or callable(first) else None,
+            initial, trainable, collections, validate_shape, name=name, constraint=constraint or scope.constraint,
+            dtype=out_dtype if dtype is not None or callable(initial) else None,
         )  # fmt: skip
     variables[name] = variable
-    penalty = regularizer or scope.regularizer
-    if penalty is not None:
+    regularize = regularizer or scope.regularizer
+    if regularize is not None:
         with name_scope(f"{name}/Regularizer/"):
-            loss = penalty(variable)
+            loss = regularize(variable)
         if loss is not None:
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return variable
@@ -315,10 +317,12 @@ def _first_value(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
     sizes = as_shape(shape) if shape is not None else None
     if sizes is None or not all(isinstance(size, int) for size in sizes):
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {shape}.")
-    return _initial(initializer, [int(size) for size in sizes], dtype)  # type: ignore[call-overload, arg-type]
+    return _initial_value_function(
+        initializer, [int(size) for size in sizes], dtype  # type: ignore[call-overload, arg-type]
+    )
 
 
-def _initial(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> Callable[[], Any]:
+def _initial_value_function(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> Callable[[], Any]:
     def value() -> Any:
         try:
             return initializer(shape, dtype=dtype)
@@ -332,25 +336,25 @@ def _initial(initializer: Callable[..., Any], shape: list[int], dtype: Any) -> C
 
 @contextmanager
 def _outside_of_store() -> Iterator[None]:
-    before, _STORE.attachments = _STORE.attachments, None
+    previous, _CURRENT_STORE.attachments = _CURRENT_STORE.attachments, None
     try:
         yield
     finally:
-        _STORE.attachments = before
+        _CURRENT_STORE.attachments = previous
 
 
 def _get_or_make(attachments: dict[Any, Any], make: Callable[[], Any], name: str | None) -> Any:
     """Return the variable of this name, made unique in the order of the block, or make it."""
     counts: dict[str, int] = attachments.setdefault("counts", {})
-    whole = current_scope() + (name or "Variable")
-    number = counts[whole] = counts.get(whole, -1) + 1
-    key = f"{whole}_{number}" if number else whole
+    full_name = current_scope() + (name or "Variable")
+    number = counts[full_name] = counts.get(full_name, -1) + 1
+    key = f"{full_name}_{number}" if number else full_name
     if key not in attachments["by_name"]:
         attachments["by_name"][key] = make()
     return attachments["by_name"][key]
 
 
-def _unique(counts: dict[str, int], prefix: str, name: str) -> str:
+def _unique_name(counts: dict[str, int], prefix: str, name: str) -> str:
     if prefix + name not in counts:
         return name
     number = 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv import nn
 from autoconv.api.matrices.linalg import matmul
-from autoconv.compat.v1.maths import one_of
+from autoconv.compat.v1.maths import resolve_alias
 from autoconv.runtime.annotations import TensorLike
 
 
@@ -22,7 +22,7 @@ def conv2d(
     >>> autoconv.compat.v1.nn.conv2d(np.ones([1, 4, 4, 1], "f"), kernel, [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 3, 3, 1])
     """
-    kernel = one_of("filters", filters, "filter", filter)
+    kernel = resolve_alias("filters", filters, "filter", filter)
     return nn.conv2d(input, kernel, strides, padding, data_format, dilations, name)
 
 
@@ -35,7 +35,7 @@ def max_pool(
     >>> autoconv.compat.v1.nn.max_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
     TensorShape([1, 2, 2, 1])
     """
-    return nn.max_pool(one_of("input", input, "value", value), ksize, strides, padding, data_format, name)
+    return nn.max_pool(resolve_alias("input", input, "value", value), ksize, strides, padding, data_format, name)
 
 
 def avg_pool(
@@ -47,7 +47,7 @@ def avg_pool(
     >>> autoconv.compat.v1.nn.avg_pool(np.ones([1, 4, 4, 1], "f"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME").shape
     TensorShape([1, 2, 2, 1])
     """
-    return nn.avg_pool(one_of("input", input, "value", value), ksize, strides, padding, data_format, name)
+    return nn.avg_pool(resolve_alias("input", input, "value", value), ksize, strides, padding, data_format, name)
 
 
 def dropout(
@@ -75,7 +75,7 @@ def moments(
     >>> [each.numpy() for each in autoconv.compat.v1.nn.moments([1.0, 3.0], [0])]
     [np.float32(2.0), np.float32(1.0)]
     """
-    return nn.moments(x, axes, keepdims=bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
+    return nn.moments(x, axes, keepdims=bool(resolve_alias("keepdims", keepdims, "keep_dims", keep_dims)), name=name)
 
 
 def embedding_lookup(

@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv import math, nn
 from autoconv.api.tensors.casts import stop_gradient
-from autoconv.compat.v1.maths import one_of
+from autoconv.compat.v1.maths import resolve_alias
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
@@ -19,7 +19,7 @@ def softmax(
     >>> autoconv.compat.v1.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
-    chosen_axis = one_of("axis", axis, "dim", dim)
+    chosen_axis = resolve_alias("axis", axis, "dim", dim)
     return nn.softmax(logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
@@ -31,7 +31,7 @@ def log_softmax(
     >>> autoconv.compat.v1.nn.log_softmax([0.0]).numpy()
     array([0.], dtype=float32)
     """
-    chosen_axis = one_of("axis", axis, "dim", dim)
+    chosen_axis = resolve_alias("axis", axis, "dim", dim)
     return nn.log_softmax(logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
@@ -44,7 +44,7 @@ def softmax_cross_entropy_with_logits_v2(
     >>> autoconv.compat.v1.nn.softmax_cross_entropy_with_logits_v2([[1.0, 0.0]], [[0.0, 0.0]]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    chosen_axis = one_of("axis", axis, "dim", dim)
+    chosen_axis = resolve_alias("axis", axis, "dim", dim)
     return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if chosen_axis is None else chosen_axis, name)
 
 
@@ -58,7 +58,7 @@ def softmax_cross_entropy_with_logits(
     >>> found.numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _check_names_given("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_keywords("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.softmax_cross_entropy_with_logits(stop_gradient(labels), logits, dim if axis is None else axis, name)
 
 
@@ -70,7 +70,7 @@ def sparse_softmax_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[0.0, 0.0]]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _check_names_given("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_keywords("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
@@ -82,7 +82,7 @@ def sigmoid_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy().round(4)
     array([0.6931], dtype=float32)
     """
-    _check_names_given("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    _check_keywords("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     return nn.sigmoid_cross_entropy_with_logits(labels, logits, name)
 
 
@@ -95,7 +95,7 @@ def weighted_cross_entropy_with_logits(
     >>> autoconv.compat.v1.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy().round(4)
     array([1.3863], dtype=float32)
     """
-    tensor = convert_to_tensor(one_of("labels", labels, "targets", targets))
+    tensor = convert_to_tensor(resolve_alias("labels", labels, "targets", targets))
     scores = convert_to_tensor(logits)
     weight = 1 + (pos_weight - 1) * tensor
     return math.add(
@@ -112,7 +112,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: Any, name: str | N
     return math.in_top_k(targets, predictions, k, name)
 
 
-def _check_names_given(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+def _check_keywords(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
     if sentinel is not None:
         raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
     if labels is None or logits is None:

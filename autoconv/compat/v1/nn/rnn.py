@@ -23,8 +23,8 @@ def static_rnn(
 ) -> tuple[list[Any], Any]:  # fmt: skip
     """Call the cell for each tensor [batch, features] of a list; return the list of outputs and the last state.
 
-    Beyond `sequence_length` the outputs are zero, and the state stays. Raises ValueError without inputs, and without
-    both `initial_state` and `dtype`.
+    Beyond `sequence_length` the outputs are zero, and the state is unchanged. Raises ValueError without inputs, and
+    without both `initial_state` and `dtype`.
 
     >>> with autoconv.Graph().as_default():
     ...     cell = autoconv.compat.v1.nn.rnn_cell.BasicRNNCell(4)
@@ -38,12 +38,12 @@ def static_rnn(
     with variables.variable_scope(scope or "rnn"):
         state = _first_state(cell, inputs[0], 0, initial_state, dtype)
         outputs = []
-        for number, each in enumerate(inputs):
-            output, following = cell(each, state)
+        for step, step_inputs in enumerate(inputs):
+            output, next_state = cell(step_inputs, state)
             if sequence_length is not None:
-                output, following = _mask(constant(number), sequence_length, output, following, state)
+                output, next_state = _mask(constant(step), sequence_length, output, next_state, state)
             outputs.append(output)
-            state = following
+            state = next_state
     return outputs, state
 
 
@@ -70,23 +70,23 @@ def dynamic_rnn(
             steps = transpose(steps, [1, 0, *range(2, steps.shape.rank or 3)])
         state = _first_state(cell, steps, 1, initial_state, dtype)
         count = shape_of(steps)[0]
-        made = TensorArray(steps.dtype, size=count, element_shape=[steps.shape[1], cell.output_size])
+        output_array = TensorArray(steps.dtype, size=count, element_shape=[steps.shape[1], cell.output_size])
 
-        def body(step: Any, kept: Any, *parts: Any) -> Any:
-            before = nest.pack_sequence_as(state, list(parts))
-            output, following = cell(steps[step], before)
+        def body(step: Any, outputs_so_far: Any, *state_parts: Any) -> Any:
+            old_state = nest.pack_sequence_as(state, list(state_parts))
+            output, next_state = cell(steps[step], old_state)
             if sequence_length is not None:
-                output, following = _mask(step, sequence_length, output, following, before)
-            return [step + 1, kept.write(step, output), *nest.flatten(following)]
+                output, next_state = _mask(step, sequence_length, output, next_state, old_state)
+            return [step + 1, outputs_so_far.write(step, output), *nest.flatten(next_state)]
 
         parts = nest.flatten(state)
-        found = while_loop(lambda step, *_: step < count, body, [constant(0, int32), made, *parts])
-        outputs = found[1].stack()
+        loop_results = while_loop(lambda step, *_: step < count, body, [constant(0, int32), output_array, *parts])
+        outputs = loop_results[1].stack()
         if isinstance(steps.shape[0], int):
             outputs.set_shape([steps.shape[0], *outputs.shape[1:]])
         if not time_major:
             outputs = transpose(outputs, [1, 0, 2])
-    return outputs, nest.pack_sequence_as(state, list(found[2:]))
+    return outputs, nest.pack_sequence_as(state, list(loop_results[2:]))
 
 
 def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: Any) -> Any:
@@ -98,8 +98,10 @@ def _first_state(cell: Any, inputs: Any, axis: int, initial_state: Any, dtype: A
     return cell.zero_state(int(size) if isinstance(size, int) else shape_of(inputs)[axis], dtype)
 
 
-def _mask(step: Any, lengths: Any, output: Any, following: Any, before: Any) -> tuple[Any, Any]:
-    """Return a zero output and the state before for the sequences that are over."""
-    runs = expand_dims(convert_to_tensor(lengths) > step, 1)
-    parts = [where(runs, new, old) for new, old in zip(nest.flatten(following), nest.flatten(before), strict=True)]
-    return where(runs, output, output * 0), nest.pack_sequence_as(following, parts)
+def _mask(step: Any, lengths: Any, output: Any, next_state: Any, old_state: Any) -> tuple[Any, Any]:
+    """Replace the output by zero and the next state by the old one for the sequences that have ended."""
+    is_running = expand_dims(convert_to_tensor(lengths) > step, 1)
+    parts = [
+        where(is_running, new, old) for new, old in zip(nest.flatten(next_state), nest.flatten(old_state), strict=True)
+    ]
+    return where(is_running, output, output * 0), nest.pack_sequence_as(next_state, parts)

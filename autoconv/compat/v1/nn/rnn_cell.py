@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import float32
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of a long short-term memory: what it keeps, and its last output.
+    """The state of a long short-term memory: its cell state c and its last output h.
 
     >>> autoconv.compat.v1.nn.rnn_cell.LSTMStateTuple(1, 2).h
     2
@@ -42,7 +42,7 @@ class RNNCell:
     output_size: Any
 
     def __init__(self, name: str | None = None, reuse: Any = None, dtype: Any = None) -> None:
-        self._name = name or _snake(type(self).__name__)
+        self._name = name or _snake_case(type(self).__name__)
         self._reuse = reuse
         self._scope: Any = None
         self.trainable = True
@@ -61,7 +61,7 @@ class RNNCell:
 
     def zero_state(self, batch_size: Any, dtype: Any = float32) -> Any:
         """Return a state of zeros for a number of sequences."""
-        return _zeros(self.state_size, batch_size, dtype)
+        return _zero_state(self.state_size, batch_size, dtype)
 
     @property
     def variables(self) -> list[Any]:
@@ -113,8 +113,8 @@ class GRUCell(RNNCell):
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         gates = math.sigmoid(self._linear(concat([inputs, state], 1), 2 * self.output_size, ones_initializer, "gates"))
         reset, update = split(gates, 2, 1)
-        both = concat([inputs, reset * state], 1)
-        candidate = self._activation(self._linear(both, self.output_size, zeros_initializer, "candidate"))
+        candidate_inputs = concat([inputs, reset * state], 1)
+        candidate = self._activation(self._linear(candidate_inputs, self.output_size, zeros_initializer, "candidate"))
         output = update * state + (1 - update) * candidate
         return output, output
 
@@ -153,7 +153,7 @@ class BasicLSTMCell(LSTMCell):
 
 
 class MultiRNNCell(RNNCell):
-    """Cells one on top of another: the output of each is the input of the next.
+    """A stack of cells: the output of each is the input of the next.
 
     >>> cells = [autoconv.compat.v1.nn.rnn_cell.GRUCell(4) for _ in range(2)]
     >>> autoconv.compat.v1.nn.rnn_cell.MultiRNNCell(cells).state_size
@@ -170,10 +170,10 @@ class MultiRNNCell(RNNCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         states = []
-        for number, (cell, its) in enumerate(zip(self._cells, state, strict=True)):
+        for number, (cell, cell_state) in enumerate(zip(self._cells, state, strict=True)):
             with variables.variable_scope(f"cell_{number}"):
-                inputs, following = cell(inputs, its)
-            states.append(following)
+                inputs, next_state = cell(inputs, cell_state)
+            states.append(next_state)
         return inputs, tuple(states)
 
 
@@ -195,36 +195,38 @@ class DropoutWrapper(RNNCell):
         self.state_size, self.output_size = cell.state_size, cell.output_size
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
-        before, after, between = self._keep_probabilities
-        output, following = self._cell(_drop(inputs, before), state, scope)
-        return _drop(output, after), _map(lambda part: _drop(part, between), following)
+        input_keep, output_keep, state_keep = self._keep_probabilities
+        output, next_state = self._cell(_drop_out(inputs, input_keep), state, scope)
+        return _drop_out(output, output_keep), _map_state(lambda part: _drop_out(part, state_keep), next_state)
 
 
-def _drop(value: Any, keep_probability: Any) -> Any:
+def _drop_out(value: Any, keep_probability: Any) -> Any:
     return (
         value if isinstance(keep_probability, float) and keep_probability == 1.0 else dropout(value, keep_probability)
     )
 
 
-def _map(function: Any, state: Any) -> Any:
+def _map_state(function: Any, state: Any) -> Any:
     if isinstance(state, LSTMStateTuple):
         return LSTMStateTuple(*map(function, state))
-    return tuple(_map(function, part) for part in state) if isinstance(state, tuple) else function(state)
+    return tuple(_map_state(function, part) for part in state) if isinstance(state, tuple) else function(state)
 
 
-def _zeros(size: Any, batch_size: Any, dtype: Any) -> Any:
+def _zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:
     if isinstance(size, LSTMStateTuple):
-        return LSTMStateTuple(*(_zeros(part, batch_size, dtype) for part in size))
+        return LSTMStateTuple(*(_zero_state(part, batch_size, dtype) for part in size))
     if isinstance(size, tuple):
-        return tuple(_zeros(part, batch_size, dtype) for part in size)
+        return tuple(_zero_state(part, batch_size, dtype) for part in size)
     return zeros([batch_size, size], dtype)
 
 
-def _snake(name: str) -> str:
+def _snake_case(name: str) -> str:
     """Return the name of a cell's scope: basic_lstm_cell for BasicLSTMCell."""
     result = ""
-    for place, letter in enumerate(name):
-        following = name[place + 1 : place + 2]
-        begins = letter.isupper() and place and (not name[place - 1].isupper() or (following and following.islower()))
-        result += ("_" if begins else "") + letter.lower()
+    for position, letter in enumerate(name):
+        next_letter = name[position + 1 : position + 2]
+        starts_word = letter.isupper() and position and (
+            not name[position - 1].isupper() or (next_letter and next_letter.islower())
+        )
+        result += ("_" if starts_word else "") + letter.lower()
     return result

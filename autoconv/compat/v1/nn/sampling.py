@@ -1,4 +1,4 @@
-"""Losses over many classes by samples of them."""
+"""Losses over many classes, estimated by sampling classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class Candidates(NamedTuple):
-    """Sampled classes, and how often true and sampled classes are expected among them.
+    """Sampled classes, and the expected counts of true and sampled classes among them.
 
     >>> autoconv.compat.v1.nn.sampling.Candidates(1, 2, 3).sampled_candidates
     1
@@ -46,26 +46,26 @@ def log_uniform_candidate_sampler(
     """
     if unique and num_sampled > range_max:
         raise ValueError(f"{num_sampled} different classes cannot be drawn of {range_max}")
-    draw = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
 
     def sample(true: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        chosen: list[int] = []
-        tries = 0
-        seen: set[int] = set()
-        while len(chosen) < num_sampled:
-            tries += 1
-            drawn = int(np.exp(draw.random() * np.log(range_max + 1))) - 1
-            drawn = min(max(drawn, 0), range_max - 1)
-            if not (unique and drawn in seen):
-                chosen.append(drawn)
-                seen.add(drawn)
-        sampled = np.array(chosen, np.int64)
+        drawn: list[int] = []
+        draw_count = 0
+        drawn_ids: set[int] = set()
+        while len(drawn) < num_sampled:
+            draw_count += 1
+            class_id = int(np.exp(generator.random() * np.log(range_max + 1))) - 1
+            class_id = min(max(class_id, 0), range_max - 1)
+            if not (unique and class_id in drawn_ids):
+                drawn.append(class_id)
+                drawn_ids.add(class_id)
+        sampled = np.array(drawn, np.int64)
 
-        def expected(classes: np.ndarray) -> np.ndarray:
+        def expected_counts(classes: np.ndarray) -> np.ndarray:
             p = (np.log(classes + 2.0) - np.log(classes + 1.0)) / numbers.log(range_max + 1)
-            return (-np.expm1(tries * np.log1p(-p)) if unique else p * num_sampled).astype(np.float32)
+            return (-np.expm1(draw_count * np.log1p(-p)) if unique else p * num_sampled).astype(np.float32)
 
-        return sampled, expected(np.asarray(true)), expected(sampled)
+        return sampled, expected_counts(np.asarray(true)), expected_counts(sampled)
 
     true = cast(convert_to_tensor(true_classes), int64)
     specs = [
@@ -113,14 +113,18 @@ def _sampled_logits(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the logits of true and sampled classes, less the logarithms of the expected counts, and the labels."""
     true = reshape(cast(convert_to_tensor(labels), int64), [-1, num_true])
-    drawn = sampled_values or log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes)
-    sampled, of_true, of_sampled = drawn
+    candidates = sampled_values or log_uniform_candidate_sampler(true, num_true, num_sampled, True, num_classes)
+    sampled, true_counts, sampled_counts = candidates
     table, offsets, rows = convert_to_tensor(weights), convert_to_tensor(biases), convert_to_tensor(inputs)
     true_weights = gather(table, true)
-    true_logits = math.reduce_sum(rows[:, None, :] * true_weights, axis=2) + gather(offsets, true) - math.log(of_true)
-    others = matmul(rows, transpose(gather(table, sampled))) + gather(offsets, sampled) - math.log(of_sampled)
+    true_logits = math.reduce_sum(
+        rows[:, None, :] * true_weights, axis=2
+    ) + gather(offsets, true) - math.log(true_counts)
+    sampled_logits = matmul(
+        rows, transpose(gather(table, sampled))
+    ) + gather(offsets, sampled) - math.log(sampled_counts)
     if remove_accidental_hits:
         hit = math.reduce_any(math.equal(true[:, :, None], sampled[None, None, :]), axis=1)
-        others = where(hit, others + cast(-1e37, others.dtype), others)
-    truth = concat([ones_like(true_logits) / num_true, zeros_like(others)], 1)
-    return concat([true_logits, others], 1), truth
+        sampled_logits = where(hit, sampled_logits + cast(-1e37, sampled_logits.dtype), sampled_logits)
+    truth = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)
+    return concat([true_logits, sampled_logits], 1), truth

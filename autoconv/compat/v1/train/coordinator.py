@@ -13,7 +13,7 @@ from autoconv.forks import new_lock
 
 
 class Coordinator:
-    """Asks threads to stop, together: by `request_stop`, or when one of them raises in `stop_on_exception`.
+    """A request that several threads stop, made by `request_stop` or by an exception in `stop_on_exception`.
 
     >>> coordinator = autoconv.compat.v1.train.Coordinator()
     >>> coordinator.request_stop()
@@ -22,8 +22,8 @@ class Coordinator:
     """
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None) -> None:
-        self._clean = clean_stop_exception_types or (OutOfRangeError,)
-        self._changed = threading.Condition(new_lock())
+        self._clean_types = clean_stop_exception_types or (OutOfRangeError,)
+        self._stop_condition = threading.Condition(new_lock())
         self._stopped = False
         self._error: BaseException | None = None
         self._threads: list[Any] = []
@@ -33,21 +33,21 @@ class Coordinator:
         return self._stopped
 
     def request_stop(self, ex: BaseException | None = None) -> None:
-        """Ask all threads to stop; `join` raises an error that is given, but for the end of a sequence."""
-        if ex is not None and not isinstance(ex, self._clean) and self._error is None:
+        """Ask all threads to stop; `join` raises the error `ex`, unless it marks the end of a sequence."""
+        if ex is not None and not isinstance(ex, self._clean_types) and self._error is None:
             self._error = ex
-        with self._changed:
+        with self._stop_condition:
             self._stopped = True
-            self._changed.notify_all()
+            self._stop_condition.notify_all()
 
     def clear_stop(self) -> None:
         self._stopped = False
         self._error = None
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Wait for the request to stop the threads; return whether it came."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self._stopped, timeout)
+        """Wait for the request to stop; return whether it was made before the timeout."""
+        with self._stop_condition:
+            return self._stop_condition.wait_for(lambda: self._stopped, timeout)
 
     def register_thread(self, thread: Any) -> None:
         self._threads.append(thread)
@@ -66,18 +66,18 @@ class Coordinator:
     ) -> None:  # fmt: skip
         """Wait for the threads to end; raise the error with which they were asked to stop.
 
-        Raises RuntimeError for threads that run on `stop_grace_period_secs` after that.
+        Raises RuntimeError for threads that still run `stop_grace_period_secs` after the request.
         """
-        waiting = [*self._threads, *(threads or ())]
-        while any(thread.is_alive() for thread in waiting) and not self.wait_for_stop(0.05):
+        all_threads = [*self._threads, *(threads or ())]
+        while any(thread.is_alive() for thread in all_threads) and not self.wait_for_stop(0.05):
             pass
         end = time.monotonic() + stop_grace_period_secs
-        for thread in waiting:
+        for thread in all_threads:
             thread.join(max(0.0, end - time.monotonic()))
         if self._error is not None:
             raise self._error
-        if any(thread.is_alive() for thread in waiting) and not ignore_live_threads:
-            raise RuntimeError(f"Coordinator stopped with threads still running: {waiting}")
+        if any(thread.is_alive() for thread in all_threads) and not ignore_live_threads:
+            raise RuntimeError(f"Coordinator stopped with threads still running: {all_threads}")
 
 
 def start_queue_runners(sess: Any = None, coord: Any = None, **options: Any) -> list[Any]:

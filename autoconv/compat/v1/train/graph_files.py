@@ -1,4 +1,4 @@
-"""Graphs as files."""
+"""Files of graphs."""
 
 from __future__ import annotations
 

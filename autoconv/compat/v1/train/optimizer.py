@@ -22,7 +22,7 @@ from autoconv.runtime.tensors.conversion import convert_to_tensor
 
 
 class Optimizer:
-    """Base of the optimizers of version 1. A subclass gives `_update(gradient, variable)`, the assignments of a step.
+    """Base of the optimizers of version 1. A subclass defines `_update(gradient, variable)`, the assignments of a step.
 
     In a graph's block the loss is a tensor, and a step an operation to run in a session. Where ops run at once, the
     loss is a function of no arguments.
@@ -41,7 +41,7 @@ class Optimizer:
     def __init__(self, use_locking: bool = False, name: str = "Optimizer") -> None:
         self._name = name
         self._slots: dict[str, dict[Any, Any]] = {}
-        self._others: dict[str, Any] = {}
+        self._shared_variables: dict[str, Any] = {}
 
     def get_name(self) -> str:
         return self._name
@@ -75,7 +75,7 @@ class Optimizer:
             return self._eager_gradients(loss, var_list, grad_loss)
         value = loss() if callable(loss) else loss
         if var_list is None:
-            var_list = trainable_variables() if graph_being_built() is not None else _captured_variables(region.trace)
+            var_list = trainable_variables() if graph_being_built() is not None else _variables_used_in(region.trace)
         variables = list(var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -96,27 +96,29 @@ class Optimizer:
             raise ValueError(f"No gradients provided for any variable: {names}.")
         with name_scope(name or self._name):
             self._prepare([v for _, v in pairs])
-            done = [each for gradient, v in pairs for each in self._update(cast(gradient, v.dtype), v)]
-            done += self._finish()
+            assignments = [
+                assignment for gradient, v in pairs for assignment in self._update(cast(gradient, v.dtype), v)
+            ]
+            assignments += self._finish()
             if global_step is None:
-                return group(*done, name="update")
-            with control_dependencies(done):
+                return group(*assignments, name="update")
+            with control_dependencies(assignments):
                 step = global_step.assign_add(1)
-        return group(step, *done, name=name or self._name)
+        return group(step, *assignments, name=name or self._name)
 
     def get_slot(self, var: Any, name: str) -> Any:
-        """Return a variable that the optimizer keeps for another, None if there is none."""
-        return self._slots.get(name, {}).get(_key(var))
+        """Return the optimizer's variable `name` for `var`, None if there is none."""
+        return self._slots.get(name, {}).get(_slot_key(var))
 
     def get_slot_names(self) -> list[str]:
         return sorted(self._slots)
 
     def variables(self) -> list[Any]:
         """Return the variables of the optimizer itself."""
-        return [*self._others.values(), *(slot for slots in self._slots.values() for slot in slots.values())]
+        return [*self._shared_variables.values(), *(slot for slots in self._slots.values() for slot in slots.values())]
 
     def _prepare(self, variables: Sequence[Any]) -> None:
-        """Make what a step needs, before the updates."""
+        """Compute values that all updates of a step share."""
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         raise NotImplementedError("an optimizer has a method _update(gradient, variable)")
@@ -126,26 +128,30 @@ class Optimizer:
         return []
 
     def _slot(self, variable: Any, name: str, initial: float = 0.0, label: str | None = None) -> Any:
-        """Return the optimizer's variable of this name for another one, made at the first request."""
+        """Return the optimizer's variable of this name for `variable`, created at the first request."""
         slots = self._slots.setdefault(name, {})
-        if _key(variable) not in slots:
+        if _slot_key(variable) not in slots:
             owner = variable.name.removesuffix(":0")
 
-            def first() -> Any:
-                return zeros_like(_initial(variable)) if not initial else ones_like(_initial(variable)) * initial
+            def initial_slot() -> Any:
+                return zeros_like(_initial_tensor(variable)) if not initial else ones_like(
+                    _initial_tensor(variable)
+                ) * initial
 
             with name_scope(""):
-                slots[_key(variable)] = Variable(first, trainable=False, name=f"{owner}/{label or self._name}")
-        return slots[_key(variable)]
+                slots[_slot_key(variable)] = Variable(
+                    initial_slot, trainable=False, name=f"{owner}/{label or self._name}"
+                )
+        return slots[_slot_key(variable)]
 
-    def _other(self, name: str, initial: float, like: Any) -> Any:
-        if name not in self._others:
+    def _shared_variable(self, name: str, initial: float, like: Any) -> Any:
+        if name not in self._shared_variables:
             with name_scope(""):
-                self._others[name] = Variable(initial, trainable=False, name=name, dtype=like.dtype)
-        return self._others[name]
+                self._shared_variables[name] = Variable(initial, trainable=False, name=name, dtype=like.dtype)
+        return self._shared_variables[name]
 
     @staticmethod
-    def _number(value: Any, like: Any) -> Any:
+    def _hyperparameter(value: Any, like: Any) -> Any:
         """Return a hyperparameter, a number, tensor or function of no arguments, in the dtype of a variable."""
         return cast(convert_to_tensor(value() if callable(value) else value), like.dtype)
 
@@ -174,7 +180,7 @@ class GradientDescentOptimizer(Optimizer):
         self._learning_rate = learning_rate
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        return [variable.assign_sub(self._number(self._learning_rate, variable) * gradient)]
+        return [variable.assign_sub(self._hyperparameter(self._learning_rate, variable) * gradient)]
 
 
 class MomentumOptimizer(Optimizer):
@@ -198,7 +204,9 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate, self._momentum, self._nesterov = learning_rate, momentum, use_nesterov
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, momentum = self._number(self._learning_rate, variable), self._number(self._momentum, variable)
+        rate, momentum = self._hyperparameter(self._learning_rate, variable), self._hyperparameter(
+            self._momentum, variable
+        )
         slot = self._slot(variable, "momentum")
         accumulated = slot.assign(momentum * slot + gradient)
         step = gradient + momentum * accumulated if self._nesterov else accumulated
@@ -226,7 +234,9 @@ class AdagradOptimizer(Optimizer):
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         slot = self._slot(variable, "accumulator", self._initial)
         total = slot.assign_add(gradient * gradient)
-        return [total, variable.assign_sub(self._number(self._learning_rate, variable) * gradient / sqrt(total))]
+        return [
+            total, variable.assign_sub(self._hyperparameter(self._learning_rate, variable) * gradient / sqrt(total))
+        ]
 
 
 class AdadeltaOptimizer(Optimizer):
@@ -246,7 +256,9 @@ class AdadeltaOptimizer(Optimizer):
         self._learning_rate, self._rho, self._epsilon = learning_rate, rho, epsilon
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, rho, epsilon = (self._number(n, variable) for n in (self._learning_rate, self._rho, self._epsilon))
+        rate, rho, epsilon = (
+            self._hyperparameter(n, variable) for n in (self._learning_rate, self._rho, self._epsilon)
+        )
         squares, updates = self._slot(variable, "accum"), self._slot(variable, "accum_update", label=f"{self._name}_1")
         mean = squares.assign(rho * squares + (1 - rho) * gradient * gradient)
         step = sqrt(updates + epsilon) / sqrt(mean + epsilon) * gradient
@@ -273,20 +285,20 @@ class RMSPropOptimizer(Optimizer):
         self._centered = centered
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, decay, momentum, epsilon = (self._number(number, variable) for number in self._hyper)
+        rate, decay, momentum, epsilon = (self._hyperparameter(number, variable) for number in self._hyper)
         squares, moving = self._slot(variable, "rms", 1.0), self._slot(variable, "momentum", label=f"{self._name}_1")
         mean = squares.assign(decay * squares + (1 - decay) * gradient * gradient)
-        done, under = [mean], mean
+        assignments, variance = [mean], mean
         if self._centered:
             slot = self._slot(variable, "mg", label=f"{self._name}_2")
-            first = slot.assign(decay * slot + (1 - decay) * gradient)
-            done, under = [mean, first], mean - first * first
-        step = moving.assign(momentum * moving + rate * gradient / sqrt(under + epsilon))
-        return [*done, step, variable.assign_sub(step)]
+            mean_gradient = slot.assign(decay * slot + (1 - decay) * gradient)
+            assignments, variance = [mean, mean_gradient], mean - mean_gradient * mean_gradient
+        step = moving.assign(momentum * moving + rate * gradient / sqrt(variance + epsilon))
+        return [*assignments, step, variable.assign_sub(step)]
 
 
 class AdamOptimizer(Optimizer):
-    """Adam (Kingma and Ba, 2015), with epsilon outside of the correction of the bias, as its section 2 has it.
+    """Adam (Kingma and Ba, 2015), with epsilon outside of the bias correction, as at the end of its section 2.
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.compat.v1.train.AdamOptimizer(0.5).minimize(lambda: v * v)
@@ -302,14 +314,14 @@ class AdamOptimizer(Optimizer):
         self._learning_rate, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def _prepare(self, variables: Sequence[Any]) -> None:
-        self._power1 = self._other("beta1_power", self._beta1, variables[0])
-        self._power2 = self._other("beta2_power", self._beta2, variables[0])
+        self._power1 = self._shared_variable("beta1_power", self._beta1, variables[0])
+        self._power2 = self._shared_variable("beta2_power", self._beta2, variables[0])
         first, second = self._power1.value(), self._power2.value()
         self._correction = sqrt(1 - second) / (1 - first)
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
         hyper = self._learning_rate, self._beta1, self._beta2, self._epsilon
-        rate, beta1, beta2, epsilon = (self._number(number, variable) for number in hyper)
+        rate, beta1, beta2, epsilon = (self._hyperparameter(number, variable) for number in hyper)
         m, v = self._slot(variable, "m"), self._slot(variable, "v", label=f"{self._name}_1")
         mean = m.assign(beta1 * m + (1 - beta1) * gradient)
         square = v.assign(beta2 * v + (1 - beta2) * gradient * gradient)
@@ -318,7 +330,7 @@ class AdamOptimizer(Optimizer):
 
     def _finish(self) -> list[Any]:
         powers = (self._power1, self._beta1), (self._power2, self._beta2)
-        return [power.assign(power * self._number(beta, power)) for power, beta in powers]
+        return [power.assign(power * self._hyperparameter(beta, power)) for power, beta in powers]
 
 
 class FtrlOptimizer(Optimizer):
@@ -340,31 +352,31 @@ class FtrlOptimizer(Optimizer):
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
     def _update(self, gradient: Any, variable: Any) -> list[Any]:
-        rate, l1, l2 = (self._number(number, variable) for number in (self._learning_rate, self._l1, self._l2))
+        rate, l1, l2 = (self._hyperparameter(number, variable) for number in (self._learning_rate, self._l1, self._l2))
         squares = self._slot(variable, "accum", self._initial)
         linear = self._slot(variable, "linear", label=f"{self._name}_1")
-        before = squares.value()
-        after = before + gradient * gradient
-        change = (after**-self._power - before**-self._power) / rate
-        moved = linear.assign_add(gradient - change * variable)
-        step = (l1 * sign(moved) - moved) / (after**-self._power / rate + 2 * l2)
-        new_value = where(abs(moved) > l1, step, zeros_like(step))
-        return [moved, squares.assign(after), variable.assign(new_value)]
+        old_sum = squares.value()
+        new_sum = old_sum + gradient * gradient
+        change = (new_sum**-self._power - old_sum**-self._power) / rate
+        new_linear = linear.assign_add(gradient - change * variable)
+        step = (l1 * sign(new_linear) - new_linear) / (new_sum**-self._power / rate + 2 * l2)
+        new_value = where(abs(new_linear) > l1, step, zeros_like(step))
+        return [new_linear, squares.assign(new_sum), variable.assign(new_value)]
 
 
-def _captured_variables(trace: Any) -> list[Any]:
+def _variables_used_in(trace: Any) -> list[Any]:
     """Return the trainable variables that a traced function has used so far."""
     storages = [captured for captured, _ in trace.captures.values() if isinstance(captured, Storage)]
     variables = [storage.variable() for storage in storages]
     return [variable for variable in variables if variable is not None and variable.trainable]
 
 
-def _initial(variable: Any) -> Any:
-    """Return a tensor of the variable's shape that is there before the variable is initialised."""
+def _initial_tensor(variable: Any) -> Any:
+    """Return a tensor of the variable's shape that can be read before the variable is initialised."""
     return variable.initialized_value() if variable.initializer is not None else variable.value()
 
 
-def _key(variable: Any) -> Any:
+def _slot_key(variable: Any) -> Any:
     return variable.ref()
 
 

@@ -22,7 +22,7 @@ from autoconv.train.state import update_checkpoint_state
 
 
 class Saver:
-    """Saves the variables of a session to files, and restores them; files of TensorFlow's savers are read, too.
+    """A saver writes the variables of a session to files and restores them, also from files of TensorFlow's savers.
 
     `var_list` is a list of variables, or a dict of them by the names in the file; by default all that the graph has
     when the saver is made. The last `max_to_keep` checkpoints are kept, and one in `keep_checkpoint_every_n_hours`.
@@ -48,17 +48,17 @@ class Saver:
         filename: str | None = None,
     ) -> None:  # fmt: skip
         self._var_list = var_list
-        self._reshape, self._most, self._pad = reshape, max_to_keep, pad_step_number
-        self._every = 3600 * keep_checkpoint_every_n_hours
-        self._next_kept = time.time() + self._every
+        self._reshape, self._max_to_keep, self._pads_step = reshape, max_to_keep, pad_step_number
+        self._keep_period = 3600 * keep_checkpoint_every_n_hours
+        self._next_keep_time = time.time() + self._keep_period
         self._checkpoints: list[tuple[str, float]] = []
-        self._empty = allow_empty
+        self._allows_empty = allow_empty
         self._variables: dict[str, GraphVariable] | None = None
         if not defer_build:
             self.build()
 
     def build(self) -> None:
-        """Choose the variables; raises ValueError if there are none."""
+        """Select the variables to save; raises ValueError if there are none."""
         var_list = self._var_list
         if var_list is None:
             graph = get_default_graph()
@@ -67,7 +67,7 @@ class Saver:
             self._variables = dict(var_list)
         else:
             self._variables = {variable.name.removesuffix(":0"): variable for variable in var_list}
-        if not self._variables and not self._empty:
+        if not self._variables and not self._allows_empty:
             raise ValueError("No variables to save")
 
     @property
@@ -94,8 +94,8 @@ class Saver:
         path = os.fspath(save_path)
         if global_step is not None:
             number = int(sess.run(global_step) if sess is not None and hasattr(global_step, "graph") else global_step)
-            path = f"{path}-{number:08d}" if self._pad else f"{path}-{number}"
-        variables = self._chosen()
+            path = f"{path}-{number:08d}" if self._pads_step else f"{path}-{number}"
+        variables = self._selected_variables()
         values = (
             {name: variable.numpy() for name, variable in variables.items()} if sess is None else sess.run(variables)
         )
@@ -116,7 +116,7 @@ class Saver:
         if not exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
         reader = open_checkpoint(path)
-        for name, variable in self._chosen().items():
+        for name, variable in self._selected_variables().items():
             if not reader.has_tensor(name):
                 raise NotFoundError(f"Key {name} not found in checkpoint {path}")
             value = reader.get_array(name)
@@ -132,17 +132,17 @@ class Saver:
             else:
                 sess.set_value(variable, value)
 
-    def _chosen(self) -> dict[str, GraphVariable]:
+    def _selected_variables(self) -> dict[str, GraphVariable]:
         if self._variables is None:
             self.build()
         return self._variables or {}
 
     def _record(self, path: str, latest_filename: str | None) -> None:
         self._checkpoints = [(p, moment) for p, moment in self._checkpoints if p != path] + [(path, time.time())]
-        while self._most and len(self._checkpoints) > self._most:
+        while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
             oldest, moment = self._checkpoints.pop(0)
-            if moment > self._next_kept:
-                self._next_kept += self._every
+            if moment > self._next_keep_time:
+                self._next_keep_time += self._keep_period
             else:
                 delete_checkpoint(oldest)
         update_checkpoint_state(os.path.dirname(path) or ".", path, self.last_checkpoints, latest_filename)

@@ -27,9 +27,9 @@ def exponential_decay(
     np.float32(0.025)
     """
 
-    def rate(first: Any, step: Any) -> Any:
-        exponent = step / cast(decay_steps, first.dtype)
-        return first * cast(decay_rate, first.dtype) ** (floor(exponent) if staircase else exponent)
+    def rate(initial: Any, step: Any) -> Any:
+        exponent = step / cast(decay_steps, initial.dtype)
+        return initial * cast(decay_rate, initial.dtype) ** (floor(exponent) if staircase else exponent)
 
     return _schedule(rate, learning_rate, global_step, name or "ExponentialDecay")
 
@@ -44,9 +44,9 @@ def natural_exp_decay(
     np.float32(0.3679)
     """
 
-    def rate(first: Any, step: Any) -> Any:
-        quotient = step / cast(decay_steps, first.dtype)
-        return first * exp(-cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
+    def rate(initial: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, initial.dtype)
+        return initial * exp(-cast(decay_rate, initial.dtype) * (floor(quotient) if staircase else quotient))
 
     return _schedule(rate, learning_rate, global_step, name or "NaturalExpDecay")
 
@@ -61,9 +61,9 @@ def inverse_time_decay(
     np.float32(0.5)
     """
 
-    def rate(first: Any, step: Any) -> Any:
-        quotient = step / cast(decay_steps, first.dtype)
-        return first / (1 + cast(decay_rate, first.dtype) * (floor(quotient) if staircase else quotient))
+    def rate(initial: Any, step: Any) -> Any:
+        quotient = step / cast(decay_steps, initial.dtype)
+        return initial / (1 + cast(decay_rate, initial.dtype) * (floor(quotient) if staircase else quotient))
 
     return _schedule(rate, learning_rate, global_step, name or "InverseTimeDecay")
 
@@ -72,7 +72,7 @@ def polynomial_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, end_learning_rate: Any = 0.0001, power: Any = 1.0,
     cycle: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """From `learning_rate` to `end_learning_rate` over `decay_steps`, by a power of what is left of them.
+    """From `learning_rate` to `end_learning_rate` over `decay_steps`, by a power of the fraction of remaining steps.
 
     With `cycle`, `decay_steps` becomes its first multiple beyond the step.
 
@@ -80,13 +80,13 @@ def polynomial_decay(
     np.float32(0.5)
     """
 
-    def rate(first: Any, step: Any) -> Any:
-        steps, end = cast(decay_steps, first.dtype), cast(end_learning_rate, first.dtype)
+    def rate(initial: Any, step: Any) -> Any:
+        steps, end = cast(decay_steps, initial.dtype), cast(end_learning_rate, initial.dtype)
         if cycle:
-            steps = steps * maximum(cast(1.0, first.dtype), ceil(step / steps))
+            steps = steps * maximum(cast(1.0, initial.dtype), ceil(step / steps))
         else:
             step = minimum(step, steps)
-        return (first - end) * (1 - step / steps) ** cast(power, first.dtype) + end
+        return (initial - end) * (1 - step / steps) ** cast(power, initial.dtype) + end
 
     return _schedule(rate, learning_rate, global_step, name or "PolynomialDecay")
 
@@ -94,16 +94,16 @@ def polynomial_decay(
 def cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
 ) -> Any:
-    """From `learning_rate` to `alpha` times it over `decay_steps`, along half a cosine (Loshchilov and Hutter, 2016).
+    """Decay from `learning_rate` to `alpha` times it over `decay_steps`, along half a cosine (Loshchilov and Hutter).
 
     >>> autoconv.compat.v1.train.cosine_decay(1.0, 5, 10)().numpy().round(4)
     np.float32(0.5)
     """
 
-    def rate(first: Any, step: Any) -> Any:
-        steps = cast(decay_steps, first.dtype)
-        share = 0.5 * (1 + cos(math.pi * minimum(step, steps) / steps))
-        return first * ((1 - alpha) * share + alpha)
+    def rate(initial: Any, step: Any) -> Any:
+        steps = cast(decay_steps, initial.dtype)
+        fraction = 0.5 * (1 + cos(math.pi * minimum(step, steps) / steps))
+        return initial * ((1 - alpha) * fraction + alpha)
 
     return _schedule(rate, learning_rate, global_step, name or "CosineDecay")
 
@@ -119,28 +119,28 @@ def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequenc
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
 
-    def rate(first: Any, step: Any) -> Any:
-        result = cast(values[-1], first.dtype)
+    def rate(initial: Any, step: Any) -> Any:
+        result = cast(values[-1], initial.dtype)
         for boundary, value in reversed(list(zip(boundaries, values, strict=False))):
-            result = where(step <= cast(boundary, step.dtype), cast(value, first.dtype), result)
+            result = where(step <= cast(boundary, step.dtype), cast(value, initial.dtype), result)
         return result
 
-    return _schedule(rate, values[0], x, name or "PiecewiseConstant", keeps_step=True)
+    return _schedule(rate, values[0], x, name or "PiecewiseConstant", keeps_dtype=True)
 
 
 piecewise_constant_decay = piecewise_constant
 
 
 def _schedule(
-    rate: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_step: bool = False
+    rate: Callable[[Any, Any], Any], learning_rate: Any, step: Any, name: str, keeps_dtype: bool = False
 ) -> Any:
     if step is None:
         raise ValueError("global_step is required for a learning rate that depends on it.")
 
-    def now() -> Any:
+    def current_rate() -> Any:
         with name_scope(name):
-            first = convert_to_tensor(learning_rate)
+            initial_rate = convert_to_tensor(learning_rate)
             number = convert_to_tensor(step() if callable(step) else step)
-            return rate(first, number if keeps_step else cast(number, first.dtype))
+            return rate(initial_rate, number if keeps_dtype else cast(number, initial_rate.dtype))
 
-    return now if graph_being_built() is None else now()
+    return current_rate if graph_being_built() is None else current_rate()
