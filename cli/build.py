@@ -37,7 +37,7 @@ def build(
       autoconv build newton.py:solve --spec 'float64[100,3] float64[3]' --target aarch64-linux-gnu
     """
     import autoconv  # its library is loaded on demand, with NumPy
-    from autoconv.tracing.api.stages import parse_types
+    from autoconv.tracing.api.argument_types import parse_types
 
     arguments = parse_types(specs)  # reports errors in them before the module runs
     function = function_of(target)

@@ -42,7 +42,7 @@ def export(
       autoconv export newton.py:solve --spec 'float32[1000] float32[]' -o solve.mlir
       autoconv export model.py:predict --spec 'float32[?,784]' --format onnx -o predict.onnx
     """
-    from autoconv.tracing.api.stages import parse_types  # imported on demand: loads NumPy
+    from autoconv.tracing.api.argument_types import parse_types  # imported on demand: loads NumPy
 
     arguments = parse_types(specs)  # reports errors in them before the module runs
     function = function_of(target)

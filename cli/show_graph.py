@@ -29,22 +29,26 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
 
     The native stage shows which ops share a loop, and which call their kernels. TARGET names a function as for
     show-code. Its module is imported, and the function runs once to be traced. An undecorated function is put under
-    @autoconv.function.
+    @autoconv.function. Types are those of tensors; under @autoconv.compile those of NumPy's arrays and of numbers.
 
     \b
     Examples:
       autoconv show-graph newton.py:solve --spec 'float32[1000] float32[]'
       autoconv show-graph newton.py:solve --spec 'float64[] 50' --compile --stage native
     """
-    import autoconv.tracing.api.stages as tracing  # imported on demand: loads NumPy
+    import autoconv  # imported on demand: loads NumPy
+    import autoconv.tracing.api.stages as tracing
+    from autoconv.tracing.api.argument_types import parse_types
 
     if stage is not None and stage not in tracing.STAGES:
         tracing.stage_named(stage, ())
-    arguments = tracing.parse_specs(specs)  # reports errors in them before the module runs
+    arguments = parse_types(specs)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
     try:
-        stages = tracing.stages(function, specs, "compile" if compiled else "function", spans)
+        if not hasattr(function, "get_concrete_function"):
+            function = autoconv.compile(function) if compiled else autoconv.function(function)
+        stages = tracing.stages(function, specs, spans)
     except Exception as error:
         placed = with_position(error)
         if placed is not None:

@@ -77,6 +77,15 @@ def test_python_numbers_under_compile(program, cli):
     assert text.startswith("graph root(%a: weak float64[], %steps: weak int64[])")
 
 
+def test_types_stand_for_arrays_of_numpy_under_compile(here, cli):
+    text = "import numpy as np\n\n\ndef both(x):\n    return np.concatenate([x, x]).astype(np.float32)\n"
+    (here / "arrays.py").write_text(text)
+    known = cli("show-graph", "arrays.py:both", "--spec", "float64[4]", "--compile", "--stage", "dead").stdout
+    assert "%x: float64[4]" in known and "float32[8]" in known
+    opened = cli("show-graph", "arrays.py:both", "--spec", "float64[?]", "--compile", "--stage", "dead").stdout
+    assert "%x: float64[?]" in opened and "float32[?]" in opened
+
+
 def test_decorated_functions_and_modules_beside(program, cli):
     text = cli("show-graph", "program.py:Layer.call", "--spec", "float32[?,2]", "--stage", "dead").stdout
     assert "%x: float32[?,2]" in text and "multiply" in text

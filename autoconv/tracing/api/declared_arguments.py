@@ -22,8 +22,8 @@ from autoconv.operators.regions.layout import Layout
 from autoconv.optimise.known_parameters import with_known_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
+from autoconv.tracing.api.argument_types import parse_types
 from autoconv.tracing.api.function import Function
-from autoconv.tracing.api.stages import parse_types
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
 from autoconv.tracing.outputs.joined_variants import with_joined_variants

@@ -1,0 +1,64 @@
+"""Types and values of arguments, as texts: `float32[2,?]`, `int32[]`, `2.5`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from autoconv.errors import TargetError
+from autoconv.graph.attribute_parser import parse_type
+from autoconv.graph.scanner import GraphSyntaxError, Scanner
+from autoconv.graph.types import Symbol, TensorType
+from autoconv.runtime.support.shape import TensorSpec
+
+
+def parse_specs(text: str) -> list[Any]:
+    """Parse TensorSpecs and Python values; raises TargetError."""
+    return [_spec(one) if isinstance(one, TensorType) else one for one in parse_types(text)]
+
+
+def parse_types(text: str) -> list[Any]:
+    """Parse types of tensors, whose sizes may be names, and Python values; raises TargetError."""
+    result: list[Any] = []
+    for word in _words(text):
+        try:
+            result.append(_type_or_value(word))
+        except (GraphSyntaxError, ValueError, SyntaxError):
+            raise TargetError(
+                f"{word!r} is neither a type, such as float32[2,3], float32[?,3] or int32[], nor a literal of Python, "
+                "such as 2.5"
+            ) from None
+    return result
+
+
+def _type_or_value(word: str) -> Any:
+    if word.endswith("]") and not word.startswith("["):
+        scanner = Scanner(word)
+        type_ = parse_type(scanner)
+        if scanner.position != len(word) or not isinstance(type_, TensorType):
+            scanner.fail("this is not the type of a tensor")
+        return type_
+    return ast.literal_eval(word)
+
+
+def _spec(type_: TensorType) -> TensorSpec:
+    shape = type_.shape
+    if shape is not None:
+        shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
+    return TensorSpec(shape, type_.dtype)
+
+
+def _words(text: str) -> list[str]:
+    """Split at spaces outside of brackets and quotes."""
+    words, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "'\"":
+            quote = sign
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign.isspace() and depth <= 0 and not quote:
+            words.append("")
+        else:
+            words[-1] += sign
+    return [word for word in words if word]
