@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.dtypes import bool_
@@ -42,6 +43,14 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
         dimensions = [shape[axis - rank + len(shape)] for shape in static_shapes if axis - rank + len(shape) >= 0]
         result.append(_broadcast_dimension(dimensions, static_shapes))
     return tuple(result)
+
+
+def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
+    """Return whether a value of the shape is statically known to broadcast into `place`."""
+    if shape is None or len(shape) > len(place):
+        return False
+    pairs = zip(reversed(shape), reversed(place), strict=False)
+    return all(size == 1 or (size == into and size is not None) for size, into in pairs)
 
 
 def _broadcast_dimension(dimensions: list[Dimension], shapes: list[tuple[Dimension, ...]]) -> Dimension:

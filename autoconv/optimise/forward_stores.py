@@ -33,7 +33,7 @@ from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
 from autoconv.ops.analysis.extents import Extents
-from autoconv.ops.numpy.arrays import is_sure_to_fit
+from autoconv.ops.rules import is_sure_to_fit
 
 
 def forward(graph: Graph, contract: str = "function") -> Graph:

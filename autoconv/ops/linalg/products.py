@@ -5,12 +5,14 @@ Matrices are the last two dimensions; the others are a batch.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, shape_of, unbroadcast
 from autoconv.ops.record import Builder, define, sample
@@ -237,6 +239,25 @@ def _same_size(label: str, first: Dimension, second: Dimension, equation: str) -
     return first if isinstance(first, int) or second is None else second
 
 
+def _einsum_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE unless the dimensions of each label are known to be equal."""
+    operands, _ = parse_equation(attributes["equation"], len(types))
+    dimensions: dict[str, list[Dimension]] = {}
+    for type_, labels in zip(types, operands, strict=True):
+        shape = getattr(type_, "shape", None)
+        if shape is None:
+            return Effects.RAISE
+        before, dots, behind = labels.partition("...")
+        batch = [f"...{i}" for i in range(len(shape) - len(before) - len(behind))] if dots else []
+        for label, size in zip((*before, *reversed(batch), *behind), shape, strict=True):
+            if size != 1 or label not in batch:  # dimensions of the batch broadcast
+                dimensions.setdefault(label, []).append(size)
+    is_certain = all(
+        len(sizes) == 1 or (None not in sizes and sizes.count(sizes[0]) == len(sizes)) for sizes in dimensions.values()
+    )
+    return Effects.PURE if is_certain else Effects.RAISE
+
+
 def _einsum(*inputs: Any, equation: str) -> Any:
     parse_equation(equation, len(inputs))
     dtype = np.asarray(inputs[0]).dtype
@@ -292,7 +313,7 @@ tensordot = define(
 )  # fmt: skip
 einsum = define(
     name="einsum", graphdef="Einsum", result=_einsum_type, kernel=quiet(_einsum), gradient=_einsum_gradient,
-    unify="all",
+    unify="all", effects=_einsum_effects,
     samples=(
         sample(X, Y, equation="ij,jk->ik"),
         sample(X, Y, X * 2, equation="ij,jk,mn->nik"),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
-from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
+from autoconv.graph.effects import Effects
+from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
 from autoconv.ops.movement.constants import checked_shape, given_shape
 from autoconv.ops.record import Builder, define, sample
-from autoconv.ops.rules import normalised_axis
+from autoconv.ops.rules import is_sure_to_fit, normalised_axis
 from autoconv.ops.traits import SizeOperand
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
@@ -54,13 +56,19 @@ def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
         ) from None
 
 
+def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+    """Return RAISE unless the shape is known to broadcast."""
+    shape, target = getattr(types[0], "shape", None), attributes["shape"]
+    return Effects.PURE if target is not None and is_sure_to_fit(target, shape) else Effects.RAISE
+
+
 def _sum_back(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
 
 
 broadcast_to = define(
     name="broadcast_to", graphdef="BroadcastTo", result=_broadcast_to_type, kernel=_broadcast_to,
-    gradient=_sum_back,
+    gradient=_sum_back, effects=_broadcast_effects,
     samples=(sample(_X[:, :1], shape=(4, 2, 3)), sample(_X, np.array([2, 2, 3]), shape=(None, None, 3))),
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
@@ -173,6 +181,7 @@ def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 repeat = define(
     name="repeat", graphdef="Repeat", result=_repeat_type, kernel=_repeat, gradient=_repeat_gradient,
+    effects=lambda types, attributes: Effects.PURE if len(types) == 1 else Effects.RAISE,  # counts may not fit
     samples=(
         sample(_X, repeats=2, axis=1),
         sample(_X, np.array([2, 0, 1]), repeats=None, axis=-1, differentiable=(0,)),

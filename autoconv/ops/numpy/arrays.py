@@ -20,7 +20,7 @@ from autoconv.ops.index_spec import INPUT, At, Entry, NewAxis, Rest, Slice, Spec
 from autoconv.ops.movement.indexing import indexed_shape
 from autoconv.ops.movement.numpy_index import as_numpy
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.rules import diagonal_length
+from autoconv.ops.rules import diagonal_length, is_sure_to_fit
 from autoconv.ops.traits import Indexing
 
 _NO_GRADIENT = no_gradient("an array was changed in place")
@@ -187,14 +187,6 @@ def _store_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effe
     return Effects.WRITE if is_sure_to_fit(x.shape, value.shape) else Effects.WRITE | Effects.RAISE
 
 
-def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
-    """Return whether a value of the shape is statically known to broadcast into `place`."""
-    if shape is None or len(shape) > len(place):
-        return False
-    pairs = zip(reversed(shape), reversed(place), strict=False)
-    return all(size == 1 or (size == into and size is not None) for size, into in pairs)
-
-
 def _store(x: np.ndarray, value: Any) -> tuple[()]:
     if x.dtype.kind in "iuf" and np.iscomplexobj(value):
         value = np.real(value)  # as NumPy does, but without its warning
@@ -272,4 +264,4 @@ define(
     gradient=_NO_GRADIENT, effects=Effects.READ,
 )  # fmt: skip
 
-__all__ = ["array_type", "basic_index", "entries_of", "is_sure_to_fit"]
+__all__ = ["array_type", "basic_index", "entries_of"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Type
-from autoconv.ops.numpy.arrays import is_sure_to_fit
 from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.rules import is_sure_to_fit
 
 UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
 _SAYING: dict[str, Callable[[Any, Any], Any]] = {

@@ -17,8 +17,9 @@ from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import ArrayType
 from autoconv.ops.index_spec import INPUT, At, Mask, Slice, Spec, align, covered_dimensions, is_basic, is_fixed
-from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
+from autoconv.ops.numpy.arrays import entries_of
 from autoconv.ops.numpy.shapes import UPDATE
+from autoconv.ops.rules import is_sure_to_fit
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
     as_value,
@@ -266,9 +267,8 @@ class SymbolicArray(TensorMethods):
 
     def _is_taken(self, taken_from: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
         base, own_spec, values = taken_from
-        if base is not self or own_spec != spec or len(values) != len(operands):
-            return False
-        return all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
+        are_same = base is self and own_spec == spec and len(values) == len(operands)
+        return are_same and all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
 
     # ---- operators
 

@@ -35,8 +35,9 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, Symbol
 from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import INPUT, At, NewAxis
-from autoconv.ops.numpy.arrays import entries_of, is_sure_to_fit
+from autoconv.ops.numpy.arrays import entries_of
 from autoconv.ops.numpy.shapes import UPDATE, core_dimensions
+from autoconv.ops.rules import is_sure_to_fit
 
 # ---- views
 

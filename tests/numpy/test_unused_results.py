@@ -1,0 +1,41 @@
+"""Results that nothing reads, of calls that raise by sizes which only the run decides: NumPy's error stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autoconv
+from tests.module_loading import load_module
+
+PROGRAM = """
+import numpy as np
+
+def program(x, y):
+    v = x[x > 0]
+    m = x[:v.shape[0]].reshape(-1, 1) * y
+    {call}
+    return y + 1
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "np.einsum('i,i', v, y)", "np.einsum('i,i->i', v, y)", "np.einsum('ii', m)", "np.einsum('ij,jk', m, m)",
+    "np.einsum('...i,i', m, v)", "np.broadcast_to(v, (2, 3))", "np.repeat(v, [1, 2, 3])", "v @ y",
+    "np.stack([v, y])", "v.reshape(3)",
+])  # fmt: skip
+def test_an_unused_result_raises(call, tmp_path):
+    path = tmp_path / "calls.py"
+    path.write_text(PROGRAM.format(call=call))
+    program = load_module(path).program
+    compiled = autoconv.compile(program)
+
+    def outcome(function, x):
+        try:
+            return function(np.array(x), np.arange(3)).tolist()
+        except ValueError as error:
+            return str(error)
+
+    for x in ([3, 1, 2], [0, 1, 2], [3, 1, 2], [0, 1, 2]):
+        assert outcome(compiled, x) == outcome(program, x)
+    assert "Python" not in compiled.explain()
