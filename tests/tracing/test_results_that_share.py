@@ -29,3 +29,22 @@ def test_an_array_that_a_loop_makes_before_it_returns_it():
     compiled = autoconv.compile(f)
     for shape in ((6, 6), (3, 12), (5, 3), (5, 3), (12, 3)):
         np.testing.assert_array_equal(compiled(np.ones(shape)), np.full(shape, 2.0))
+
+
+def test_copies_share_nothing():
+    def f(x, turns):
+        sums, grid = x + 1.0, np.broadcast_to(x, (3, len(x)))
+        copies = [sums.copy(), (x * 2.0).copy(), x.copy(), x[1:].copy(), grid.copy(), sums.flatten()]
+        total = np.copy(x)
+        for _ in range(turns):
+            total = (total + copies[1]).copy()
+        return [sums, *copies, total]
+
+    compiled = autoconv.compile(f)
+    for size in (4, 4, 40_000, 5, 6, 7):
+        x = np.arange(size, dtype=np.float64)
+        found, expected = compiled(x, 3), f(x, 3)
+        for i, array in enumerate(found):
+            np.testing.assert_array_equal(array, expected[i])
+            assert array.flags.owndata == expected[i].flags.owndata and array.flags.writeable
+            assert not any(np.shares_memory(array, other) for other in [x, *found[:i]])

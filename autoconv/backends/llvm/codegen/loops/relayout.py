@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.loops.slice_update import writable
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.ir.index_arith import (
@@ -39,9 +40,17 @@ def _keeps_dtype(node: Node) -> bool:
     return _is_static(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
 
 
-@native("numpy_copy", fits=_keeps_dtype)
+def _keeps_type(node: Node) -> bool:
+    return _is_open(node) and node.results[0].type == node.inputs[0].type
+
+
+@native("numpy_copy", fits=_keeps_dtype, of_open=_keeps_type)
 def write_copy(region: LoweringContext, node: Node) -> None:
+    """Copy the elements. An array that nothing else refers to is the result itself."""
     (x,), (result,) = node.inputs, node.results
+    if result.type == x.type and not region.is_view(x) and not region.is_lent(x):
+        region.set(result, writable(region, x, region.uses[x] == 1))
+        return
     region.set(result, region.new_array(result.type))
     size = math.prod(sizes(x.type)) * x.dtype.size
     region.out.copy(region.data(result), region.data(x), size)
