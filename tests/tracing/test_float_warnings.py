@@ -1,5 +1,6 @@
 """RuntimeWarnings of NumPy: a compiled function warns where plain NumPy does, with its text, file and line."""
 
+import itertools
 import sys
 import warnings
 
@@ -248,6 +249,24 @@ def test_errors_of_integers(case):
     harmless = np.array([3, 2, 1][: len(x)], dtype)
     assert warned(compiled, harmless)[1] == warned(function, harmless)[1]
     assert "1 trace" in compiled.explain()
+
+
+def sums_with_known_signs(x):
+    """Counters of loops are known to be positive or negative."""
+    x, y = x[0], x[1]
+    for k in range(2, 5):
+        first, second, third = x + k, x - k, k - y
+        fourth, fifth, sixth = x - (-k), (-k) - y, -k + x
+        last = x + y, x - y, x + 3, x - 3, 3 - y, -3 - y
+    return first, second, third, fourth, fifth, sixth, *last
+
+
+def test_overflow_by_each_combination_of_signs():
+    compiled = autoconv.compile(sums_with_known_signs)
+    least, most = -(2**63), 2**63 - 1
+    for x, y in itertools.product((least, least + 3, -1, 0, 2, most - 3, most), repeat=2):
+        expected, found = (warned(f, np.array([x, y])) for f in (sums_with_known_signs, compiled))
+        assert found[0] == expected[0] and found[1] == expected[1], (x, y)
 
 
 NEGATIVE = np.array([-1.0, 4.0])

@@ -47,7 +47,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     b = RegisterWriter(region, fail)
     element = apply_rule(b, node, operands)
     if range_ is None:
-        _warn_of_overflow(b, node, operands, element, _is_running_total(region, node))
+        _warn_of_overflow(b, node, operands, element, region)
     if not failing:
         _set_noted(region, node, operands, element, range_)
         return
@@ -64,7 +64,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
 
 
 def _warn_of_overflow(
-    b: RegisterWriter, node: Node, operands: Sequence[Element], element: Element, is_running: bool
+    b: RegisterWriter, node: Node, operands: Sequence[Element], element: Element, region: LoweringContext
 ) -> None:
     """Report where a number of NumPy's own integer types wraps, which its arrays do silently.
 
@@ -86,10 +86,31 @@ def _warn_of_overflow(
         return
     elif x.dtype.is_unsigned:
         b.warn("over", element < x if name == "add" else x < y)
-    elif is_running and x.dtype is int64:
+    elif x.dtype is int64 and _is_running_total(region, node):
         b.warn("over", _LARGE - (y ^ b.bits("ashr", y, 63)))
     else:
-        b.warn("over", (x ^ element) & ((y ^ element) if name == "add" else (x ^ y)))
+        b.warn("over", _wrap_sign(name, x, y, element, [_known_sign(region.body.range_of(one)) for one in (x, y)]))
+
+
+def _wrap_sign(name: str, x: Element, y: Element, element: Element, signs: Sequence[int]) -> Element:
+    """Return a number that is negative where a signed sum or difference wrapped; known signs save instructions."""
+    of_x, of_y = signs
+    if name == "add":
+        if of_x and not of_y:
+            x, y, of_y = y, x, of_x
+        if of_y:
+            return element & ~x if of_y > 0 else x & ~element
+        return (x ^ element) & (y ^ element)
+    if of_y:
+        return x & ~element if of_y > 0 else element & ~x
+    if of_x:
+        return y & element if of_x > 0 else ~(y | element)
+    return (x ^ element) & (x ^ y)
+
+
+def _known_sign(range_: tuple[int, int]) -> int:
+    """Return 1 for integers that are not negative, -1 for negative ones, 0 where that is not known."""
+    return 1 if range_[0] >= 0 else -1 if range_[1] < 0 else 0
 
 
 def _is_running_total(region: LoweringContext, node: Node) -> bool:
