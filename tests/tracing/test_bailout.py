@@ -98,3 +98,12 @@ def test_a_class_that_each_call_makes():
     assert [compiled(n) for n in (3, 40)] == [3, 780]
     told = compiled.explain()
     assert "Counter.total is written, and the call itself creates the class" in told or told.startswith("counts: 1")
+
+
+def test_thousands_of_arguments_are_no_inputs_of_one_graph():
+    @autoconv.compile
+    def count(*values):
+        return len(values), values[0]
+
+    assert count(*range(5000)) == (5000, 0) and "more than 4096 values" in count.explain()
+    assert count(1.0, 2.0) == (2, 1.0)

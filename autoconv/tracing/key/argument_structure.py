@@ -13,7 +13,7 @@ from autoconv.runtime.support.structure import ATOMS, is_structure, structure_pa
 
 _DEEPEST = 64  # nested structures
 _MOST = 512  # lists, dicts and objects
-_MOST_LEAVES = 4096  # leaves of one structure
+_MOST_LEAVES = 4096  # leaves of all arguments
 
 
 class CannotFlatten(Exception):
@@ -26,8 +26,11 @@ def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] 
     Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
     """
     look = _Look(is_leaf, compiles)
+    count = 0
     for value in values:
-        look.at(value)
+        count += look.at(value)
+        if compiles and count > _MOST_LEAVES:
+            raise CannotFlatten(f"the arguments hold more than {_MOST_LEAVES} values")
     return list(look.values_by_id.values())
 
 
@@ -41,7 +44,9 @@ class _Look:
         self._leaves: dict[int, int] = {}  # leaves per structure
         self._changes: dict[int, bool] = {}  # whether a structure contains something mutable
 
-    def at(self, value: Any) -> None:
+    def at(self, value: Any) -> int:
+        """Visit the structures of an argument; return the number of its leaves."""
+        argument = value
         around: set[int] = set()
         pending = [(value, True)]
         while pending:
@@ -55,6 +60,7 @@ class _Look:
                     raise CannotFlatten(f"the arguments nest more than {_DEEPEST} lists or objects")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
+        return self._leaves.get(id(argument), 1)
 
     def _is_taken_apart(self, value: Any) -> bool:
         return type(value) not in ATOMS and is_structure(value) and not (self._is_leaf and self._is_leaf(value))
@@ -75,8 +81,6 @@ class _Look:
         parts = list(self._parts(value))
         self._leaves[id(value)] = sum(self._leaves.get(id(part), 1) for part in parts)
         self._changes[id(value)] = not isinstance(value, tuple) or any(self._changes.get(id(part)) for part in parts)
-        if self._compiles and self._leaves[id(value)] > _MOST_LEAVES:
-            raise CannotFlatten(f"the arguments hold more than {_MOST_LEAVES} values in lists, dicts and objects")
 
     def _parts(self, value: Any) -> Iterator[Any]:
         """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""
