@@ -164,6 +164,27 @@ def test_a_graph_for_other_types_does_not_call_for_a_trace_of_its_own():
     assert not presumption.holds(texts, traces=2, trace_seconds=0.01)
 
 
+def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_took_as_long():
+    presumption, kind = PlainPresumption(), ((list, 2),)
+    presumption.traced(kind)
+    assert presumption.defers(kind, traces=2, trace_seconds=0.01) and not presumption.defers(kind, 1, 0.01)
+    assert not presumption.holds(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
+    presumption.ran_deferred(kind, 0.001)
+    assert presumption.holds(kind, traces=2, trace_seconds=0.01)
+    presumption.ran_deferred(kind, 0.01)
+    assert not presumption.defers(kind, traces=2, trace_seconds=0.01)
+    presumption.traced(kind)
+    assert presumption.defers(kind, traces=2, trace_seconds=0.01)
+
+
+def test_short_calls_of_many_lengths_make_few_traces():
+    compiled = ac.compile(lambda values: [value + 1 for value in values][::-1])
+    for length in range(20):
+        assert compiled(list(range(length % 9))) == [value + 1 for value in range(length % 9)][::-1]
+    assert len(compiled.concrete_functions) <= 2
+    assert compiled.get_concrete_function([1, 2, 3, 4]) is not None  # asked for, it is made at once
+
+
 def test_each_kind_of_call_has_its_own_form():
     def either(x):
         return kernels(400) if isinstance(x, int) else elements(x)

@@ -14,10 +14,12 @@ from autoconv.config import DETOUR, SETTINGS
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
+from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.native_dispatch import native_entries, straight
 from autoconv.tracing.execute.plain_rerun import is_for_python
 from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
+from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import (
@@ -179,6 +181,7 @@ class Dispatched(Generic[P, R]):
         timing = self._tiers.timing(kind)
         storm, presumption = self._bailout.storm, self._tiers.presumption
         may_be_presumed = timing.may_be_presumed(presumption.seconds)
+        may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.holds(kind, storm.count, storm.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
         form = timing.form()
@@ -215,6 +218,26 @@ class Dispatched(Generic[P, R]):
         finally:
             self._tiers.presumption.ran(kind, clock() - start, passed + 1)
             self._pass(self._interval, PLAIN)
+
+    def _deferred_kind(self, call: Call) -> Any:
+        """Return the kind of a call without a trace that runs plain until such calls took as long as a trace; or None.
+        """
+        storm, kind = self._bailout.storm, kind_of(call.args, call.kwargs) if self._is_timed else None
+        defers = self._is_timed and self._tiers.presumption.defers(kind, storm.count, storm.seconds_a_trace)
+        return kind if defers else None
+
+    def _run_deferred(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run such a call as plain Python, and note its time."""
+        presumption = self._tiers.presumption
+        if presumption.is_new(kind):
+            self._explanation.note_presumption(shown_kind(kind))
+        start = clock()
+        try:
+            return call_with_followed(self.python_function, args, kwargs)
+        finally:
+            presumption.ran_deferred(kind, clock() - start)
+            self._is_settled = False  # the time of the call is not that of its graph
+            self._tiers.timing(kind).take_back()
 
     def _settle(self, timing: Timing, kind: Any) -> None:
         """Let later calls run in the form that was chosen, if one was."""

@@ -195,6 +195,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._explanation.plain.append(told)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if call is not None and call.deferred is not None:
+            return self._run_deferred(call.deferred, args, kwargs)
         if call is None or not self._bailout.is_doubtful(call):
             self._bailout.ran_plain(args)
             if call is not None and call.fault is not None:
@@ -217,7 +219,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _is_worth_a_trace(self, call: Call) -> bool:
         """Return whether a call without a trace gets one; otherwise it runs plain."""
-        if self._bailout.is_doubtful(call):
+        call.deferred = self._deferred_kind(call)
+        if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
         reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
         if reason:
@@ -322,6 +325,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             raise AutoconvError(
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
+        call.is_for_trace = True
         concrete = self._cache.find(call.key) or self._obtain(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))

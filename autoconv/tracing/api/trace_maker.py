@@ -23,6 +23,7 @@ from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.bailout import Bailout, is_by_value
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.retracing import Retracing, wider_key
+from autoconv.tracing.specialise.tiers import Tiers, kind_of
 from autoconv.tracing.specialise.trace import LOCK
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.specialise.tracing_contract import TracingContract
@@ -54,6 +55,7 @@ class TraceMaker:
     _profile: CallProfile
     _bailout: Bailout
     _retracing: Retracing
+    _tiers: Tiers
     _explanation: Explanation
     _plain: Bounded[Key, tuple[str, Any]]
     _attempts: int
@@ -88,7 +90,7 @@ class TraceMaker:
 
     def _admits(self, call: Call) -> bool:
         """Return whether a call without a trace gets one."""
-        return call.key not in self._plain and self._is_worth_a_trace(call)
+        return call.key not in self._plain and (call.is_for_trace or self._is_worth_a_trace(call))
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
@@ -173,6 +175,7 @@ class TraceMaker:
             return
         storm, seconds = self._bailout.storm, time.perf_counter() - start
         storm.count, storm.total = storm.count + 1, storm.total + seconds
+        self._tiers.presumption.traced(kind_of(call.args, call.kwargs))
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
             storm.note_trace(call, seconds, self._retracing)
 

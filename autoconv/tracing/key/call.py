@@ -35,4 +35,6 @@ class Call:
     work: Any = None  # the work of all attempts to trace
     restart_seconds: float = 0.0  # processor seconds in attempts that were restarted
     fault: Exception | None = None  # an internal error met by its trace (see internal_errors.is_fault)
+    is_for_trace: bool = False  # whether the caller needs the trace itself
+    deferred: Any = None  # the kind of a call that has no trace yet, because plain Python is quicker until it pays
     wide: Key | None = None  # the key before size-determining numbers became part of it

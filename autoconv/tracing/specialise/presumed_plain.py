@@ -4,7 +4,8 @@ Every kind of call (see `tiers`) that is new to a function costs a trace, and so
 timed. Calls of a further kind run plain at first in two cases: plain Python was faster for all timed kinds of these
 types, or several traces ran so shortly that plain calls cannot take long. A faster graph for arguments of other types
 is no reason against it, as its trace does not serve these calls. They are examined once they took as long as a trace
-of the function takes: at most twice the shorter time is lost.
+of the function takes: at most twice the shorter time is lost. The same holds for a further trace of a known kind, for
+another text or another length of a list: calls without a trace run plain until they took as long as one.
 
 The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
 magnitude larger than those of a known kind, and integers no larger.
@@ -20,6 +21,8 @@ _MOST_KINDS = 64  # kinds of calls that are presumed to be faster as plain Pytho
 _SHARE = 64  # a plain call takes at most 1 / _SHARE of the seconds of a trace, in the kinds that were timed
 _TRACES = 2  # traces without a choice, after which further kinds run plain at first
 _SMALL = 1  # a magnitude that needs no kind that was timed
+_EXAMINATION = 50e-6  # seconds that a call takes, besides its plain form, to be found without a trace
+SHORT = 2e-3  # seconds of a call, below which its plain form takes no longer than a trace
 
 
 class PlainPresumption:
@@ -34,6 +37,7 @@ class PlainPresumption:
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
         self._plain_seconds: Bounded[Any, float] = Bounded(_MOST_KINDS)  # seconds of plain calls, by presumed kind
+        self._at_trace: Bounded[Any, float] = Bounded(_MOST_KINDS)  # these seconds at the latest trace of the kind
 
     def chose(self, kind: Any, seconds: float, is_plain: bool) -> None:
         """Note the form that was chosen for a kind, and the seconds of a plain call."""
@@ -53,11 +57,21 @@ class PlainPresumption:
 
         `traces` is the number of traces of the function, each of which took `trace_seconds`.
         """
-        if _types(kind) in self._types_of_graphs or not (self._is_known or traces >= _TRACES):
+        if not self.is_deferred(kind) and (kind in self._at_trace or _types(kind) in self._types_of_graphs):
             return False
-        if self.seconds * _SHARE > trace_seconds or self._plain_seconds.get(kind, 0.0) >= trace_seconds:
+        return self.defers(kind, traces, trace_seconds)
+
+    def defers(self, kind: Any, traces: int, trace_seconds: float) -> bool:
+        """Return whether a call of a kind, for which no trace fits, runs as plain Python for now; see `holds`."""
+        if not (self._is_known or traces >= _TRACES) or self.seconds * _SHARE > trace_seconds:
+            return False
+        if self._plain_seconds.get(kind, 0.0) - self._at_trace.get(kind, 0.0) >= trace_seconds:
             return False
         return all(size <= self._limits.get(group, _SMALL) + _ALLOWED[group] for group, size in _magnitudes(kind))
+
+    def is_deferred(self, kind: Any) -> bool:
+        """Return whether calls of the kind without a trace ran plain since the latest trace of the kind."""
+        return self._plain_seconds.get(kind, 0.0) > self._at_trace.get(kind, 0.0)
 
     def is_new(self, kind: Any) -> bool:
         """Return whether no call of the kind ran under the presumption yet."""
@@ -66,6 +80,16 @@ class PlainPresumption:
     def ran(self, kind: Any, seconds: float, calls: int) -> None:
         """Note the time of the latest of some plain calls of a presumed kind."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + calls * seconds
+        if seconds < SHORT:
+            self.is_short(kind)
+
+    def ran_deferred(self, kind: Any, seconds: float) -> None:
+        """Note the time of a plain call for which no trace fits."""
+        self.ran(kind, seconds + _EXAMINATION, 1)
+
+    def traced(self, kind: Any) -> None:
+        """Note that a trace was made or tried for a call of the kind."""
+        self._at_trace[kind] = self._plain_seconds.get(kind, 0.0)
 
 
 _ALLOWED: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
@@ -89,4 +113,4 @@ def _magnitudes(kind: Any) -> list[tuple[type, int]]:
     return [magnitude for part in kind for magnitude in _magnitudes(part)]
 
 
-__all__ = ["PlainPresumption"]
+__all__ = ["SHORT", "PlainPresumption"]

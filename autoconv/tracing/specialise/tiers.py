@@ -19,7 +19,7 @@ import numpy as np
 from autoconv.graph.graph import Graph, Value, is_recursive
 from autoconv.graph.types import TensorType
 from autoconv.tracing.key.bounded_mapping import Bounded
-from autoconv.tracing.specialise.presumed_plain import PlainPresumption
+from autoconv.tracing.specialise.presumed_plain import SHORT, PlainPresumption
 
 GRAPH, PLAIN = "graph", "plain"
 RERUNS = "the graph gave up many calls, which ran again as plain Python"
@@ -34,7 +34,6 @@ _MOST_RERUNS = 8  # calls of one kind that ran again as plain Python, before the
 _RERUN_SHARE = 4  # one rerun in so many calls of the function is too many
 _COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
 _SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
-SHORT = 2e-3  # seconds of a graph's call, below which its plain form takes no longer than a trace
 _RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
 _LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -98,6 +97,10 @@ class Timing:
         elif len(self._plains) >= len(self._graphs):
             self._form = GRAPH
         return self.choice or self._form
+
+    def take_back(self) -> None:
+        """Leave out the latest call, which ran in neither form to be compared."""
+        self._looks -= 1
 
     def begins(self, trace: int) -> bool:
         """Return whether this is the first timed run of a trace, which fills caches for later ones."""
