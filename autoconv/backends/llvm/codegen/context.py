@@ -61,6 +61,9 @@ class ValueContext(Protocol):
     def refuse(self, node: Node, outside: str) -> None:
         """Let the kernel of `node` raise where the i1 `outside` holds."""
 
+    def reject(self, node: Node, outside: str) -> None:
+        """Let the kernel of `node` raise where the i1 `outside` holds, and never go on there."""
+
     def boxed(self, element: Element) -> Object:
         """Return a number as an array without dimensions."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -70,6 +70,8 @@ class Body:
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
         self.known_ranges = integer_ranges(graph) if _has_loops(graph) else {}  # straight code derives them as it goes
         self.upper_bounds: dict[str, dict[str, int]] = {}  # upper bounds relative to other registers: offsets
+        # Positions of indices, by the registers of an index and a size: those that the present region checked.
+        self.positions: ChainMap[tuple[str, str], str] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_apart)
         self.writes = Writes(graph, self.overlaps)
         self.scopes = AliasScopes(module, self.overlaps)

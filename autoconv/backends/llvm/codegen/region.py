@@ -228,6 +228,18 @@ class Region(KernelCalls):
         with self.out.unlikely(outside):
             self.call_kernel(node, rarely=True)  # which raises
 
+    def reject(self, node: Node, outside: str) -> None:
+        """Call the node's kernel, which raises, and leave, if the i1 is true.
+
+        No path comes back: numbers that were loaded before stay known.
+        """
+        cold, go_on = self.out.label("outside"), self.out.label("inside")
+        self.out.branch_if(outside, cold, go_on, unlikely=True)
+        self.out.begin(cold)
+        self.call_kernel(node, rarely=True)
+        self.out.branch(self.body.failed)
+        self.out.begin(go_on)
+
     def element(self, value: Value, index: Index) -> Element:
         """Return the number at `index` of a value, through views."""
         b = RegisterWriter(self)
@@ -334,7 +346,9 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: 
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
     outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
+    positions, body.positions = body.positions, body.positions.new_child()  # what it checks holds nowhere else
     region = Region(body, schedule(graph, body.classes), arguments, owners)
+    body.positions = positions
     body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
     for register_, range_ in outside.items():  # in the region, a condition may have restricted it
         body.ranges.pop(register_, None)

@@ -45,7 +45,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         failing.append(go_on)
 
     b = RegisterWriter(region, fail)
-    element = apply_rule(b, node, operands)
+    element = _divide_signed(b, node, operands) or apply_rule(b, node, operands)
     if range_ is None:
         _warn_of_overflow(b, node, operands, element, region)
     if not failing:
@@ -55,12 +55,38 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out.branch(done)
     out.begin(cold)
     slow = region.call_kernel(node, rarely=True)[0]
+    if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # it raises: no path comes back
+        out.branch(region.body.failed)
+        out.begin(done)
+        _set_noted(region, node, operands, element, range_)
+        return
     assert isinstance(slow, Element)
     after = out.block
     out.branch(done)
     out.begin(done)
     either = out.phi((Operand.of(element.ir, register(element.dtype)), fast), (slow.ir, after))
     region.set(node.results[0], b.wrap(element.dtype, either))
+
+
+def _divide_signed(b: RegisterWriter, node: Node, operands: Sequence[Element]) -> Element | None:
+    """Write a floored division of int64 with a short way for operands without a sign; None for other ops.
+
+    The rule corrects quotients and remainders by the signs. For a constant divisor LLVM has a short form of it.
+    """
+    name = node.op.name.removeprefix("python_")
+    if name not in ("floor_divide", "modulo") or any(x.dtype is not int64 for x in operands):
+        return None
+    (x, y), out = operands, b.out
+    if y.ir[0] != "%":
+        return None
+    has_sign = (x | y | (y - 1)) < 0  # that of 0 - 1, too
+    result = out.either(
+        has_sign.ir,
+        lambda: Operand.of(apply_rule(b, node, operands).ir, "i64"),
+        lambda: out.op("udiv" if name == "floor_divide" else "urem", x.ir, y.ir),
+        unlikely=True,
+    )
+    return b.wrap(int64, result)
 
 
 def _warn_of_overflow(

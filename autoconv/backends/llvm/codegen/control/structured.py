@@ -104,12 +104,10 @@ def write_while(region: LoweringContext, node: Node) -> None:
         chunk = _begin_chunk(region, cells, types, counter, captures, done, iteration_weight)
     out.branch(head)
     out.begin(head)
-    if chunk is None and not is_short:
-        region.body.poll(often=is_long)
     state = [read(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
     if counter is not None:
         _note_counter(region, counter, start, state, captures, inside=False)
-        _note_tallies(region, node, counter, start, state, captures)
+    _note_tallies(region, node, counter, start, state, captures)
     if chunk is not None:
         assert counter is not None
         position = state[counter.position]
@@ -125,6 +123,8 @@ def write_while(region: LoweringContext, node: Node) -> None:
     if counter is not None:
         _note_counter(region, counter, start, state, captures, inside=True)
     fill(region, cells, body.parameters[:count], body.outputs, region.inner(body, [*state, *captures]))
+    if chunk is None and not is_short:
+        region.body.poll(often=is_long)  # behind the body: LLVM moves the test of a short head there, too
     out.branch(head)
     out.begin(done)
     region.body.end_loop()
@@ -154,6 +154,7 @@ def _start_of(region: LoweringContext, node: Node, value: Value) -> Native:
 
 
 _CHUNK = 1 << 20  # iterations of a short loop between two polls for an interrupt
+_MOST_TURNS = 1 << 52  # of a loop that polls in each turn: at a thousand million a second, they take 52 days
 _FEW_TURNS = 64  # trip count up to which the enclosing loop polls, and not the loop itself
 
 
@@ -219,23 +220,29 @@ def _note_counter(
 def _note_tallies(
     region: LoweringContext,
     node: Node,
-    counter: Counter,
+    counter: Counter | None,
     start: Sequence[Native],
     state: Sequence[Native],
     captures: Sequence[Native],
 ) -> None:
-    """Record the ranges of states that change by constants, a bounded number of times."""
-    limit = _limit(ElementWriter(region.out), counter, captures)
-    first = start[counter.position]
-    assert isinstance(first, Element)
-    turns = max(region.body.range_of(limit)[1] - region.body.range_of(first)[0], 0)
+    """Record the ranges of states that change by constants, a bounded number of times, and bounds of those that fall.
+    """
+    turns = _MOST_TURNS
+    if counter is not None:
+        limit, first = _limit(ElementWriter(region.out), counter, captures), start[counter.position]
+        assert isinstance(first, Element)
+        turns = max(region.body.range_of(limit)[1] - region.body.range_of(first)[0], 0)
     for position, tally in tallies(node).items():
         before, now = start[position], state[position]
-        if position != counter.position and isinstance(before, Element) and isinstance(now, Element):
-            found = tally.range_after(turns, region.body.range_of(before))
-            if is_inside(found):
-                region.body.note_range(now, found)
+        if not isinstance(before, Element) or not isinstance(now, Element):
+            continue
+        if tally.resets is None and tally.steps is not None and tally.steps[1] <= 0:
+            region.body.note_limit(now, before, 0)
+        found = tally.range_after(turns, region.body.range_of(before))
+        if (counter is None or position != counter.position) and is_inside(found):
+            region.body.note_range(now, found)
 
 
 def _is_long(node: Node) -> bool:
-    return lowering_class(node) not in _SHORT and node.op.name != "constant"
+    """Return whether a node takes long: not a placeholder or constant, nor an error, which ends the loop."""
+    return lowering_class(node) not in _SHORT and node.op.name not in ("absent", "constant", "raise")

@@ -29,6 +29,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     row_major_strides,
 )
 from autoconv.backends.llvm.ir.nested_loops import loops
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
@@ -86,21 +87,33 @@ def _bound_position(region: LoweringContext, value: Value) -> Position:
 
 def position_of(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
     """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
-    b, out = RegisterWriter(region), region.out
+    b = RegisterWriter(region)
     if isinstance(index, int):
         if isinstance(size, int) and -size <= index < size:
             return index % size
         lowest = b.wrap(int64, str(index))
     else:
         lowest = b.cast(region.number(index), int64)
-    low, high = region.body.range_of(lowest)
-    position = lowest
-    if low < 0:
-        position = b.select(lowest < 0, b.wrap(int64, str(plus(out, lowest.ir, size))), lowest)
-    below = high < size if isinstance(size, int) else region.body.is_below(lowest, size)
-    if low < 0 or not below:
-        region.refuse(node, out.new(f"icmp uge i64 {position.ir}, {size}"))
-    return position.ir
+    known, key = region.body.positions, (lowest.ir, str(size))
+    if key not in known:
+        known[key] = _checked_position(region, node, lowest, size)
+    return known[key]
+
+
+def _checked_position(region: LoweringContext, node: Node, index: Element, size: Position) -> str:
+    """Write the checks of an index, as far as its range needs them; a negative one takes a branch of its own."""
+    out, (low, high) = region.out, region.body.range_of(index)
+    if low >= 0:
+        if not (high < size if isinstance(size, int) else region.body.is_below(index, size)):
+            region.reject(node, out.icmp("uge", index.ir, size))
+        return index.ir
+
+    def wrap() -> str:
+        wrapped = out.op("add", index.ir, size)  # it is too large, unsigned, where the index is
+        region.reject(node, out.icmp("uge", wrapped, size))
+        return wrapped
+
+    return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)
 
 
 @in_memory("array_size")

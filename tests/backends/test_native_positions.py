@@ -1,0 +1,87 @@
+"""Loops over elements: negative positions and ones out of range, signs of divisions, ints that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tracing.plainly import same_as_plain
+
+pytestmark = pytest.mark.optimised
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+def changed_where_large(a: Any, places: Any) -> Any:
+    total = 0.0
+    for i in range(len(places)):
+        total += a[places[i]]
+        if a[places[i]] > 2:
+            a[places[i]] -= 1
+        elif i > 1:
+            total += a[places[i - 1]] + a[i - 2]
+    return total
+
+
+def caught(a: Any, places: Any) -> Any:
+    total, missed = 0.0, 0
+    for i in range(len(places)):
+        try:
+            total += a[places[i]]
+            a[places[i]] = total
+        except IndexError:
+            missed += i
+        total += a[i % len(a)]
+    return total, missed
+
+
+def inserted(a: Any, places: Any) -> Any:
+    for i in range(1, len(a)):
+        x, j = a[i], i - 1
+        while j >= 0 and a[j] > x:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = x
+    return a, places
+
+
+@pytest.mark.parametrize("program", [changed_where_large, caught, inserted])
+def test_positions(program: Any) -> None:
+    draws = np.random.default_rng(0)
+    calls = []
+    for size, low, high in [(6, 0, 6), (6, -6, 6), (9, -9, 9), (7, -9, 7), (8, -8, 9), (1, -1, 1), (30, -30, 30)]:
+        calls.append((draws.integers(0, 5, size).astype(float), draws.integers(low, high, 40)))
+    same_as_plain(program, *calls, (np.array([1.0, 3.0]), np.array([0, LEAST])), (np.ones(3), np.array([1, MOST])))
+
+
+def divided(xs: Any, ys: Any) -> Any:
+    found = np.zeros((4, len(xs)), np.int64)
+    for i in range(len(xs)):
+        found[0, i], found[1, i] = xs[i] // ys[i], xs[i] % ys[i]
+        x, y = int(xs[i]), int(ys[i])
+        found[2, i], found[3, i] = x // y, x % y
+    return found
+
+
+def test_signs_of_divisions() -> None:
+    numbers = np.array([LEAST, LEAST + 1, -7, -2, -1, 0, 1, 2, 7, 2**31, 2**32 + 1, MOST])
+    xs, ys = (each.ravel() for each in np.meshgrid(numbers, numbers[numbers != 0]))
+    fits = (xs != LEAST) | (ys != -1)
+    same_as_plain(divided, (xs[fits], ys[fits]), (xs[:3], ys[3:6]))
+    same_as_plain(divided, (np.array([3, LEAST]), np.array([2, -1])))
+
+
+def grown(values: Any, start: int) -> Any:
+    steps, place, low = 0, start, -start
+    while place > 0 and steps < len(values):
+        if values[steps] > 2:
+            place += 3
+        low -= 2
+        steps += 1
+    return steps, place, low, place * 2 - low
+
+
+def test_ints_that_grow_beyond_64_bits() -> None:
+    values = np.arange(12) % 5
+    same_as_plain(grown, *((values, start) for start in (1, 5, 2**62 - 3, MOST - 4, MOST)))
