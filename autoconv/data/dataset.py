@@ -211,7 +211,7 @@ class Dataset(StorageMethods, ResamplingMethods, DatasetV2):
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which predicate(element) is false."""
-        return Dataset(transforms.Filter(self.node, predicate, ends=True))
+        return Dataset(transforms.Filter(self.node, predicate, stops_at_false=True))
 
     def batch(
         self,

@@ -28,28 +28,28 @@ def map_in_threads(source: Iterator[Element], run: Run, workers: int, in_order: 
     The order is that of the elements, or that of completion.
     """
     pool = _Pool(run, workers)
-    failure: Exception | None = None
+    end_or_error: Exception | None = None
     try:
         while True:
-            while failure is None and len(pool.jobs) <= workers:
+            while end_or_error is None and len(pool.jobs) <= workers:
                 try:
                     element = next(source)
                 except StopIteration:
-                    failure = _Over()
+                    end_or_error = _SourceExhausted()
                 except Exception as error:  # raised after the results of earlier elements
-                    failure = error
+                    end_or_error = error
                 else:
                     pool.submit(element)
             if not pool.jobs:
                 break
             yield pool.take(in_order)
-        if failure is not None and not isinstance(failure, _Over):
-            raise failure
+        if end_or_error is not None and not isinstance(end_or_error, _SourceExhausted):
+            raise end_or_error
     finally:
         pool.stop()
 
 
-class _Over(Exception):
+class _SourceExhausted(Exception):
     """The source is exhausted."""
 
 
@@ -65,7 +65,7 @@ class _Job:
         self.result: Any = None
         self.error: BaseException | None = None
 
-    def do(self, run: Run) -> None:
+    def run_element(self, run: Run) -> None:
         try:
             self.result = run(self.element)
         except BaseException as error:
@@ -79,31 +79,31 @@ class _Pool:
     def __init__(self, run: Run, workers: int) -> None:
         self._run, self._workers = run, workers
         self.jobs: deque[_Job] = deque()
-        self._begin()
+        self._start_threads()
 
-    def _begin(self) -> None:
+    def _start_threads(self) -> None:
         self._generation = generation()
         self._threads = ThreadPoolExecutor(self._workers, thread_name_prefix="autoconv-map")
         for job in self.jobs:
             if not job.is_done:
-                job.future = self._threads.submit(job.do, self._run)
+                job.future = self._threads.submit(job.run_element, self._run)
 
-    def _look(self) -> None:
+    def _restart_after_fork(self) -> None:
         if self._generation != generation():
-            self._begin()
+            self._start_threads()
 
     def submit(self, element: Element) -> None:
-        self._look()
+        self._restart_after_fork()
         job = _Job(element)
-        job.future = self._threads.submit(job.do, self._run)
+        job.future = self._threads.submit(job.run_element, self._run)
         self.jobs.append(job)
 
     def take(self, in_order: bool) -> Any:
-        """Return the result of the first job, or of one that is finished."""
-        self._look()
-        done = 0 if in_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
-        job = self.jobs[done]
-        del self.jobs[done]
+        """Remove a job and return its result: the first one, or any that is finished."""
+        self._restart_after_fork()
+        index = 0 if in_order else next((i for i, job in enumerate(self.jobs) if job.is_done), 0)
+        job = self.jobs[index]
+        del self.jobs[index]
         if not job.is_done:
             assert job.future is not None
             job.future.result()
@@ -129,30 +129,30 @@ class _Buffer:
         self._source, self._size = source, size
         self._items: deque[tuple[Any, BaseException | None]] = deque()
         self._filling = new_lock(order=DATASET)
-        self._in_hand: tuple[Any, BaseException | None] | None = None
+        self._current_item: tuple[Any, BaseException | None] | None = None
         self._is_computing = self._is_over = self._stopped = False
-        self._begin()
+        self._start_threads()
 
-    def _begin(self) -> None:
+    def _start_threads(self) -> None:
         self._generation = generation()
-        self._changed = threading.Condition(new_lock())
+        self._items_changed = threading.Condition(new_lock())
         self._thread = threading.Thread(target=self._fill, name="autoconv-prefetch", daemon=True)
         self._thread.start()
 
-    def _go_on(self) -> None:
+    def _continue_after_fork(self) -> None:
         """Restart in a forked process."""
-        if self._in_hand is not None and not (self._items and self._items[-1] is self._in_hand):
-            self._items.append(self._in_hand)
-        self._in_hand = None
-        if self._is_computing:  # by a thread that does not exist here and whose frames hold the source
+        if self._current_item is not None and not (self._items and self._items[-1] is self._current_item):
+            self._items.append(self._current_item)
+        self._current_item = None
+        if self._is_computing:  # by a thread that does not exist here and whose frames reference the source
             self._items.append((None, RuntimeError("the process was forked while this element was computed")))
             self._is_over = True
         self._is_computing = False
         if self._is_over:
             self._generation = generation()
-            self._changed = threading.Condition(new_lock())
+            self._items_changed = threading.Condition(new_lock())
         else:
-            self._begin()
+            self._start_threads()
 
     def _fill(self) -> None:
         """Body of the thread: take from the source until it ends or the buffer is stopped."""
@@ -167,31 +167,31 @@ class _Buffer:
     def _compute(self) -> None:
         self._is_computing = True
         try:
-            self._in_hand = next(self._source), None
+            self._current_item = next(self._source), None
         except StopIteration:
-            self._in_hand, self._is_over = (_END, None), True
+            self._current_item, self._is_over = (_END, None), True
         except BaseException as error:
-            self._in_hand, self._is_over = (None, error), True
+            self._current_item, self._is_over = (None, error), True
         self._is_computing = False
 
     def _append(self) -> None:
-        """Append the element once there is room; the end mark needs none."""
-        with self._changed:
+        """Append the element once there is room; the end mark is appended at once."""
+        with self._items_changed:
             while len(self._items) >= self._size and not self._is_over and not self._stopped:
-                self._changed.wait()
-            assert self._in_hand is not None
-            self._items.append(self._in_hand)
-            self._in_hand = None
-            self._changed.notify_all()
+                self._items_changed.wait()
+            assert self._current_item is not None
+            self._items.append(self._current_item)
+            self._current_item = None
+            self._items_changed.notify_all()
 
     def take(self) -> Any:
         if self._generation != generation():
-            self._go_on()
-        with self._changed:
+            self._continue_after_fork()
+        with self._items_changed:
             while not self._items:
-                self._changed.wait()
+                self._items_changed.wait()
             element, error = self._items.popleft()
-            self._changed.notify_all()
+            self._items_changed.notify_all()
         if error is not None:
             raise error
         return element
@@ -199,8 +199,8 @@ class _Buffer:
     def stop(self) -> None:
         if self._generation != generation():  # the thread does not exist here
             return
-        with self._changed:
+        with self._items_changed:
             self._stopped = True
-            self._changed.notify_all()
+            self._items_changed.notify_all()
         if self._thread is not threading.current_thread():  # any thread may collect a reference cycle
             self._thread.join()

@@ -1,4 +1,4 @@
-"""Transformations of datasets as functions for `Dataset.apply`, as TensorFlow had them before they became methods."""
+"""Transformations of datasets as functions for `Dataset.apply`, the earlier form of TensorFlow's methods."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def parallel_interleave(
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
-    """Prepare elements ahead; there is one device.
+    """Prefetch elements; there is one device.
 
     >>> dataset = autoconv.data.Dataset.range(2).apply(autoconv.data.experimental.prefetch_to_device("/cpu:0"))
     >>> [int(x) for x in dataset]
@@ -143,7 +143,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
 
 
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
-    """Map with a state that goes from element to element; see `Dataset.scan`.
+    """Map with a state passed from element to element; see `Dataset.scan`.
 
     >>> sums = autoconv.data.experimental.scan(autoconv.constant(0, autoconv.int64), lambda s, x: (s + x, s + x))
     >>> [int(x) for x in autoconv.data.Dataset.range(4).apply(sums)]
@@ -173,7 +173,7 @@ def take_while(predicate: Callable[..., Any]) -> Transformation:
 
 
 def unbatch() -> Transformation:
-    """Take batches apart; see `Dataset.unbatch`.
+    """Split batches into rows; see `Dataset.unbatch`.
 
     >>> dataset = autoconv.data.Dataset.range(4).batch(2).apply(autoconv.data.experimental.unbatch())
     >>> [int(x) for x in dataset]
@@ -183,7 +183,7 @@ def unbatch() -> Transformation:
 
 
 def unique() -> Transformation:
-    """Leave out elements that came before; see `Dataset.unique`.
+    """Drop repeated elements; see `Dataset.unique`.
 
     >>> dataset = autoconv.data.Dataset.from_tensor_slices([1, 2, 1]).apply(autoconv.data.experimental.unique())
     >>> [int(x) for x in dataset]
@@ -214,10 +214,10 @@ def at(dataset: Dataset, index: IntLike) -> Any:
     >>> int(autoconv.data.experimental.at(autoconv.data.Dataset.range(5, 8), 1))
     6
     """
-    place = static_int(index, "index")
-    for element in dataset.skip(place).take(1) if place >= 0 else ():
+    position = static_int(index, "index")
+    for element in dataset.skip(position).take(1) if position >= 0 else ():
         return element
-    raise OutOfRangeError(f"Index out of range [0, {_count(dataset)}): {place}")
+    raise OutOfRangeError(f"Index out of range [0, {_count(dataset)}): {position}")
 
 
 def get_single_element(dataset: Dataset) -> Any:

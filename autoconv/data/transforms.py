@@ -47,38 +47,38 @@ class Map(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         run, source = bindings.skip_errors(self.function.runner(bindings)), self.inputs[0].iterate(bindings)
-        found = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
-        yield from (element for element in found if element is not SKIPPED)
+        results = map_in_threads(source, run, self.workers, self.in_order) if self.workers else map(run, source)
+        yield from (element for element in results if element is not SKIPPED)
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)
 
 
 class Filter(Node):
-    """The elements for which the predicate is true; with `ends`, those before the first for which it is false."""
+    """The elements for which the predicate is true; with `stops_at_false`, those before the first false one."""
 
     name = "filter"
 
-    def __init__(self, source: Node, predicate: Any, ends: bool = False) -> None:
-        self.predicate = ElementFunction(predicate, source.spec, "take_while" if ends else "filter")
+    def __init__(self, source: Node, predicate: Any, stops_at_false: bool = False) -> None:
+        self.predicate = ElementFunction(predicate, source.spec, "take_while" if stops_at_false else "filter")
         spec = self.predicate.spec
         if not isinstance(spec, TensorSpec) or not spec.dtype.is_bool or spec.shape.rank not in (0, None):
             raise ValueError(
                 "Invalid `predicate`: it has to return a bool scalar tensor, but its return type is "
                 f"{spec}. Write a comparison, or autoconv.reduce_all(…) of several."
             )
-        self.ends = ends
+        self.stops_at_false = stops_at_false
         super().__init__(source.spec, [source], self.predicate.values)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        holds = bindings.skip_errors(self.predicate.runner(bindings))
+        evaluate = bindings.skip_errors(self.predicate.runner(bindings))
         for element in self.inputs[0].iterate(bindings):
-            found = holds(element)
-            if found is SKIPPED:
+            verdict = evaluate(element)
+            if verdict is SKIPPED:
                 continue
-            if bool(found[0]):
+            if bool(verdict[0]):
                 yield element
-            elif self.ends:
+            elif self.stops_at_false:
                 return
 
 
@@ -98,10 +98,10 @@ class Take(Node):
         yield from source if limit < 0 else itertools.islice(source, limit)
 
     def count(self, bindings: Bindings) -> int:
-        limit, known = bindings.number(self.limit), self.inputs[0].count(bindings)
-        if limit < 0 or known == UNKNOWN:
-            return known if limit != 0 else 0
-        return limit if known == INFINITE else min(limit, known)
+        limit, source_count = bindings.number(self.limit), self.inputs[0].count(bindings)
+        if limit < 0 or source_count == UNKNOWN:
+            return source_count if limit != 0 else 0
+        return limit if source_count == INFINITE else min(limit, source_count)
 
 
 class Skip(Node):
@@ -119,8 +119,8 @@ class Skip(Node):
             yield from itertools.islice(self.inputs[0].iterate(bindings), limit, None)
 
     def count(self, bindings: Bindings) -> int:
-        limit, known = bindings.number(self.limit), self.inputs[0].count(bindings)
-        return 0 if limit < 0 else known if known < 0 else max(known - limit, 0)
+        limit, source_count = bindings.number(self.limit), self.inputs[0].count(bindings)
+        return 0 if limit < 0 else source_count if source_count < 0 else max(source_count - limit, 0)
 
 
 class Shard(Node):
@@ -130,9 +130,9 @@ class Shard(Node):
 
     def __init__(self, source: Node, shards: Any, index: Any) -> None:
         self.shards, self.index = integer_tensor(shards), integer_tensor(index)
-        known = static_value(self.shards), static_value(self.index)
-        if None not in known:
-            _check_shard(*map(int, known))  # type: ignore[arg-type]
+        static_numbers = static_value(self.shards), static_value(self.index)
+        if None not in static_numbers:
+            _check_shard(*map(int, static_numbers))  # type: ignore[arg-type]
         super().__init__(source.spec, [source], [self.shards, self.index])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
@@ -142,8 +142,8 @@ class Shard(Node):
 
     def count(self, bindings: Bindings) -> int:
         shards, index = bindings.number(self.shards), bindings.number(self.index)
-        known = self.inputs[0].count(bindings)
-        return known if known < 0 else len(range(index, known, shards))
+        source_count = self.inputs[0].count(bindings)
+        return source_count if source_count < 0 else len(range(index, source_count, shards))
 
 
 def _check_shard(shards: int, index: int) -> None:
@@ -163,24 +163,24 @@ class Repeat(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         times = bindings.number(self.times)
         for _ in itertools.count() if times < 0 else range(times):
-            empty = True
+            is_empty = True
             for element in self.inputs[0].iterate(bindings):
-                empty = False
+                is_empty = False
                 yield element
-            if empty and times < 0:
+            if is_empty and times < 0:
                 return  # an empty dataset would loop forever
 
     def count(self, bindings: Bindings) -> int:
-        times, known = bindings.number(self.times), self.inputs[0].count(bindings)
-        if times == 0 or known == 0:
+        times, source_count = bindings.number(self.times), self.inputs[0].count(bindings)
+        if times == 0 or source_count == 0:
             return 0
         if times < 0:
-            return INFINITE if known != UNKNOWN else UNKNOWN
-        return known if known < 0 else known * times
+            return INFINITE if source_count != UNKNOWN else UNKNOWN
+        return source_count if source_count < 0 else source_count * times
 
 
 class Enumerate(Node):
-    """(position, element); the position is an int64, counted from `start`."""
+    """Pairs (position, element); the position is an int64, counted from `start`."""
 
     name = "enumerate"
 
@@ -227,10 +227,10 @@ class Cache(Node):
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
-            # Elements that depend on a graph's values are computed again for other values.
-            kept = self._elements if not self.symbols or self._elements_for is bindings else None
-        if kept is not None:
-            yield from kept
+            # Elements that depend on values of a graph are cached only for one run of it.
+            cached = self._elements if not self.symbols or self._elements_for is bindings else None
+        if cached is not None:
+            yield from cached
             return
         elements = []
         for element in self.inputs[0].iterate(bindings):
@@ -246,20 +246,20 @@ class Cache(Node):
 class Window(Node):
     """Datasets of `size` consecutive elements each, `stride` apart; each starts `shift` elements after the last.
 
-    `nested` makes the spec of a dataset from the spec of its elements.
+    `dataset_spec` makes the spec of a dataset from the spec of its elements.
     """
 
     name = "window"
 
     def __init__(
-        self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, nested: Callable[[Any], Any]
+        self, source: Node, size: Any, shift: Any, stride: Any, drop_remainder: bool, dataset_spec: Callable[[Any], Any]
     ) -> None:
         self.size, self.stride = check_positive("the size of a window", size), check_positive(
             "the stride of a window", stride
         )
         self.shift = self.size if shift is None else check_positive("the shift of a window", shift)
         self.drop_remainder = drop_remainder
-        super().__init__(map_specs(nested, source.spec), [source], [self.size, self.shift, self.stride])
+        super().__init__(map_specs(dataset_spec, source.spec), [source], [self.size, self.shift, self.stride])
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         size, shift, stride = (bindings.number(x) for x in (self.size, self.shift, self.stride))
@@ -268,27 +268,31 @@ class Window(Node):
         source = self.inputs[0].iterate(bindings)
         span = (size - 1) * stride + 1
         window: deque[Element] = deque()
-        ended = False
+        is_exhausted = False
         while True:
-            while not ended and len(window) < span:
+            while not is_exhausted and len(window) < span:
                 element = next(source, None)
                 if element is None:
-                    ended = True
+                    is_exhausted = True
                 else:
                     window.append(element)
-            if not window or (ended and self.drop_remainder and len(window) < span):
+            if not window or (is_exhausted and self.drop_remainder and len(window) < span):
                 return
             elements = list(itertools.islice(window, 0, span, stride))
-            yield [BoundDataset(Listed(leaf, elements, i)) for i, leaf in enumerate(spec_leaves(self.inputs[0].spec))]
+            yield [
+                BoundDataset(ComponentOfElements(leaf, elements, i)) for i, leaf in enumerate(
+                    spec_leaves(self.inputs[0].spec)
+                )
+            ]
             for _ in range(shift):
                 if window:
                     window.popleft()
-                elif not ended and next(source, None) is None:
-                    ended = True
+                elif not is_exhausted and next(source, None) is None:
+                    is_exhausted = True
 
 
-class Listed(Node):
-    """One component of elements that are computed already."""
+class ComponentOfElements(Node):
+    """One component of elements that are already computed."""
 
     name = "window"
 
@@ -367,8 +371,10 @@ class KnownCount(Node):
                 break
             yield element
         if count != expected and expected >= 0:
-            more = "at least " if count > expected else ""
-            raise ValueError(f"Input dataset was expected to contain {expected} elements but contained {more}{count}.")
+            prefix = "at least " if count > expected else ""
+            raise ValueError(
+                f"Input dataset was expected to contain {expected} elements but contained {prefix}{count}."
+            )
 
     def count(self, bindings: Bindings) -> int:
         return bindings.number(self.expected)

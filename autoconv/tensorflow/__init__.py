@@ -1,4 +1,4 @@
-"""TensorFlow's namespace over autoconv's: what packages see that import TensorFlow under another name.
+"""TensorFlow's namespace over autoconv, for packages that import TensorFlow under another name.
 
 Public names are autoconv's own. The modules beside this file hold private paths that libraries reach into; a name that
 is nowhere raises AttributeError, as it does for a TensorFlow of another version.
@@ -15,11 +15,11 @@ from autoconv.tensorflow.absent_names import message
 
 public_modules.install()
 
-__version__ = "2.21.0"  # the version whose behaviour is kept; libraries ask for it
+__version__ = "2.21.0"  # the version whose behaviour is followed; libraries read it
 
 
 def __getattr__(name: str) -> Any:
-    """Return a module of this folder, or the public name of autoconv; it is looked up once."""
+    """Return a module of this folder or a public name of autoconv, and store it for later accesses."""
     result = _find_name(name)
     if result is _ABSENT:
         raise AttributeError(f"{message('tensorflow', name)} (it is autoconv here)")

@@ -9,8 +9,8 @@ from types import ModuleType
 
 from autoconv.importing import RenamingHook
 
-OLDEST = (3, 10)  # earlier releases were not tried
-_VARIABLE = "KERAS_BACKEND"
+OLDEST_RELEASE = (3, 10)  # earlier releases are not tested
+_BACKEND_VARIABLE = "KERAS_BACKEND"
 _HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", ["keras"])
 
 
@@ -22,7 +22,7 @@ def load() -> ModuleType:
     loaded = sys.modules.get("keras")
     if loaded is not None:
         return _check_keras(loaded)
-    before = os.environ.get(_VARIABLE)
+    previous_backend = os.environ.get(_BACKEND_VARIABLE)
     prepare()
     try:
         return _check_keras(importlib.import_module("keras"))
@@ -31,21 +31,21 @@ def load() -> ModuleType:
             raise
         raise ImportError("autoconv.keras needs the package keras: pip install 'autoconv[keras]'") from None
     finally:
-        if before is None:
-            del os.environ[_VARIABLE]
+        if previous_backend is None:
+            del os.environ[_BACKEND_VARIABLE]
         else:
-            os.environ[_VARIABLE] = before
+            os.environ[_BACKEND_VARIABLE] = previous_backend
 
 
 def prepare() -> None:
-    """Let the next `import keras` import it over autoconv."""
-    os.environ[_VARIABLE] = "tensorflow"
+    """Make the next `import keras` run over autoconv."""
+    os.environ[_BACKEND_VARIABLE] = "tensorflow"
     _HOOK.install()
 
 
 def _check_keras(keras: ModuleType) -> ModuleType:
     version = tuple(int(part) for part in keras.__version__.split(".")[:2])
-    if version < OLDEST:
+    if version < OLDEST_RELEASE:
         raise ImportError(f"autoconv.keras needs Keras 3.10 or later, found {keras.__version__}.")
     backend = keras.backend.backend()
     module = sys.modules.get("keras.src.backend.tensorflow.core")

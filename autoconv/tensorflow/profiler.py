@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.errors import UnimplementedError
 
-_INSTEAD = "autoconv has no profiler for TensorBoard: measure by autoconv bench, or by Python's cProfile"
+_REMEDY = "autoconv has no profiler for TensorBoard: measure by autoconv bench, or by Python's cProfile"
 
 
 class experimental:
@@ -31,9 +31,9 @@ class experimental:
     @staticmethod
     def start(logdir: str, options: object = None) -> None:
         """Raise UnimplementedError."""
-        raise UnimplementedError(_INSTEAD)
+        raise UnimplementedError(_REMEDY)
 
     @staticmethod
     def stop(save: bool = True) -> None:
         """Raise UnimplementedError."""
-        raise UnimplementedError(_INSTEAD)
+        raise UnimplementedError(_REMEDY)

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `autoconv.tensorflow.X.Y`, where X is no file of this folder, as `autoconv.X.Y`."""
+    """Finder that loads `autoconv.tensorflow.X.Y`, where X is no file of this folder, as `autoconv.X.Y`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -38,7 +38,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Give the module its own spec again; it ran when it was imported by its own name."""
+        """Restore the module's own spec; the module ran when it was imported under its own name."""
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
 

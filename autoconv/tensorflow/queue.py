@@ -13,7 +13,7 @@ from autoconv.errors import CancelledError, InvalidArgumentError, OutOfRangeErro
 from autoconv.forks import new_lock
 from autoconv.runtime.recording.regions import current_region
 
-_TURN = 0.002  # seconds between two looks at a full or empty queue
+_POLL_INTERVAL = 0.002  # seconds between two checks of a full or empty queue
 
 
 class QueueBase:
@@ -28,11 +28,13 @@ class QueueBase:
         name: str = "queue",
     ) -> None:  # fmt: skip
         self.capacity = int(capacity)
-        kinds = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
-        self._dtypes = [autoconv.as_dtype(dtype) for dtype in kinds]
-        whole = shapes if isinstance(shapes, (list, tuple)) and len(shapes) == len(self._dtypes) else None
-        single = [shapes] * len(self._dtypes) if shapes is not None else [None] * len(self._dtypes)
-        self._shapes = [autoconv.TensorShape(shape) for shape in (whole if whole is not None else single)]
+        dtype_list = dtypes if isinstance(dtypes, (list, tuple)) else [dtypes]
+        self._dtypes = [autoconv.as_dtype(dtype) for dtype in dtype_list]
+        shape_list = shapes if isinstance(shapes, (list, tuple)) and len(shapes) == len(self._dtypes) else None
+        default_shapes = [shapes] * len(self._dtypes) if shapes is not None else [None] * len(self._dtypes)
+        self._shapes = [
+            autoconv.TensorShape(shape) for shape in (shape_list if shape_list is not None else default_shapes)
+        ]
         self._names = None if names is None else list(names) if isinstance(names, (list, tuple)) else [names]
         self.name = name
         self._elements: list[Any] = []
@@ -54,21 +56,21 @@ class QueueBase:
     def enqueue(self, vals: object, name: str | None = None) -> None:
         """Add an element."""
         _check_eager()
-        element = self._element(vals)
-        while not self._added(element):
-            time.sleep(_TURN)
+        element = self._convert_element(vals)
+        while not self._try_add(element):
+            time.sleep(_POLL_INTERVAL)
 
     def enqueue_many(self, vals: object, name: str | None = None) -> None:
         """Add the rows of tensors."""
-        columns = [autoconv.unstack(part) for part in self._element(vals, many=True)]
+        columns = [autoconv.unstack(part) for part in self._convert_element(vals, is_batch=True)]
         for row in zip(*columns, strict=True):
             self.enqueue(dict(zip(self._names, row, strict=True)) if self._names else list(row))
 
     def dequeue(self, name: str | None = None) -> Any:
         """Remove an element and return it."""
         _check_eager()
-        while (element := self._taken()) is None:
-            time.sleep(_TURN)
+        while (element := self._try_take()) is None:
+            time.sleep(_POLL_INTERVAL)
         if self._names:
             return dict(zip(self._names, element, strict=True))
         return element[0] if len(element) == 1 else list(element)
@@ -90,10 +92,10 @@ class QueueBase:
         if self._names:
             return {key: autoconv.stack([element[key] for element in elements]) for key in self._names}
         if len(self._dtypes) == 1:
-            return self._joined(list(elements))
-        return [self._joined(list(column)) for column in zip(*elements, strict=True)]
+            return self._join_column(list(elements))
+        return [self._join_column(list(column)) for column in zip(*elements, strict=True)]
 
-    def _joined(self, column: list[Any]) -> Any:
+    def _join_column(self, column: list[Any]) -> Any:
         return autoconv.stack(column)
 
     def size(self, name: str | None = None) -> Any:
@@ -108,7 +110,7 @@ class QueueBase:
         """Refuse further elements."""
         self._is_closed = True
 
-    def _added(self, element: object) -> bool:
+    def _try_add(self, element: object) -> bool:
         with self._lock:
             if self._is_closed:
                 raise CancelledError(f"Queue {self.name!r} is closed.")
@@ -117,15 +119,15 @@ class QueueBase:
             self._add(element)
             return True
 
-    def _taken(self) -> Any:
+    def _try_take(self) -> Any:
         with self._lock:
-            if len(self._elements) <= self._least():
+            if len(self._elements) <= self._reserve():
                 return None
             if not self._elements:
                 raise OutOfRangeError(f"Queue {self.name!r} is closed and has insufficient elements")
             return self._take()
 
-    def _element(self, vals: object, many: bool = False) -> list[Any]:
+    def _convert_element(self, vals: object, is_batch: bool = False) -> list[Any]:
         if self._names:
             if not isinstance(vals, dict) or set(vals) != set(self._names):
                 raise ValueError(f"Keys in dictionary to enqueue do not match names of Queue {self._names}")
@@ -136,11 +138,11 @@ class QueueBase:
             raise ValueError(f"Expected {len(self._dtypes)} tensors for an element, found {len(vals)}")
         result = [autoconv.convert_to_tensor(part, dtype) for part, dtype in zip(vals, self._dtypes, strict=True)]
         for part, shape in zip(result, self._shapes, strict=True):
-            if not shape.is_compatible_with(part.shape[1:] if many else part.shape):
+            if not shape.is_compatible_with(part.shape[1:] if is_batch else part.shape):
                 raise InvalidArgumentError(f"Shape mismatch in tuple component. Expected {shape}, got {part.shape}")
         return result
 
-    def _least(self) -> int:
+    def _reserve(self) -> int:
         """Return the number of elements that stay in the queue: -1 for one that may be found empty."""
         return -1 if self._is_closed else 0
 
@@ -152,31 +154,35 @@ class QueueBase:
 
 
 class FIFOQueue(QueueBase):
-    """A queue whose elements leave in the order in which they came."""
+    """A queue whose elements are dequeued in the order in which they were enqueued."""
 
 
 class PaddingFIFOQueue(FIFOQueue):
     """A queue whose elements are padded with zeros to one size where several are dequeued."""
 
-    def _joined(self, column: list[Any]) -> Any:
-        most = [max(sizes) for sizes in zip(*(part.shape.as_list() for part in column), strict=True)]
-        filled = [
-            autoconv.pad(part, [[0, size - own] for size, own in zip(most, part.shape.as_list(), strict=True)])
+    def _join_column(self, column: list[Any]) -> Any:
+        padded_sizes = [max(sizes) for sizes in zip(*(part.shape.as_list() for part in column), strict=True)]
+        padded = [
+            autoconv.pad(
+                part, [
+                    [0, size - part_size] for size, part_size in zip(padded_sizes, part.shape.as_list(), strict=True)
+                ]
+            )
             for part in column
         ]
-        return autoconv.stack(filled)
+        return autoconv.stack(padded)
 
 
 class PriorityQueue(QueueBase):
-    """A queue whose elements leave in the order of their first parts, int64 scalars, the smallest first."""
+    """A queue whose elements are dequeued in the order of their first parts, int64 scalars, the smallest first."""
 
     def __init__(
         self, capacity: int, types: object, shapes: object = None, names: object = None, shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:  # fmt: skip
-        kinds = [autoconv.int64, *(types if isinstance(types, (list, tuple)) else [types])]
-        own = [[], *shapes] if isinstance(shapes, (list, tuple)) and len(shapes) == len(kinds) - 1 else None
-        super().__init__(capacity, kinds, own, names, shared_name, name)
+        dtype_list = [autoconv.int64, *(types if isinstance(types, (list, tuple)) else [types])]
+        all_shapes = [[], *shapes] if isinstance(shapes, (list, tuple)) and len(shapes) == len(dtype_list) - 1 else None
+        super().__init__(capacity, dtype_list, all_shapes, names, shared_name, name)
         self._number = 0
 
     def _add(self, element: Any) -> None:
@@ -188,7 +194,7 @@ class PriorityQueue(QueueBase):
 
 
 class RandomShuffleQueue(QueueBase):
-    """A queue whose elements leave in random order; at least `min_after_dequeue` stay, until it is closed."""
+    """A queue whose elements are dequeued in random order; `min_after_dequeue` remain, until it is closed."""
 
     def __init__(
         self, capacity: int, min_after_dequeue: int, dtypes: object, shapes: object = None, names: object = None,
@@ -197,7 +203,7 @@ class RandomShuffleQueue(QueueBase):
         super().__init__(capacity, dtypes, shapes, names, shared_name, name)
         self._min_after_dequeue, self._random = int(min_after_dequeue), random.Random(seed)
 
-    def _least(self) -> int:
+    def _reserve(self) -> int:
         return -1 if self._is_closed else self._min_after_dequeue
 
     def _take(self) -> Any:

@@ -12,7 +12,7 @@ from autoconv.runtime.annotations import DTypeLike, IntLike, TensorLike
 
 # Public functions that take the parameters of raw ops under the same names, by namespace. The function's name is the
 # op's in lower case, without the number of a version.
-SAME: dict[str, tuple[str, ...]] = {
+SAME_PARAMETERS: dict[str, tuple[str, ...]] = {
     "": (
         "AsString", "Bitcast", "BroadcastTo", "ClipByValue", "ConcatV2", "DynamicPartition", "DynamicStitch",
         "ExpandDims", "ExtractVolumePatches", "Fill", "Fingerprint", "Gather", "GatherNd", "GatherV2",
@@ -60,8 +60,8 @@ SAME: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _seeds(seed: int, seed2: int) -> int | None:
-    """Return the seed of a stateful draw; without any, there is none."""
+def _draw_seed(seed: int, seed2: int) -> int | None:
+    """Return the seed of a stateful draw, None if both seeds are 0."""
     return seed2 or seed or None
 
 
@@ -71,7 +71,7 @@ def _padding(padding: str, explicit_paddings: Sequence[int]) -> Any:
 
 
 # Methods of resizing whose pixels are points at their centres, as in version 2 of the public function.
-_RESIZES = {"Bilinear": "bilinear", "NearestNeighbor": "nearest"}
+_RESIZE_METHODS = {"Bilinear": "bilinear", "NearestNeighbor": "nearest"}
 
 
 def _resize(name: str) -> Callable[..., object]:
@@ -80,7 +80,7 @@ def _resize(name: str) -> Callable[..., object]:
     ) -> object:
         if align_corners or not half_pixel_centers:
             raise tf.errors.UnimplementedError(None, None, f"Resize{name} is here with half_pixel_centers=True only")
-        return tf.image.resize(images, size, _RESIZES[name])
+        return tf.image.resize(images, size, _RESIZE_METHODS[name])
 
     return resize
 
@@ -311,7 +311,7 @@ FORMS: dict[str, Callable[..., object]] = {
     "ExtractImagePatches": lambda images, ksizes, strides, rates, padding: tf.image.extract_patches(
         images, ksizes, strides, rates, padding
     ),
-    **{f"Resize{name}": _resize(name) for name in _RESIZES},
+    **{f"Resize{name}": _resize(name) for name in _RESIZE_METHODS},
     # Fourier transforms
     "FFT2D": lambda input: tf.signal.fft2d(input),
     "FFT3D": lambda input: tf.signal.fft3d(input),
@@ -325,20 +325,20 @@ FORMS: dict[str, Callable[..., object]] = {
     "IRFFT3D": lambda input, fft_length, Treal=None: tf.signal.irfft3d(input, fft_length),
     # random numbers
     "RandomUniform": lambda shape, dtype, seed=0, seed2=0: tf.random.uniform(
-        shape, dtype=dtype, seed=_seeds(seed, seed2)
+        shape, dtype=dtype, seed=_draw_seed(seed, seed2)
     ),
     "RandomUniformInt": lambda shape, minval, maxval, seed=0, seed2=0: tf.random.uniform(
-        shape, minval, maxval, tf.convert_to_tensor(minval).dtype, _seeds(seed, seed2)
+        shape, minval, maxval, tf.convert_to_tensor(minval).dtype, _draw_seed(seed, seed2)
     ),
     "RandomStandardNormal": lambda shape, dtype, seed=0, seed2=0: tf.random.normal(
-        shape, dtype=dtype, seed=_seeds(seed, seed2)
+        shape, dtype=dtype, seed=_draw_seed(seed, seed2)
     ),
     "TruncatedNormal": lambda shape, dtype, seed=0, seed2=0: tf.random.truncated_normal(
-        shape, dtype=dtype, seed=_seeds(seed, seed2)
+        shape, dtype=dtype, seed=_draw_seed(seed, seed2)
     ),
-    "RandomShuffle": lambda value, seed=0, seed2=0: tf.random.shuffle(value, _seeds(seed, seed2)),
+    "RandomShuffle": lambda value, seed=0, seed2=0: tf.random.shuffle(value, _draw_seed(seed, seed2)),
     "Multinomial": lambda logits, num_samples, seed=0, seed2=0, output_dtype=tf.int64: tf.random.categorical(
-        logits, num_samples, output_dtype, _seeds(seed, seed2)
+        logits, num_samples, output_dtype, _draw_seed(seed, seed2)
     ),
     "StatelessRandomUniform": lambda shape, seed, dtype=tf.float32: tf.random.stateless_uniform(
         shape, seed, dtype=dtype
@@ -359,10 +359,10 @@ FORMS: dict[str, Callable[..., object]] = {
 
 
 def _bincount(arr: TensorLike, size: IntLike, weights: TensorLike, axis: int | None, binary: bool) -> object:
-    """Count, or sum weights, of the numbers below `size`; without elements, weights count as ones."""
-    given = tf.convert_to_tensor(weights)
-    counted = None if given.shape.num_elements() == 0 else given
-    return tf.math.bincount(arr, counted, size, size, given.dtype, axis=axis, binary_output=binary)
+    """Count the numbers below `size`, or sum their weights; empty weights count as ones."""
+    weights_tensor = tf.convert_to_tensor(weights)
+    weights_or_none = None if weights_tensor.shape.num_elements() == 0 else weights_tensor
+    return tf.math.bincount(arr, weights_or_none, size, size, weights_tensor.dtype, axis=axis, binary_output=binary)
 
 
 def _channels(value: object, data_format: str) -> int:
@@ -375,7 +375,9 @@ def _rank(value: object) -> int:
 
 
 def _list_difference(x: TensorLike, y: TensorLike, index_type: DTypeLike) -> tuple[object, object]:
-    """Return the elements of `x` that `y` has not, and their places."""
-    given = tf.convert_to_tensor(x)
-    kept = tf.reduce_all(tf.not_equal(given[:, None], y), 1)
-    return tf.boolean_mask(given, kept), tf.cast(tf.boolean_mask(tf.range(tf.size(given)), kept), index_type)
+    """Return the elements of `x` that are not in `y`, and their indices."""
+    elements = tf.convert_to_tensor(x)
+    is_kept = tf.reduce_all(tf.not_equal(elements[:, None], y), 1)
+    return tf.boolean_mask(elements, is_kept), tf.cast(
+        tf.boolean_mask(tf.range(tf.size(elements)), is_kept), index_type
+    )

@@ -13,11 +13,11 @@ from autoconv.runtime.objects.storage import Storage
 _STREAMS = {"stdout": sys.stdout, "stderr": sys.stderr}
 
 
-def _sparse(indices: TensorLike, values: TensorLike, shape: TensorLike) -> tf.sparse.SparseTensor:
+def _sparse_tensor(indices: TensorLike, values: TensorLike, shape: TensorLike) -> tf.sparse.SparseTensor:
     return tf.sparse.SparseTensor(indices, values, shape)
 
 
-def _parts(sparse: tf.sparse.SparseTensor) -> tuple[object, object, object]:
+def _sparse_parts(sparse: tf.sparse.SparseTensor) -> tuple[object, object, object]:
     return sparse.indices, sparse.values, sparse.dense_shape
 
 
@@ -27,13 +27,13 @@ def _flat_and_splits(ragged: tf.RaggedTensor) -> tuple[object, ...]:
 
 def _string_split(input: TensorLike, sep: str, maxsplit: int = -1) -> tuple[object, ...]:
     """Split rows of text; without a separator at whitespace, as TensorFlow does."""
-    return _parts(tf.strings.split(input, sep or None, maxsplit).to_sparse())
+    return _sparse_parts(tf.strings.split(input, sep or None, maxsplit).to_sparse())
 
 
-def _sparse_reduced(
-    indices: TensorLike, values: TensorLike, shape: TensorLike, axes: object, keep_dims: bool, how: str
+def _reduce_sparse(
+    indices: TensorLike, values: TensorLike, shape: TensorLike, axes: object, keep_dims: bool, function: str
 ) -> object:
-    return getattr(tf.sparse, how)(_sparse(indices, values, shape), axes, keep_dims)
+    return getattr(tf.sparse, function)(_sparse_tensor(indices, values, shape), axes, keep_dims)
 
 
 _SCATTERS = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Update")
@@ -81,41 +81,45 @@ FORMS: dict[str, Callable[..., object]] = {
     # sparse tensors
     "SparseToDense": lambda sparse_indices, output_shape, sparse_values, default_value, validate_indices=True: (
         tf.sparse.to_dense(
-            _sparse(tf.cast(sparse_indices, tf.int64), sparse_values, output_shape), default_value, validate_indices
+            _sparse_tensor(
+                tf.cast(sparse_indices, tf.int64), sparse_values, output_shape
+            ), default_value, validate_indices
         )
     ),
     "SparseTensorDenseMatMul": lambda a_indices, a_values, a_shape, b, adjoint_a=False, adjoint_b=False: (
-        tf.sparse.sparse_dense_matmul(_sparse(a_indices, a_values, a_shape), b, adjoint_a, adjoint_b)
+        tf.sparse.sparse_dense_matmul(_sparse_tensor(a_indices, a_values, a_shape), b, adjoint_a, adjoint_b)
     ),
-    "SparseReorder": lambda input_indices, input_values, input_shape: _parts(
-        tf.sparse.reorder(_sparse(input_indices, input_values, input_shape))
+    "SparseReorder": lambda input_indices, input_values, input_shape: _sparse_parts(
+        tf.sparse.reorder(_sparse_tensor(input_indices, input_values, input_shape))
     )[:2],
-    "SparseReshape": lambda input_indices, input_shape, new_shape: _parts(
-        tf.sparse.reshape(_sparse(input_indices, tf.range(tf.shape(input_indices)[0]), input_shape), new_shape)
+    "SparseReshape": lambda input_indices, input_shape, new_shape: _sparse_parts(
+        tf.sparse.reshape(_sparse_tensor(input_indices, tf.range(tf.shape(input_indices)[0]), input_shape), new_shape)
     )[::2],
-    "SparseConcat": lambda indices, values, shapes, concat_dim: _parts(
-        tf.sparse.concat(concat_dim, list(map(_sparse, indices, values, shapes)))
+    "SparseConcat": lambda indices, values, shapes, concat_dim: _sparse_parts(
+        tf.sparse.concat(concat_dim, list(map(_sparse_tensor, indices, values, shapes)))
     ),
-    "SparseSlice": lambda indices, values, shape, start, size: _parts(
-        tf.sparse.slice(_sparse(indices, values, shape), start, size)
+    "SparseSlice": lambda indices, values, shape, start, size: _sparse_parts(
+        tf.sparse.slice(_sparse_tensor(indices, values, shape), start, size)
     ),
     "SparseSoftmax": lambda sp_indices, sp_values, sp_shape: tf.sparse.softmax(
-        _sparse(sp_indices, sp_values, sp_shape)
+        _sparse_tensor(sp_indices, sp_values, sp_shape)
     ).values,
-    "SparseAdd": lambda a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh: _parts(
-        tf.sparse.add(_sparse(a_indices, a_values, a_shape), _sparse(b_indices, b_values, b_shape), thresh)
+    "SparseAdd": lambda a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh: _sparse_parts(
+        tf.sparse.add(
+            _sparse_tensor(a_indices, a_values, a_shape), _sparse_tensor(b_indices, b_values, b_shape), thresh
+        )
     ),
     "SparseReduceSum": lambda input_indices, input_values, input_shape, reduction_axes, keep_dims=False: (
-        _sparse_reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_sum")
+        _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_sum")
     ),
     "SparseReduceMax": lambda input_indices, input_values, input_shape, reduction_axes, keep_dims=False: (
-        _sparse_reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_max")
+        _reduce_sparse(input_indices, input_values, input_shape, reduction_axes, keep_dims, "reduce_max")
     ),
     # ragged tensors
     "RaggedRange": lambda starts, limits, deltas, Tsplits=tf.int64: _flat_and_splits(
         tf.ragged.range(starts, limits, deltas, row_splits_dtype=Tsplits)
     ),
-    "RaggedTensorToSparse": lambda rt_nested_splits, rt_dense_values: _parts(
+    "RaggedTensorToSparse": lambda rt_nested_splits, rt_dense_values: _sparse_parts(
         tf.RaggedTensor.from_nested_row_splits(rt_dense_values, rt_nested_splits).to_sparse()
     ),
     # variables and tables

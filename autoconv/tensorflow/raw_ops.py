@@ -25,7 +25,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def Bucketize(*, input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
-    """Return for each number how many of the sorted boundaries are not above it."""
+    """Return for each number the count of sorted boundaries that are not above it."""
     values = convert_to_tensor(input)
     edges = convert_to_tensor(np.asarray(boundaries, np.float32))
     bins = searchsorted(edges, reshape(cast(values, edges.dtype), [-1]), side="right")
@@ -58,21 +58,24 @@ def FusedBatchNormV3(
     tensor = convert_to_tensor(x)
     rank = tensor.shape.rank
     axis = 1 if data_format.startswith("NC") else (rank or 4) - 1
-    around = [1 if at != axis else -1 for at in range(rank or 4)]
-    wide = cast(tensor, "float32")
+    broadcast_shape = [1 if dimension != axis else -1 for dimension in range(rank or 4)]
+    floats = cast(tensor, "float32")
     if not is_training:
-        used = own = convert_to_tensor(mean), convert_to_tensor(variance)
+        moments_used = returned = convert_to_tensor(mean), convert_to_tensor(variance)
     else:
-        used = moments(wide, [at for at in range(rank or 4) if at != axis])
-        count = cast(size(wide) // shape(wide)[axis], wide.dtype)
-        own = used[0], used[1] * (count / maximum(count - 1.0, 1.0))
+        moments_used = moments(floats, [dimension for dimension in range(rank or 4) if dimension != axis])
+        count = cast(size(floats) // shape(floats)[axis], floats.dtype)
+        returned = moments_used[0], moments_used[1] * (count / maximum(count - 1.0, 1.0))
         if exponential_avg_factor != 1.0:
-            share = exponential_avg_factor
-            past = convert_to_tensor(mean), convert_to_tensor(variance)
-            own = own[0] * share + past[0] * (1.0 - share), own[1] * share + past[1] * (1.0 - share)
-    centre, spread, shift, factor = (reshape(convert_to_tensor(part), around) for part in (*used, offset, scale))
-    y = cast(batch_normalization(wide, centre, spread, shift, factor, epsilon), tensor.dtype)
-    return _FusedBatchNorm(y, *own, *used, zeros([0]))
+            new_weight = exponential_avg_factor
+            old_moments = convert_to_tensor(mean), convert_to_tensor(variance)
+            old_mean, old_variance = (x * (1.0 - new_weight) for x in old_moments)
+            returned = returned[0] * new_weight + old_mean, returned[1] * new_weight + old_variance
+    centre, spread, shift, factor = (
+        reshape(convert_to_tensor(part), broadcast_shape) for part in (*moments_used, offset, scale)
+    )
+    y = cast(batch_normalization(floats, centre, spread, shift, factor, epsilon), tensor.dtype)
+    return _FusedBatchNorm(y, *returned, *moments_used, zeros([0]))
 
 
 def FusedBatchNormV2(
@@ -88,39 +91,39 @@ def FusedBatchNormV2(
 
 
 def __getattr__(name: str) -> Callable[..., object]:
-    form = _form(name)
+    form = _find_form(name)
     if form is None:
         raise AttributeError(f"module 'autoconv.raw_ops' has no attribute {name!r}")
-    op = _by_name(name, form)
+    op = _make_raw_op(name, form)
     globals()[name] = op
     return op
 
 
 def __dir__() -> list[str]:
-    return sorted([*_tables()[0], *_tables()[1], *(name for name in globals() if name[0].isupper())])
+    return sorted([*_load_tables()[0], *_load_tables()[1], *(name for name in globals() if name[0].isupper())])
 
 
-def _tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
-    """Return the namespaces of ops that are public functions, and the forms of others; imported with the first op."""
+def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
+    """Return the namespaces of ops that are public functions, and the forms of others; imports their modules lazily."""
     forms = importlib.import_module("autoconv.tensorflow.raw_op_forms")
     resources = importlib.import_module("autoconv.tensorflow.raw_op_resources")
     return {op: space for space, ops in forms.SAME.items() for op in ops}, {**forms.FORMS, **resources.FORMS}
 
 
-def _form(name: str) -> Callable[..., object] | None:
-    spaces, forms = _tables()
+def _find_form(name: str) -> Callable[..., object] | None:
+    spaces, forms = _load_tables()
     if name not in spaces:
         return forms.get(name)
-    found: object = importlib.import_module("autoconv")
+    namespace: object = importlib.import_module("autoconv")
     for part in filter(None, spaces[name].split(".")):
-        found = getattr(found, part)
+        namespace = getattr(namespace, part)
     words = re.sub(r"(?<=[a-z0-9])([A-Z])|(?<=[A-Z])([A-Z])(?=[a-z])", r"_\g<0>", re.sub(r"V\d$", "", name))
-    form: Callable[..., object] = getattr(found, words.lower())
+    form: Callable[..., object] = getattr(namespace, words.lower())
     return form
 
 
-def _by_name(op: str, form: Callable[..., object]) -> Callable[..., object]:
-    """Return the op as a function of named arguments; its own name for a node is accepted."""
+def _make_raw_op(op: str, form: Callable[..., object]) -> Callable[..., object]:
+    """Return the op as a function of named arguments, with the optional `name` of its node."""
 
     def raw_op(*, name: str | None = None, **arguments: object) -> object:
         return form(**arguments)

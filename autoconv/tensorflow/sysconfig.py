@@ -9,7 +9,7 @@ CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD = 1, 201703, 0
 
 
 def get_build_info() -> dict[str, Any]:
-    """Return what the build has: no GPU."""
+    """Return the properties of the build: no GPU."""
     return {"is_cuda_build": False, "is_rocm_build": False, "is_tensorrt_build": False}
 
 

@@ -1,4 +1,4 @@
-"""`tensorflow.test`: the base class of tests, with assertions about tensors, and what asks for devices."""
+"""`tensorflow.test`: the base class of tests, with assertions about tensors, and queries of devices."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ try:
     absltest: Any = importlib.import_module("absl.testing.absltest")
 except ImportError:
     absltest = None
-Kinds = type[BaseException] | tuple[type[BaseException], ...]
-_Base: Any = unittest.TestCase if absltest is None else absltest.TestCase
+ExceptionTypes = type[BaseException] | tuple[type[BaseException], ...]
+_TestCaseBase: Any = unittest.TestCase if absltest is None else absltest.TestCase
 
 
-class TestCase(_Base):
+class TestCase(_TestCaseBase):
     """A test case whose assertions take tensors, variables and structures of them."""
 
     def setUp(self) -> None:
@@ -39,11 +39,11 @@ class TestCase(_Base):
         autoconv.random.set_seed(42)
 
     def evaluate(self, tensors: object) -> Any:
-        """Return the values of a structure of tensors; None and values of Python stay."""
-        return map_structure(self._value, tensors)
+        """Return the values of a structure of tensors; None and Python values are unchanged."""
+        return map_structure(self._evaluate_tensor, tensors)
 
     @staticmethod
-    def _value(tensor: object) -> Any:
+    def _evaluate_tensor(tensor: object) -> Any:
         return tensor.numpy() if hasattr(tensor, "numpy") else tensor() if callable(tensor) else tensor
 
     @contextlib.contextmanager
@@ -67,22 +67,22 @@ class TestCase(_Base):
             self._folder = folder.name
         return self._folder
 
-    def _array(self, value: object) -> np.ndarray:
+    def _to_array(self, value: object) -> np.ndarray:
         if isinstance(value, np.ndarray | np.generic):
             return np.asarray(value)
         if isinstance(value, list | tuple):
-            value = [self._array(part) for part in value]
-        return np.array(self._value(value))
+            value = [self._to_array(part) for part in value]
+        return np.array(self._evaluate_tensor(value))
 
-    _GetNdArray = _array
+    _GetNdArray = _to_array
 
     def assertAllClose(
         self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Assert that two structures have the same form and close elements; nan equals nan."""
-        self._close(_as_plain(a), _as_plain(b), rtol, atol, msg)
+        self._assert_close(_as_plain(a), _as_plain(b), rtol, atol, msg)
 
-    def _close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
+    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             self.assertTrue(isinstance(a, Mapping) and isinstance(b, Mapping), f"{a!r} against {b!r}. {msg}")
             self.assertCountEqual(a.keys(), b.keys(), msg)
@@ -90,21 +90,21 @@ class TestCase(_Base):
                 self.assertAllClose(a[key], b[key], rtol, atol, f"at {key!r}. {msg or ''}")
             return
         try:
-            one, other = self._array(a), self._array(b)
+            first, second = self._to_array(a), self._to_array(b)
         except ValueError:
             self.assertEqual(len(a), len(b), msg)
             for x, y in zip(a, b, strict=True):
                 self.assertAllClose(x, y, rtol, atol, msg)
             return
-        if one.dtype == object or other.dtype == object:
+        if first.dtype == object or second.dtype == object:
             self.assertEqual(len(a), len(b), msg)
             for x, y in zip(a, b, strict=True):
                 self.assertAllClose(x, y, rtol, atol, msg)
             return
-        self.assertShapesAgree(one, other, msg)
-        one, other = _widen(one), _widen(other)
-        if not np.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True):
-            np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, equal_nan=True, err_msg=msg or "")
+        self.assertShapesAgree(first, second, msg)
+        first, second = _widen(first), _widen(second)
+        if not np.allclose(first, second, rtol=rtol, atol=atol, equal_nan=True):
+            np.testing.assert_allclose(first, second, rtol=rtol, atol=atol, equal_nan=True, err_msg=msg or "")
 
     def assertShapesAgree(self, a: np.ndarray, b: np.ndarray, msg: str | None = None) -> None:
         self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
@@ -115,7 +115,7 @@ class TestCase(_Base):
         bfloat16_atol: float = 1e-2, msg: str | None = None,
     ) -> None:  # fmt: skip
         """`assertAllClose` with tolerances by the narrower of both dtypes."""
-        kinds = {str(self._array(part).dtype) for value in (a, b) for part in flatten(value)}
+        kinds = {str(self._to_array(part).dtype) for value in (a, b) for part in flatten(value)}
         if kinds & {"float32", "complex64"}:
             rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
         if "float16" in kinds:
@@ -136,16 +136,16 @@ class TestCase(_Base):
 
     def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Assert that two tensors have the same shape and elements; nan equals nan."""
-        one, other = self._array(_as_list(a)), self._array(_as_list(b))
-        if other.ndim <= 3 and other.size < 500 and one.shape != other.shape:
-            self.assertEqual(one.shape, other.shape, f"Contents: {one!r} against {other!r}. {msg or ''}")
-        self.assertEqual(one.shape, other.shape, msg)
-        same = one == other
-        if one.dtype.kind in "fc" and other.dtype.kind in "fc":
-            same = same | (np.isnan(one) & np.isnan(other))
-        if not np.all(same):
-            np.testing.assert_array_equal(one, other, err_msg=msg or "")
-            raise AssertionError(f"{one!r} against {other!r}. {msg or ''}")
+        first, second = self._to_array(_as_list(a)), self._to_array(_as_list(b))
+        if second.ndim <= 3 and second.size < 500 and first.shape != second.shape:
+            self.assertEqual(first.shape, second.shape, f"Contents: {first!r} against {second!r}. {msg or ''}")
+        self.assertEqual(first.shape, second.shape, msg)
+        is_equal = first == second
+        if first.dtype.kind in "fc" and second.dtype.kind in "fc":
+            is_equal = is_equal | (np.isnan(first) & np.isnan(second))
+        if not np.all(is_equal):
+            np.testing.assert_array_equal(first, second, err_msg=msg or "")
+            raise AssertionError(f"{first!r} against {second!r}. {msg or ''}")
 
     def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Assert that two tensors differ."""
@@ -156,25 +156,25 @@ class TestCase(_Base):
         raise AssertionError(f"The two values are equal at all elements. {msg or ''}".rstrip())
 
     def assertAllGreater(self, a: object, comparison_target: object) -> None:
-        self.assertTrue(np.all(self._array(a) > comparison_target), a)
+        self.assertTrue(np.all(self._to_array(a) > comparison_target), a)
 
     def assertAllLess(self, a: object, comparison_target: object) -> None:
-        self.assertTrue(np.all(self._array(a) < comparison_target), a)
+        self.assertTrue(np.all(self._to_array(a) < comparison_target), a)
 
     def assertAllGreaterEqual(self, a: object, comparison_target: object) -> None:
-        self.assertTrue(np.all(self._array(a) >= comparison_target), a)
+        self.assertTrue(np.all(self._to_array(a) >= comparison_target), a)
 
     def assertAllLessEqual(self, a: object, comparison_target: object) -> None:
-        self.assertTrue(np.all(self._array(a) <= comparison_target), a)
+        self.assertTrue(np.all(self._to_array(a) <= comparison_target), a)
 
     def assertAllInSet(self, target: object, expected_set: Iterable[object]) -> None:
-        self.assertTrue(set(self._array(target).ravel().tolist()) <= set(expected_set), target)
+        self.assertTrue(set(self._to_array(target).ravel().tolist()) <= set(expected_set), target)
 
     def assertAllInRange(
         self, target: object, lower_bound: float, upper_bound: float, open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:  # fmt: skip
-        values = self._array(target)
+        values = self._to_array(target)
         above = values > lower_bound if open_lower_bound else values >= lower_bound
         below = values < upper_bound if open_upper_bound else values <= upper_bound
         self.assertTrue(np.all(above & below), f"{values!r} is not within {lower_bound} and {upper_bound}")
@@ -191,7 +191,7 @@ class TestCase(_Base):
             self.assertNear(float(one), float(other), err, msg)
 
     def assertNDArrayNear(self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None) -> None:
-        self.assertLess(np.linalg.norm(self._array(ndarray1) - self._array(ndarray2)), err, msg)
+        self.assertLess(np.linalg.norm(self._to_array(ndarray1) - self._to_array(ndarray2)), err, msg)
 
     def assertShapeEqual(self, input_a: object, input_b: object, msg: str | None = None) -> None:
         self.assertEqual(*(tuple(getattr(part, "shape", ())) for part in (input_a, input_b)), msg)
@@ -207,7 +207,7 @@ class TestCase(_Base):
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(
-        self, exception_type: Kinds, expected_err_re_or_predicate: str | Callable[[BaseException], bool]
+        self, exception_type: ExceptionTypes, expected_err_re_or_predicate: str | Callable[[BaseException], bool]
     ) -> Iterator[None]:
         """Assert that the block raises an error whose text matches, or for which the predicate is true."""
         try:
@@ -223,7 +223,7 @@ class TestCase(_Base):
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
-        self, exception_type: Kinds = errors.InvalidArgumentError, *args: object, **kwargs: object
+        self, exception_type: ExceptionTypes = errors.InvalidArgumentError, *args: object, **kwargs: object
     ) -> Any:
         return self.assertRaisesRegex(exception_type, "Incompatible shapes")
 
@@ -253,24 +253,26 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[Any], delta: float | Non
     """Return Jacobians of `f` at the list of tensors `x`, a pair of tuples: by the tape, and by central differences."""
     points: list[Any] = [autoconv.convert_to_tensor(part) for part in x]
     step = delta if delta is not None else 1.0 / 1024
-    exact, measured = [], []
+    tape_jacobians, numeric_jacobians = [], []
     for index, point in enumerate(points):
         with autoconv.GradientTape() as tape:
             tape.watch(point)
             result = f(*points)
         rows = tape.jacobian(result, point)
         size = int(np.prod(point.shape.as_list()))
-        exact.append(np.reshape(rows.numpy(), (-1, size)))
+        tape_jacobians.append(np.reshape(rows.numpy(), (-1, size)))
         columns = []
         for position in range(size):
-            moved = []
+            shifted_results = []
             for sign in (step, -step):
                 array = np.array(point.numpy())
                 array.reshape(-1)[position] += sign
-                moved.append(f(*points[:index], autoconv.constant(array), *points[index + 1 :]).numpy().ravel())
-            columns.append((moved[0] - moved[1]) / (2 * step))
-        measured.append(np.stack(columns, axis=1))
-    return tuple(exact), tuple(measured)
+                shifted_results.append(
+                    f(*points[:index], autoconv.constant(array), *points[index + 1 :]).numpy().ravel()
+                )
+            columns.append((shifted_results[0] - shifted_results[1]) / (2 * step))
+        numeric_jacobians.append(np.stack(columns, axis=1))
+    return tuple(tape_jacobians), tuple(numeric_jacobians)
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
@@ -314,15 +316,15 @@ def assert_equal_graph_def(expected: object, actual: object) -> None:
 def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:
     """Skip the decorated test method where `pred()` is true."""
 
-    def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
-        def run(self: unittest.TestCase, *args: object, **kwargs: object) -> Any:
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        def run_or_skip(self: unittest.TestCase, *args: object, **kwargs: object) -> Any:
             if pred():
                 self.skipTest(skip_message)
             return method(self, *args, **kwargs)
 
-        return run
+        return run_or_skip
 
-    return decorated
+    return decorate
 
 
 def with_eager_op_as_function(cls: type | None = None, only_as_function: bool = False) -> Any:
@@ -344,7 +346,7 @@ class experimental:
 
 
 class Benchmark:
-    """A base class of measurements, which nothing runs by itself."""
+    """A base class of benchmarks, which are not run."""
 
     def run_op_benchmark(self, *args: object, **kwargs: object) -> Mapping[str, Any]:
         raise errors.UnimplementedError("autoconv measures by `autoconv bench`.")
@@ -355,7 +357,7 @@ def test_src_dir_path(relative_path: str) -> str:
     return str(Path.cwd() / relative_path)
 
 
-test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # it is no test
+test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # not a test
 __all__ = [
     "Benchmark", "TestCase", "assert_equal_graph_def", "benchmark_config", "compute_gradient", "create_local_cluster",
     "disable_with_predicate", "experimental", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support",

@@ -1,4 +1,4 @@
-"""`tensorflow.version`: the version whose behaviour is kept."""
+"""`tensorflow.version`: the version whose behaviour is followed."""
 
 from __future__ import annotations
 

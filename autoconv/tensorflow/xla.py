@@ -11,7 +11,7 @@ from autoconv.tracing import function
 
 
 def _compile(computation: Callable[..., Any], inputs: Sequence[object] | None = None) -> Any:
-    """Return what a function gives for these inputs, as one graph."""
+    """Call a function with these inputs, as one graph."""
     return function(computation)(*(inputs or ()))
 
 

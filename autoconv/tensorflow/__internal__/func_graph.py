@@ -1,4 +1,4 @@
-"""A graph to record in, with a name."""
+"""A named graph for recording."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class FuncGraph(Graph):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._given_name = name
+        self._graph_name = name
 
     @property
     def name(self) -> str:
-        return self._given_name
+        return self._graph_name
 
     @contextmanager
     def as_default(self) -> Iterator[FuncGraph]:
-        """Record the ops of the block apart from those of the function that is traced."""
+        """Record the ops of the block in this graph, not in that of the function that is traced."""
         outer = current_region()
         if outer is None or outer.trace is self._trace:
             with super().as_default():
                 yield self
             return
-        region = subregion(outer, self._given_name)
+        region = subregion(outer, self._graph_name)
         region.is_block = True
         with recording(region):
             yield self

@@ -1,4 +1,4 @@
-"""Objects whose parts checkpoints find."""
+"""Objects whose parts are saved in checkpoints."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from autoconv.train.object_graph import is_trackable
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class _WithVirtualInstances(ABCMeta):
-    """Class whose `register` makes instances of other classes count as its own."""
+class _VirtualInstanceMeta(ABCMeta):
+    """Metaclass whose `register` makes instances of other classes virtual instances."""
 
 
-class Trackable(metaclass=_WithVirtualInstances):
+class Trackable(metaclass=_VirtualInstanceMeta):
     """An object with named parts; modules, variables and tables count as instances too."""
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
@@ -58,15 +58,15 @@ class AutoTrackable(Trackable):
 
 
 def no_automatic_dependency_tracking(method: Method) -> Method:
-    """Decorate a method whose attributes are not to become parts."""
+    """Decorate a method so that attributes set in it do not become parts."""
 
     @functools.wraps(method)
-    def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self.__dict__.get("_self_setattr_tracking", True)
+    def run_untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        previous = self.__dict__.get("_self_setattr_tracking", True)
         self.__dict__["_self_setattr_tracking"] = False
         try:
             return method(self, *args, **kwargs)
         finally:
-            self.__dict__["_self_setattr_tracking"] = before
+            self.__dict__["_self_setattr_tracking"] = previous
 
-    return untracked  # type: ignore[return-value]
+    return run_untracked  # type: ignore[return-value]

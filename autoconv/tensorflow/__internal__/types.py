@@ -1,4 +1,4 @@
-"""Base class of tensors, and of objects that stand for one."""
+"""Base class of tensors and of objects that convert to one."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import numpy as np
 from autoconv.runtime.tensors.conversion import constant
 
 
-class _Owner:
-    """Give NumPy a capsule by the protocol's methods."""
+class _CapsuleAdapter:
+    """Adapt a capsule to the methods of the DLPack protocol, which NumPy calls."""
 
     def __init__(self, capsule: object) -> None:
         self._capsule = capsule
@@ -29,5 +29,5 @@ def to_dlpack(tf_tensor: object) -> Any:
 
 def from_dlpack(dlcapsule: object) -> Any:
     """Return the tensor of a capsule, or of an object that has the protocol's methods."""
-    owner = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Owner(dlcapsule)
+    owner = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _CapsuleAdapter(dlcapsule)
     return constant(np.array(np.from_dlpack(owner)))

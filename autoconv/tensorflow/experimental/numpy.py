@@ -1,4 +1,4 @@
-"""`tf.experimental.numpy`: NumPy's functions over tensors, by the table that serves converted code.
+"""`tf.experimental.numpy`: NumPy's functions over tensors, by the table that converted code uses.
 
 Arguments that are no tensors become tensors of NumPy's dtypes; results are tensors. A function for which the table has
 no ops runs on NumPy's arrays, and cannot be part of a graph.
@@ -27,9 +27,9 @@ ndarray = Tensor
 pi, e, inf, newaxis = np.pi, np.e, np.inf, None
 bool_, object_, string_, unicode_ = np.bool_, np.object_, np.bytes_, np.str_
 int_, float_, complex_ = np.int64, np.float64, np.complex128
-_RENAMED = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
-_RENAMED |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
-_OF_VALUES = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")  # of dtypes and numbers
+_SYNONYMS = {"absolute": "abs", "amax": "max", "amin": "min", "fix": "trunc", "cumproduct": "cumprod"}
+_SYNONYMS |= {"product": "prod", "alltrue": "all", "sometrue": "any", "round_": "round"}
+_NOT_OVER_TENSORS = ("iinfo", "issubdtype", "promote_types", "result_type", "isscalar", "inexact")  # of dtypes, numbers
 
 
 def __getattr__(name: str) -> Any:
@@ -37,34 +37,34 @@ def __getattr__(name: str) -> Any:
     result = getattr(np, name, None)
     if result is None:
         raise AttributeError(f"module 'autoconv.experimental.numpy' has no attribute {name!r}")
-    if name in _OF_VALUES or inspect.isclass(result) or not callable(result):
+    if name in _NOT_OVER_TENSORS or inspect.isclass(result) or not callable(result):
         return result
-    return _over_tensors(name, result)
+    return _lift_to_tensors(name, result)
 
 
 @functools.cache
-def _over_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    by_ops = implementation(function) or implementation(getattr(np, _RENAMED.get(name, name)))
+def _lift_to_tensors(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    ops_function = implementation(function) or implementation(getattr(np, _SYNONYMS.get(name, name)))
 
-    def run(*args: object, **kwargs: object) -> Any:
-        kwargs = {key: _dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
-        if by_ops is not None and _holds_tensor((args, kwargs)):
-            return by_ops(*args, **kwargs)
-        if _holds_tensor((args, kwargs), SymbolicTensor):
+    def call_function(*args: object, **kwargs: object) -> Any:
+        kwargs = {key: _numpy_dtype(value) if key == "dtype" else value for key, value in kwargs.items()}
+        if ops_function is not None and _contains_tensor((args, kwargs)):
+            return ops_function(*args, **kwargs)
+        if _contains_tensor((args, kwargs), SymbolicTensor):
             raise StagingError(f"np.{name} has no form in graphs")
-        return _tensors(function(*map(_array, args), **{key: _array(value) for key, value in kwargs.items()}))
+        return _to_tensors(function(*map(_to_array, args), **{key: _to_array(value) for key, value in kwargs.items()}))
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = f"NumPy's `{name}` over tensors."
-    return run
+    call_function.__name__ = call_function.__qualname__ = name
+    call_function.__doc__ = f"NumPy's `{name}` over tensors."
+    return call_function
 
 
 def experimental_enable_numpy_behavior(
     prefer_float32: bool = False, dtype_conversion_mode: str = "legacy"
 ) -> None:
-    """Give tensors the methods of NumPy's arrays and its rules for operators and indices, for the whole program.
+    """Add the methods of NumPy's arrays and its rules for operators and indices to tensors, in the whole process.
 
-    Dtypes are those that NumPy gives; `prefer_float32` and `dtype_conversion_mode` do not change them.
+    Dtypes follow NumPy; `prefer_float32` and `dtype_conversion_mode` do not change them.
     """
     enable_numpy_behaviour()
 
@@ -78,8 +78,8 @@ def array(val: object, dtype: object = None, copy: bool = True, ndmin: int = 0) 
     """Return a tensor of NumPy's dtype for the value, or of the given one."""
     import autoconv
 
-    if not _holds_tensor(val):
-        return constant(np.array(val, None if dtype is None else _dtype(dtype), ndmin=ndmin))
+    if not _contains_tensor(val):
+        return constant(np.array(val, None if dtype is None else _numpy_dtype(dtype), ndmin=ndmin))
     tensor = autoconv.convert_to_tensor(val)
     return tensor if dtype is None else autoconv.cast(tensor, as_dtype(dtype))
 
@@ -102,25 +102,25 @@ def finfo(dtype: object) -> Any:
     return np.finfo(as_dtype(dtype).numpy)
 
 
-def _dtype(dtype: object) -> Any:
+def _numpy_dtype(dtype: object) -> Any:
     return dtype if dtype is None or isinstance(dtype, (type, np.dtype)) else as_dtype(dtype).numpy
 
 
-def _holds_tensor(value: object, kind: type = Tensor) -> bool:
+def _contains_tensor(value: object, kind: type = Tensor) -> bool:
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
-        return any(_holds_tensor(part, kind) for part in value)
+        return any(_contains_tensor(part, kind) for part in value)
     return isinstance(value, kind) or (kind is Tensor and is_tensor(value))
 
 
-def _array(value: object) -> Any:
-    if isinstance(value, (list, tuple)) and _holds_tensor(value):
-        return type(value)(map(_array, value))
+def _to_array(value: object) -> Any:
+    if isinstance(value, (list, tuple)) and _contains_tensor(value):
+        return type(value)(map(_to_array, value))
     return value.numpy() if is_tensor(value) and hasattr(value, "numpy") else value
 
 
-def _tensors(values: object) -> Any:
+def _to_tensors(values: object) -> Any:
     return map_structure(lambda part: constant(part) if isinstance(part, (np.ndarray, np.generic)) else part, values)
 
 

@@ -1,4 +1,4 @@
-"""The context of eager execution: nothing of it is to be set here."""
+"""The context of eager execution, which has no settings here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Context:
         return executing_eagerly()
 
     def clear_kernel_cache(self) -> None:
-        """Return: compiled code is kept by the text of graphs, and stays valid."""
+        """Do nothing: compiled code is cached by the text of graphs, and stays valid."""
 
 
 def context() -> Context:
@@ -26,16 +26,16 @@ def context() -> Context:
 
 
 def async_wait() -> None:
-    """Return: ops are done when they return."""
+    """Do nothing: ops have ended when they return."""
 
 
 def _reset_context() -> None:
-    """Forget the logical devices, so that they can be configured anew."""
+    """Reset the logical devices, so that they can be configured again."""
     forget_logical_devices()
 
 
 def in_eager_mode() -> bool:
-    """Return whether ops run at once; the old name."""
+    """Return whether ops run eagerly, an earlier name of `executing_eagerly`."""
     return executing_eagerly()
 
 

@@ -7,8 +7,8 @@ def is_op_determinism_enabled() -> bool:
 
 
 def enable_op_determinism() -> None:
-    """Nothing changes: ops are deterministic already."""
+    """Do nothing: ops are always deterministic."""
 
 
 def disable_op_determinism() -> None:
-    """Nothing changes: there are no faster ops that are not deterministic."""
+    """Do nothing: there are no faster nondeterministic ops."""

@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-_BY_NAME: dict[str, type] = {}
-_NAMES: dict[type, str] = {}
+_CLASS_BY_NAME: dict[str, type] = {}
+_NAME_BY_CLASS: dict[type, str] = {}
 
 
 def register(name: str) -> Any:
     """Return a decorator that registers a class of specs; ValueError for a name that is taken."""
 
-    def decorated(cls: type) -> type:
-        if _BY_NAME.get(name, cls) is not cls:
-            raise ValueError(f"Name {name} has already been registered for class {_BY_NAME[name]}.")
-        _BY_NAME[name], _NAMES[cls] = cls, name
+    def decorate(cls: type) -> type:
+        if _CLASS_BY_NAME.get(name, cls) is not cls:
+            raise ValueError(f"Name {name} has already been registered for class {_CLASS_BY_NAME[name]}.")
+        _CLASS_BY_NAME[name], _NAME_BY_CLASS[cls] = cls, name
         return cls
 
-    return decorated
+    return decorate
 
 
 def get_name(cls: type) -> str:
     """Return the registered name of a class; raises ValueError for another one."""
-    if cls not in _NAMES:
-        _fill()
-    if cls not in _NAMES:
+    if cls not in _NAME_BY_CLASS:
+        _register_own_specs()
+    if cls not in _NAME_BY_CLASS:
         raise ValueError(f"TypeSpec {cls.__module__}.{cls.__name__} has not been registered.")
-    return _NAMES[cls]
+    return _NAME_BY_CLASS[cls]
 
 
 def lookup(name: str) -> type:
     """Return the class that has a name; raises ValueError for another name."""
-    if name not in _BY_NAME:
-        _fill()
-    if name not in _BY_NAME:
+    if name not in _CLASS_BY_NAME:
+        _register_own_specs()
+    if name not in _CLASS_BY_NAME:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
-    return _BY_NAME[name]
+    return _CLASS_BY_NAME[name]
 
 
-def _fill() -> None:
+def _register_own_specs() -> None:
     """Register the specs of the package itself, under TensorFlow's names."""
     import autoconv
 

@@ -1,4 +1,4 @@
-"""TensorFlow's wrappers of containers in attributes: autoconv leaves containers as they are."""
+"""TensorFlow's wrappers of containers in attributes, which autoconv does not create."""
 
 
 class ListWrapper(list):

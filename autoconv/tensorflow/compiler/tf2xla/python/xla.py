@@ -14,10 +14,10 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def dynamic_update_slice(operand: TensorLike, update: TensorLike, start_indices: TensorLike) -> Tensor:
-    """Return the operand with a part replaced by `update`, from `start_indices` on, which are moved to fit."""
-    whole, part = convert_to_tensor(operand), convert_to_tensor(update)
+    """Return the operand with a part replaced by `update`, from `start_indices` on, which are clipped to fit."""
+    target, part = convert_to_tensor(operand), convert_to_tensor(update)
     sizes = shape(part)
     start = cast(convert_to_tensor(start_indices), sizes.dtype)
-    start = clip_by_value(start, 0, subtract(shape(whole), sizes))
-    places = [indices(sizes[axis]) + start[axis] for axis in range(len(part.shape))]
-    return tensor_scatter_nd_update(whole, stack(meshgrid(*places, indexing="ij"), axis=-1), part)
+    start = clip_by_value(start, 0, subtract(shape(target), sizes))
+    positions = [indices(sizes[axis]) + start[axis] for axis in range(len(part.shape))]
+    return tensor_scatter_nd_update(target, stack(meshgrid(*positions, indexing="ij"), axis=-1), part)

@@ -21,7 +21,7 @@ def sparse_matrix_sparse_mat_mul(
     a: SparseTensor, b: SparseTensor, type: DTypeLike, transpose_a: bool = False, transpose_b: bool = False,
     **options: Any,
 ) -> SparseTensor:
-    """Return the product, by way of a dense one."""
+    """Return the product, computed as a dense matrix."""
     if a.shape.rank == 2:
         return from_dense(sparse_dense_matmul(a, to_dense(b), adjoint_a=transpose_a, adjoint_b=transpose_b))
     return from_dense(matmul(to_dense(a), to_dense(b), transpose_a=transpose_a, transpose_b=transpose_b))
