@@ -18,8 +18,9 @@ AutoconvError
     │   └── EndOfSequenceError    (also a StopIteration) an iterator over a dataset has no more elements
     ├── UnavailableError          a process of a cluster cannot be reached or was lost
     ├── NotFoundError, UnimplementedError, FailedPreconditionError, DataLossError
+    ├── UnknownError              a Python function that a graph calls raised another error
     ├── CancelledError, AlreadyExistsError, ResourceExhaustedError, raised by queues and files
-    └── AbortedError, DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, UnknownError, never raised
+    └── AbortedError, DeadlineExceededError, PermissionDeniedError, UnauthenticatedError, never raised
 ItemAssignmentError               a TypeError: an item of a tensor is assigned where the tensor cannot be replaced
 OperatorNotAllowedInGraphError    a TypeError: a symbolic tensor used as a Python bool or iterated over
 InaccessibleTensorError           a TypeError: a symbolic tensor used outside of the function that made it

@@ -91,11 +91,23 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
 def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """Crop an image to a target size, at an offset.
+    """Crop an image to a target size, at an offset. Raises ValueError for a box that is not within the image.
 
     >>> autoconv.image.crop_to_bounding_box(autoconv.ones([4, 5, 1]), 1, 1, 2, 3).shape
     TensorShape([2, 3, 1])
     """
+    boxes = zip(
+        ("height", "width"), _sides(convert_to_tensor(image)), (offset_height, offset_width),
+        (target_height, target_width), strict=True,
+    )  # fmt: skip
+    for name, side, offset, target in boxes:
+        if not all(isinstance(x, (int, np.integer)) for x in (offset, target)):
+            continue
+        if offset < 0 or target <= 0 or (isinstance(side, int) and side < target + offset):
+            raise ValueError(
+                f"{name} must be >= target + offset, offset_{name} >= 0 and target_{name} > 0: "
+                f"found {name} {side}, target {target}, offset {offset}"
+            )
     rows = slice(offset_height, offset_height + target_height)
     columns = slice(offset_width, offset_width + target_width)
     return get_item(convert_to_tensor(image), (..., rows, columns, slice(None)))

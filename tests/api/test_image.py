@@ -95,6 +95,9 @@ def test_parts_and_turns():
         assert image.rot90(BYTES, k).numpy().tolist() == np.rot90(BYTES, k).tolist()
         assert image.rot90(X, k).numpy().tolist() == np.rot90(X, k, (1, 2)).tolist()
     assert image.crop_to_bounding_box(BYTES, 1, 2, 3, 2).numpy().tolist() == BYTES[1:4, 2:4].tolist()
+    for box in ((-1, 0, 1, 1), (0, 0, 1, 0), (0, 1, 1, BYTES.shape[1]), (BYTES.shape[0], 0, 1, 1)):
+        with pytest.raises(ValueError, match="must be >= target"):
+            image.crop_to_bounding_box(BYTES, *box)
     padded = np.pad(BYTES, [(1, 2), (2, 1), (0, 0)])
     assert image.pad_to_bounding_box(BYTES, 1, 2, 9, 8).numpy().tolist() == padded.tolist()
     assert image.central_crop(BYTES, 0.5).shape == (4, 3, 3)

@@ -1,6 +1,7 @@
 """What functions refuse: the class of the error, and what its one message says of what was given and expected."""
 
 import asyncio
+import builtins
 
 import numpy as np
 import pytest
@@ -125,8 +126,22 @@ def test_dtypes_and_shapes_that_do_not_go_together():
 
 
 def test_functions_called_back_that_fail_or_give_something_else():
-    f = ac.function(lambda x: ac.py_function(lambda v: 1 / 0, [x], ac.float32))
-    refused(ZeroDivisionError, lambda: f(ONE), "division by zero")
+    classes = {
+        "ValueError": "InvalidArgumentError", "TypeError": "InvalidArgumentError", "StopIteration": "OutOfRangeError",
+        "NotImplementedError": "UnimplementedError", "MemoryError": "ResourceExhaustedError",
+        "KeyError": "UnknownError",
+    }  # fmt: skip
+    for name, expected in classes.items():
+        cause = getattr(builtins, name)("why")
+
+        def fail(_, cause=cause):
+            raise cause
+
+        for call in (ac.py_function, ac.numpy_function):
+            for f in (call, ac.function(call)):
+                with pytest.raises(getattr(ac.errors, expected), match=f"{name}: '?why") as found:
+                    f(fail, [ONE], ac.float32)
+                assert found.value.__cause__ is cause, (name, call, f)
     g = ac.function(lambda x: ac.numpy_function(lambda v: "text", [x], ac.float32))
     refused(ac.errors.InvalidArgumentError, lambda: g(ONE), "is text, but expects float32")
     h = ac.function(lambda x: ac.numpy_function(lambda v: (1, 2), [x], [ac.int32] * 3))

@@ -9,6 +9,15 @@ import numpy as np
 
 from autoconv.api.gradients.dense_gradients import dense
 from autoconv.api.gradients.tape import GradientTape, UnconnectedGradients
+from autoconv.errors import (
+    AutoconvError,
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    UnknownError,
+)
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import Shape
 from autoconv.runtime.annotations import TensorLike
@@ -27,12 +36,15 @@ def numpy_function(
 
     `Tout` is the dtype of its result, or a list of dtypes for several results, which are returned as a list of tensors.
     Their shapes are unknown. Raises InvalidArgumentError when the function returns another dtype, or another number of
-    values.
+    values. An error of the function is raised as TensorFlow's: InvalidArgumentError for TypeError and ValueError,
+    UnimplementedError, OutOfRangeError and ResourceExhaustedError for NotImplementedError, StopIteration and
+    MemoryError, else UnknownError; its `__cause__` is the error itself.
 
     >>> autoconv.numpy_function(np.sinc, [autoconv.constant(0.5)], autoconv.float32).numpy().round(3)
     np.float32(0.637)
     """
-    return _apply_callback(func, func, inp, Tout, name)
+    is_user_code = func is not None and not hasattr(func, "graphdef")  # host functions name their op
+    return _apply_callback(func, ArrayCall(func) if is_user_code else func, inp, Tout, name)  # type: ignore[arg-type]
 
 
 def py_function(
@@ -49,18 +61,45 @@ def py_function(
     return _apply_callback(func, None if func is None else EagerCall(func), inp, Tout, name or "EagerPyFunc")
 
 
-class EagerCall:
-    """A function of arrays that wraps one of eager tensors."""
-
-    graphdef = "EagerPyFunc"
+class ArrayCall:
+    """A function of arrays of the user, whose errors become those of an op."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *arrays: Any) -> Any:
+        return self._call(*arrays)
+
+    def _call(self, *arguments: Any) -> Any:
+        try:
+            return self.function(*arguments)
+        except Exception as error:
+            if isinstance(error, AutoconvError):
+                raise
+            raise _op_error(error) from error
+
+
+def _op_error(error: Exception) -> OpError:
+    kind = next((found for raised, found in _ERROR_CLASSES if isinstance(error, raised)), UnknownError)
+    return kind(f"{type(error).__name__}: {error}")
+
+
+# Errors of functions that a running graph calls: Python's class and TensorFlow's.
+_ERROR_CLASSES: list[tuple[type[Exception] | tuple[type[Exception], ...], type[OpError]]] = [
+    ((TypeError, ValueError), InvalidArgumentError), (StopIteration, OutOfRangeError),
+    (MemoryError, ResourceExhaustedError), (NotImplementedError, UnimplementedError),
+]  # fmt: skip
+
+
+class EagerCall(ArrayCall):
+    """A function of arrays that wraps one of eager tensors."""
+
+    graphdef = "EagerPyFunc"
+
+    def __call__(self, *arrays: Any) -> Any:
         with recording(None):
-            result = self.function(*(EagerTensor(array) for array in arrays))
+            result = self._call(*(EagerTensor(array) for array in arrays))
         if isinstance(result, (list, tuple)):
             return [_array(value) for value in result]
         return _array(result)

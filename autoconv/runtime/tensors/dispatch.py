@@ -343,7 +343,7 @@ def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
             native_eager.run(op, arrays, attributes) if op.traits.native_eagerly else op.kernel(*arrays, **attributes)
         )
     except ValueError as error:
-        raise _locate(error, op) from None
+        raise _locate(error, op) from error.__cause__
     weak = op.name.startswith("python_") and (op.name != "python_cast" or attributes.get("weak", False))
     if not weak and any(isinstance(v, EagerTensor) and v._weak for v in values):
         types = op.result_types([type_of_operand(v) for v in values], attributes)
