@@ -26,6 +26,7 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     refuse_options,
+    require,
     size_of,
     tensor,
 )
@@ -61,12 +62,28 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
     axis, keeps = _checked_axes(name, x, axis, _flag(keepdims))
     if axis == ():
         return _over_nothing(name, x, out, options)
-    if name in ("mean", "var", "std") and is_compiled() and _has_too_few(x, axis, options.get("ddof", 0)):
-        refuse("warns of too few elements")
+    if name in ("mean", "var", "std") and is_compiled():
+        _leave_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
     if keeps:
         options["keepdims"] = True
     result = apply(f"numpy_{name}", x, axis=axis, **options)
     return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
+
+
+def _leave_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
+    """Leave calls to NumPy that have no elements to reduce, or no more than `ddof`, of which it warns.
+
+    Means over an axis that is known to be empty are errors of constants; see `float_warnings`.
+    """
+    if _has_too_few(x, axis, ddof):
+        if name != "mean":
+            refuse("warns of too few elements")
+        return
+    if x.type.shape is None or not (axis is None or isinstance(axis, (int, tuple))):
+        return
+    count = size_of(x, (axis,) if isinstance(axis, int) else axis)
+    if not isinstance(count, int) and isinstance(ddof, (int, float)):
+        require(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
 
 
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:

@@ -129,19 +129,6 @@ def _choice(name: str) -> Callable[..., Any]:
     return run
 
 
-def _variance_method(name: str) -> Callable[..., Any]:
-    def run(
-        x: Any, axis: Any = None, dtype: DTypeLike | None = None, out: OutLike | None = None, ddof: Any = 0,
-        keepdims: Any = False, **other: Any
-    ) -> Any:
-        refuse_options(name, out=out, dtype=dtype, **other)
-        if type(ddof) not in (int, float):
-            refuse_method(name, "is given ddof known only at run time")
-        return _reduce(name, x, axis, keepdims, **({"ddof": ddof} if ddof else {}))
-
-    return run
-
-
 def _scan(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
         refuse_options(name, out=out)
@@ -358,9 +345,10 @@ _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
     "nbytes": lambda x: binary_dispatch.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
 _METHODS: dict[str, Callable[..., Any]] = {
-    **{name: _total(name) for name in ("sum", "prod", "mean")},
+    **{name: _total(name) for name in ("sum", "prod")},
     **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
-    **{name: _variance_method(name) for name in ("std", "var")},
+    "mean": _by_function("mean", "axis", "dtype", "out"),
+    **{name: _by_function(name, "axis", "dtype", "out", "ddof") for name in ("std", "var")},
     **{name: _scan(name) for name in ("cumsum", "cumprod")},
     "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
     "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
