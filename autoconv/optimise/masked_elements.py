@@ -224,10 +224,9 @@ _REDUCTIONS: dict[str, Callable[[_OnWholeArrays, GraphBuilder, Node], Value]] = 
 
 def _of_rank(b: GraphBuilder, mask: Value, rank: int) -> Value:
     """Append dimensions of size 1 to a mask."""
-    missing = rank - _rank(mask)
-    if not missing:
-        return mask
-    return b.reshape(mask, shape=(*(mask.shape or ()), *(1,) * missing))  # type: ignore[no-any-return]
+    for axis in range(_rank(mask), rank):
+        mask = b.expand_dims(mask, axis=axis)  # a shape of `reshape` cannot hold an open size
+    return mask
 
 
 def _rank(value: Value) -> int:

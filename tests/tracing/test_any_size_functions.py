@@ -38,7 +38,8 @@ LINES = [
 ]  # fmt: skip
 ROWS = [
     lambda x: np.hsplit(x, 3), lambda x: np.vsplit(x, 2), lambda x: np.split(x, 3, axis=1),
-    lambda x: np.split(x.T, 3, axis=-2),
+    lambda x: np.split(x.T, 3, axis=-2), lambda x: x[x[:, 1] > 9].sum(0), lambda x: x[x[:, 0] < 14].mean(0),
+    lambda x: np.stack([x[x[:, 0] % 4 == k].prod() for k in range(3)]),
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from autoconv.backends import backend_named, compile_graph
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.protocol import CompiledGraph, OpenSizes, UnknownSize
+from autoconv.config import SETTINGS
 from autoconv.errors import OpError
 from autoconv.graph.graph import Graph, Span
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
@@ -182,6 +183,10 @@ class ByShape:
             graph.needs = tuple(needs)
             sizes = code.sizes(graph, needs)
         except (CannotSpecialise, ValueError):
+            return None
+        except TypeError:  # a rewrite needs numbers: its own fault, and each shape has its own code
+            if SETTINGS.strict:
+                raise
             return None
         try:
             bound = with_known_bounds(graph, code.takes_bounds)
