@@ -47,7 +47,7 @@ def with_position(error: Exception) -> AutoconvError | None:
 
     A failed assertion of this package is an internal error.
     """
-    from autoconv.runtime.recording.tracebacks import is_our_error, place_in
+    from autoconv.runtime.recording.tracebacks import find_place, is_our_error
 
     if isinstance(error, AutoconvError):
         return error
@@ -55,7 +55,7 @@ def with_position(error: Exception) -> AutoconvError | None:
         return None
     trace = error.__traceback__
     error.__traceback__ = trace.tb_next if trace is not None else None  # without the frame of the command
-    place = place_in(None, error)
+    place = find_place(None, error)
     error.__traceback__ = trace
     return None if place is None else AutoconvError(f"{type(error).__name__}: {error}", place)
 

@@ -1,13 +1,13 @@
-"""Reverse rules of calls and of nodes with a custom gradient."""
+"""Reverse rules for calls and for nodes with a custom gradient."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.autodiff.conditionals import seed
+from autoconv.autodiff.conditionals import add_cotangent_parameters
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Inner, Level, clone, extend
+from autoconv.autodiff.forward_backward import Inner, Level, extend_node, shallow_copy
 from autoconv.autodiff.recursion import reverse_recursion
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.ops.record import OPS
@@ -18,22 +18,26 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
     if is_recursive(node):
         reverse_recursion(level, node, varied, backprop)
         return
-    forward = clone(node.regions[0])
-    own = tuple(forward.parameters)
+    forward = shallow_copy(node.regions[0])
+    parameters_before = tuple(forward.parameters)
     inputs = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
 
-    def give_out(value: Value) -> Value:
+    def add_result(value: Value) -> Value:
         forward.outputs.append(value)
-        return extend(node, node.inputs, node.regions, [value.type])[0]
+        return extend_node(node, node.inputs, node.regions, [value.type])[0]
 
-    child = Inner(level, forward, dict(zip(own, inputs, strict=True)), give_out, Graph(f"{forward.name}_back"))
+    child = Inner(
+        level, forward, dict(zip(parameters_before, inputs, strict=True)), add_result, Graph(f"{forward.name}_back")
+    )
     node.regions = (forward,)
     inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
+    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], inner)
     backprop(child, inner)
-    positions = [j for j, p in enumerate(own) if inputs[j] in varied and p in child.cotangents]
-    child.backward.outputs = [conform(child.builder, child.cotangents[own[j]], inputs[j].type) for j in positions]
+    positions = [j for j, p in enumerate(parameters_before) if inputs[j] in varied and p in child.cotangents]
+    child.backward.outputs = [
+        conform(child.builder, child.cotangents[parameters_before[j]], inputs[j].type) for j in positions
+    ]
     child.backward.parameters = [*parameters, *child.captures.values()]
     cotangents = [conform(level.builder, level.cotangents[r], r.type) for r in results]
     back = level.backward.add(
@@ -48,19 +52,19 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
 def reverse_custom(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Add a call of the node's own gradient.
 
-    It maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
+    That graph maps the results' cotangents and its captures to cotangents of the arguments at the positions `reached`.
     """
-    (pull,) = node.regions
+    (gradient,) = node.regions
     count, reached = node.attributes["arguments"], node.attributes["reached"]
     cotangents = [level.cotangents.get(r) for r in node.results]
-    taken = [
+    cotangent_inputs = [
         zeros_of(level.builder, r) if ct is None else conform(level.builder, ct, r.type)
         for r, ct in zip(node.results, cotangents, strict=True)
     ]
     captured = [level.resolve(value) for value in node.inputs[count + len(node.results) :]]
     back = level.backward.add(
-        OPS["call"], [*taken, *captured], {"name": pull.name}, regions=[pull],
-        types=[value.type for value in pull.outputs], span=level.builder.span,
+        OPS["call"], [*cotangent_inputs, *captured], {"name": gradient.name}, regions=[gradient],
+        types=[value.type for value in gradient.outputs], span=level.builder.span,
     )  # fmt: skip
     for position, cotangent in zip(reached, back.results, strict=True):
         value = node.inputs[position]

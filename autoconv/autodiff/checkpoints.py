@@ -1,4 +1,4 @@
-"""Checkpointing of loops: store the state at every n-th iteration, and recompute the iterations between.
+"""Checkpointing of loops: store the state at every n-th iteration, and recompute the iterations in between.
 
 A reversed loop stores one copy per iteration of each body value that a gradient reads. With `recompute_every=n` it
 becomes a loop over segments of n iterations. The forward pass stores only the state at the start of each segment. The
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autoconv.autodiff.cotangents import accumulate, conform
-from autoconv.autodiff.forward_backward import Region, Root, clone
+from autoconv.autodiff.forward_backward import Region, Root, shallow_copy
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, node_effects
@@ -25,7 +25,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def divide_into_segments(node: Node, every: int) -> bool:
-    """Turn a loop into one over segments of `every` iterations.
+    """Replace a loop by a loop over segments of `every` iterations.
 
     Return False, without a change, for a loop whose side effects would be repeated.
     """
@@ -48,33 +48,33 @@ def divide_into_segments(node: Node, every: int) -> bool:
 
 
 def recompute_and_reverse(
-    child: Region, own: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
+    child: Region, parameters: Sequence[Value], seeds: Sequence[tuple[Value, Value]], varied: set[Value],
     backprop: Callable[..., None],
 ) -> None:  # fmt: skip
     """Copy the level's forward graph into its backward graph, and reverse the copy.
 
     `seeds` are outputs with their cotangents. Only the parameters of the level are stored.
     """
-    repeated = child.forward.nodes[:]  # before pushes of the stored parameters are added there
+    forward_nodes = child.forward.nodes[:]  # before pushes of the stored parameters are added there
     copies: dict[Value, Value] = {}
-    for parameter in own:
+    for parameter in parameters:
         if parameter in varied or _is_used(child.forward, parameter):
             outer_value = child.resolve(parameter)
             tensor = isinstance(outer_value.type, TensorType)
             # A value of its own for each parameter.
             copies[parameter] = child.builder.identity(outer_value) if tensor else outer_value
     nodes = []
-    for node in repeated:
+    for node in forward_nodes:
         copied = append_copy(child.backward, node, copies)
         nodes.append(copied)
     level = Root(child.backward, child.backward)
     level.heap = child.heap
     for output, cotangent in seeds:
         if output in varied:
-            fitting = conform(level.builder, cotangent, output.type)
-            accumulate(level.builder, level.cotangents, copies[output], fitting)
+            converted = conform(level.builder, cotangent, output.type)
+            accumulate(level.builder, level.cotangents, copies[output], converted)
     backprop(level, {copies[value] for value in varied if value in copies}, nodes)
-    for parameter in own:
+    for parameter in parameters:
         found = level.cotangents.get(copies[parameter]) if parameter in copies else None
         if found is not None:
             child.cotangents[parameter] = found
@@ -85,20 +85,20 @@ def _is_used(graph: Graph, parameter: Value) -> bool:
 
 
 def _test_with_limit(test: Graph, size: int, every: int) -> Graph:
-    within = clone(test)
-    b = GraphBuilder(within)
-    done = within.add_parameter(TensorType(int64, ()), "done")
-    within.parameters = [*within.parameters[:size], done, *within.parameters[size:-1]]
-    short = b.less(done, np.array(every, np.int64))
-    within.outputs = [b.logical_and(short, within.outputs[0])]
-    return within
+    limited = shallow_copy(test)
+    b = GraphBuilder(limited)
+    iteration = limited.add_parameter(TensorType(int64, ()), "done")
+    limited.parameters = [*limited.parameters[:size], iteration, *limited.parameters[size:-1]]
+    is_inside_segment = b.less(iteration, np.array(every, np.int64))
+    limited.outputs = [b.logical_and(is_inside_segment, limited.outputs[0])]
+    return limited
 
 
 def _body_with_counter(body: Graph, size: int) -> Graph:
-    counting = clone(body)
-    done = counting.add_parameter(TensorType(int64, ()), "done")
-    counting.parameters = [*counting.parameters[:size], done, *counting.parameters[size:-1]]
-    counting.outputs.append(GraphBuilder(counting).add(done, np.array(1, np.int64)))
+    counting = shallow_copy(body)
+    iteration = counting.add_parameter(TensorType(int64, ()), "done")
+    counting.parameters = [*counting.parameters[:size], iteration, *counting.parameters[size:-1]]
+    counting.outputs.append(GraphBuilder(counting).add(iteration, np.array(1, np.int64)))
     return counting
 
 

@@ -6,44 +6,44 @@ from collections.abc import Callable, Sequence
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
+from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.record import OPS
 
 
 def reverse_cond(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
-    """Add the backward cond. The arm that was not taken is not run in either direction, and stores nothing."""
+    """Add the backward cond. An arm that is not taken runs in neither direction and stores nothing."""
     captures = node.inputs[1:]
     results = [r for r in node.results if r in level.cotangents and r in varied]
     children = [_reverse_arm(level, region, node, captures, results, varied, backprop) for region in node.regions]
     cotangents = [level.cotangents[r] for r in results]
     index = level.resolve(node.inputs[0])
-    finish(level, node, index, children, captures, cotangents, varied)
+    add_backward_cond(level, node, index, children, captures, cotangents, varied)
 
 
 def _reverse_arm(
     level: Level, region: Graph, node: Node, captures: Sequence[Value], results: Sequence[Value],
     varied: set[Value], backprop: Callable[..., None],
 ) -> Arm:  # fmt: skip
-    forward = clone(region)
-    own = tuple(forward.parameters)
-    child = Region(level, forward, dict(zip(own, captures, strict=True)))
-    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    parameters = seed(child, [(r, forward.outputs[r.index]) for r in results], inner)
-    backprop(child, inner)
-    return Arm(child, own, parameters)
+    forward = shallow_copy(region)
+    captured_parameters = tuple(forward.parameters)
+    child = Region(level, forward, dict(zip(captured_parameters, captures, strict=True)))
+    varied_in_arm = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
+    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_arm)
+    backprop(child, varied_in_arm)
+    return Arm(child, captured_parameters, parameters)
 
 
 class Arm:
-    """A region with its forward parameters (`own` are the captures, after `leading`) and its cotangent parameters."""
+    """A reversed arm: its level, its forward parameters (`leading`, then `captures`), and its cotangent parameters."""
 
     def __init__(
-        self, child: Region, own: Sequence[Value], parameters: Sequence[Value], leading: Sequence[Value] = ()
+        self, child: Region, captures: Sequence[Value], parameters: Sequence[Value], leading: Sequence[Value] = ()
     ) -> None:
-        self.child, self.own, self.parameters, self.leading = child, own, parameters, leading
+        self.child, self.captures, self.parameters, self.leading = child, captures, parameters, leading
 
 
-def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
+def add_cotangent_parameters(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value]) -> list[Value]:
     """Add cotangent parameters to the backward graph for the results, and accumulate them at the paired outputs."""
     parameters = []
     for result, output in pairs:
@@ -54,7 +54,7 @@ def seed(child: Level, pairs: Sequence[tuple[Value, Value]], varied: set[Value])
     return parameters
 
 
-def finish(
+def add_backward_cond(
     level: Level, node: Node, index: Value, arms: Sequence[Arm], captures: Sequence[Value],
     cotangents: Sequence[Value], varied: set[Value], body: Graph | None = None,
 ) -> None:  # fmt: skip
@@ -64,10 +64,10 @@ def finish(
     """
     positions = [
         j for j, outer in enumerate(captures)
-        if outer in varied and any(arm.own[j] in arm.child.cotangents for arm in arms)
+        if outer in varied and any(arm.captures[j] in arm.child.cotangents for arm in arms)
     ]  # fmt: skip
-    outputs_of_arms = [[_cotangent(arm.child, arm.own[j], captures[j]) for j in positions] for arm in arms]
-    stacks = thread(level, node, arms, body)
+    outputs_of_arms = [[_cotangent(arm.child, arm.captures[j], captures[j]) for j in positions] for arm in arms]
+    stacks = thread_stacks(level, node, arms, body)
     union: dict[Value, None] = {}
     for arm in arms:
         union.update(dict.fromkeys(arm.child.captures))
@@ -75,24 +75,26 @@ def finish(
         child = arm.child
         inner = [child.capture(outer) for outer in union]
         tops, rests = [], []
-        for owner, inside, _ in stacks:
+        for owner, inner_stack, _ in stacks:
             if owner is child:
-                assert inside.top is not None and inside.rest is not None
-                tops.append(inside.top)
-                rests.append(inside.rest)
+                assert inner_stack.top is not None and inner_stack.rest is not None
+                tops.append(inner_stack.top)
+                rests.append(inner_stack.rest)
             else:
-                passed = child.backward.add_parameter(inside.type, "stack")
-                tops.append(passed)
-                rests.append(passed)
+                passed_stack = child.backward.add_parameter(inner_stack.type, "stack")
+                tops.append(passed_stack)
+                rests.append(passed_stack)
         child.backward.parameters = [*arm.parameters, *inner, *tops]
         child.backward.outputs = [*outputs, *rests]
     resolved = [level.resolve(outer) for outer in union]
     # The type of a cotangent popped from a list may be less precise than the result's.
     pairs = zip(cotangents, arms[0].parameters, strict=True)
     cotangents = [conform(level.builder, cotangent, parameter.type) for cotangent, parameter in pairs]
-    types = [*(cotangent_type(captures[j].type) for j in positions), *(inside.type for _, inside, _ in stacks)]
+    types = [
+        *(cotangent_type(captures[j].type) for j in positions), *(inner_stack.type for _, inner_stack, _ in stacks)
+    ]
     back = level.backward.add(
-        OPS["cond"], [index, *cotangents, *resolved, *(top(stack) for *_, stack in stacks)],
+        OPS["cond"], [index, *cotangents, *resolved, *(popped_from(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
     for (_, _, stack), rest in zip(stacks, back.results[len(positions) :], strict=True):
@@ -102,47 +104,47 @@ def finish(
 
 
 def _cotangent(child: Level, parameter: Value, outer: Value) -> Value:
-    found = child.cotangents.get(parameter)
-    if found is None:
+    cotangent = child.cotangents.get(parameter)
+    if cotangent is None:
         return zeros_of(child.builder, parameter)
-    return conform(child.builder, found, outer.type)
+    return conform(child.builder, cotangent, outer.type)
 
 
-def thread(
+def thread_stacks(
     level: Level, node: Node, arms: Sequence[Arm], body: Graph | None
 ) -> list[tuple[Region, Stack, Stack]]:
     """Thread the arms' stacks through the node; return (level of the arm, its stack, the enclosing stack) for each."""
     children = [arm.child for arm in arms]
-    pairs = [(child, inside) for child in children for inside in child.stacks]
+    pairs = [(child, inner_stack) for child in children for inner_stack in child.stacks]
     count = len(level.forward.nodes)
-    around = [level.open_stack(node, inside.type) for _, inside in pairs]
+    outer_stacks = [level.open_stack(node, inner_stack.type) for _, inner_stack in pairs]
     move_before(level.forward, node, count)
     for arm in arms:
         entries, exits = [], []
-        for owner, inside in pairs:
+        for owner, inner_stack in pairs:
             if owner is arm.child:
-                assert inside.exit is not None
-                entries.append(inside.entry)
-                exits.append(inside.exit)
+                assert inner_stack.exit is not None
+                entries.append(inner_stack.entry)
+                exits.append(inner_stack.exit)
             else:
-                passed = arm.child.forward.add_parameter(inside.type, "stack")
-                entries.append(passed)
-                exits.append(passed)
-        arm.child.forward.parameters = [*arm.leading, *arm.own, *entries]
+                passed_stack = arm.child.forward.add_parameter(inner_stack.type, "stack")
+                entries.append(passed_stack)
+                exits.append(passed_stack)
+        arm.child.forward.parameters = [*arm.leading, *arm.captures, *entries]
         arm.child.forward.outputs += exits
-    inputs = [*node.inputs, *(stack.entry for stack in around)]
-    for _, inside in pairs if body is not None else ():
-        body.add_parameter(inside.type, "stack")  # type: ignore[union-attr]
+    inputs = [*node.inputs, *(stack.entry for stack in outer_stacks)]
+    for _, inner_stack in pairs if body is not None else ():
+        body.add_parameter(inner_stack.type, "stack")  # type: ignore[union-attr]
     regions = [*([body] if body is not None else []), *(arm.child.forward for arm in arms)]
-    after = extend(node, inputs, regions, [inside.type for _, inside in pairs])
-    for stack, value in zip(around, after, strict=True):
+    final_stacks = extend_node(node, inputs, regions, [inner_stack.type for _, inner_stack in pairs])
+    for stack, value in zip(outer_stacks, final_stacks, strict=True):
         level.close_stack(stack, value)
-    return [(owner, inside, stack) for (owner, inside), stack in zip(pairs, around, strict=True)]
+    return [(owner, inner_stack, stack) for (owner, inner_stack), stack in zip(pairs, outer_stacks, strict=True)]
 
 
-def top(stack: Stack) -> Value:
+def popped_from(stack: Stack) -> Value:
     assert stack.top is not None
     return stack.top
 
 
-__all__ = ["Arm", "finish", "reverse_cond", "seed", "thread", "top"]
+__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "popped_from"]

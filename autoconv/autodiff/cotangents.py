@@ -23,19 +23,19 @@ from autoconv.ops.record import Builder
 Cotangents = dict[Value, Value]
 
 
-def carries(type_: Type) -> bool:
-    """Return whether a gradient may flow through a value of the type.
+def is_differentiable(type_: Type) -> bool:
+    """Return whether a value of the type may carry a gradient.
 
-    A Python object may hold anything, so it carries: an op that reads a tensor from one has to define its gradient.
+    A Python object may hold a tensor, so it may: an op that reads a tensor from an object has to define its gradient.
     """
     if isinstance(type_, TensorType):
         return type_.dtype.is_differentiable
     if isinstance(type_, ListType):
-        return carries(type_.element)
+        return is_differentiable(type_.element)
     if isinstance(type_, ResourceType):
-        return carries(type_.value)
+        return is_differentiable(type_.value)
     if isinstance(type_, TupleType):
-        return any(map(carries, type_.items))
+        return any(map(is_differentiable, type_.items))
     return isinstance(type_, (ObjectType, VariantType))
 
 
@@ -50,7 +50,7 @@ def zeros_of(b: Any, value: Value) -> Value:
     if isinstance(type_, ListType):
         return b.list_zeros_like(value)  # type: ignore[no-any-return]
     if isinstance(type_, TensorType) and is_static(type_):
-        return b.constant(value=_zeros(type_), weak=type_.weak)  # type: ignore[no-any-return]
+        return b.constant(value=_zero_array(type_), weak=type_.weak)  # type: ignore[no-any-return]
     return b.zeros_like(b.read_variable(value) if isinstance(value.type, ResourceType) else value)  # type: ignore[no-any-return]
 
 
@@ -58,7 +58,7 @@ def is_static(type_: TensorType) -> bool:
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
-def _zeros(type_: TensorType) -> np.ndarray:
+def _zero_array(type_: TensorType) -> np.ndarray:
     zero = np.zeros((), type_.dtype.numpy)
     return np.broadcast_to(zero, type_.shape) if type_.shape else zero  # type: ignore[arg-type]
 
@@ -83,8 +83,8 @@ def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Valu
 def _sum(b: Builder, before: Value, cotangent: Value) -> Value:
     """Add two cotangents. Before: add(x, add_at_item(zeros, y)); after: add_at_item(x, y)."""
     node = cotangent.node
-    whole = node is not None and node.op.name == "add_at_item" and before.type == cotangent.type
-    if node is not None and whole and _is_zeros(node.inputs[0]):
+    updates_zeros = node is not None and node.op.name == "add_at_item" and before.type == cotangent.type
+    if node is not None and updates_zeros and _is_zeros(node.inputs[0]):
         return b.add_at_item(before, *node.inputs[1:], **node.attributes)  # type: ignore[no-any-return]
     return b.add(before, cotangent)  # type: ignore[no-any-return]
 
@@ -99,7 +99,7 @@ def _is_zeros(value: Value) -> bool:
 
 
 def conform(b: Builder, cotangent: Value, type_: Type) -> Value:
-    """Convert the cotangent to the type required at the border of a region."""
+    """Convert the cotangent to the type that is required at the border of a region."""
     required_type, own_type = cotangent_type(type_), cotangent.type
     if is_subtype(own_type, required_type) or not (
         isinstance(required_type, TensorType) and isinstance(own_type, TensorType)

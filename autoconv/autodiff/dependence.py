@@ -1,10 +1,10 @@
-"""Activity analysis: values that depend differentiably on chosen ones."""
+"""Activity analysis: find the varied values, which depend differentiably on given values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from autoconv.autodiff.cotangents import carries
+from autoconv.autodiff.cotangents import is_differentiable
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType, ObjectType
@@ -13,31 +13,31 @@ from autoconv.graph.types import ArrayType, ObjectType
 class Heap:
     """One abstract heap for all objects of a running graph: once a varied value is stored, any object may hold it.
 
-    `has_arrays`: a varied value was stored in an array in memory, through which no gradient flows here.
+    `holds_varied_arrays`: a varied value was stored in an array in memory, for which there is no gradient here.
     """
 
     def __init__(self) -> None:
         self.varied = False
-        self.has_arrays = False
+        self.holds_varied_arrays = False
 
 
 def varied_values(
-    graph: Graph, values: Iterable[Value], heap: Heap, within: Iterable[Node] | None = None
+    graph: Graph, values: Iterable[Value], heap: Heap, nodes: Iterable[Node] | None = None
 ) -> set[Value]:
     """Return the values that depend differentiably on `values`, these included.
 
-    A forward analysis. Results of a node with regions are varied only if its regions connect them; loops are iterated
-    to a fixed point. `within` restricts it to those nodes.
+    A forward analysis. Results of a node with regions are varied only if they depend on varied values in its regions;
+    loops are iterated to a fixed point. `nodes` restricts the analysis to those nodes.
     """
-    return _varied_values(graph, values, heap, (), None if within is None else set(within))
+    return _varied_values(graph, values, heap, (), None if nodes is None else set(nodes))
 
 
 def _varied_values(
-    graph: Graph, values: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], within: set[Node] | None = None
+    graph: Graph, values: Iterable[Value], heap: Heap, enclosing: tuple[Graph, ...], nodes: set[Node] | None = None
 ) -> set[Value]:
-    varied = {value for value in values if carries(value.type)}
+    varied = {value for value in values if is_differentiable(value.type)}
     for node in graph.nodes:
-        if within is not None and node not in within:
+        if nodes is not None and node not in nodes:
             continue
         objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
         if heap.varied:
@@ -48,64 +48,72 @@ def _varied_values(
             heap.varied = True
             varied.update(objects)
         if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
-            heap.has_arrays = True
+            heap.holds_varied_arrays = True
         flags = _varied_results(node, [value in varied for value in node.inputs], heap, (*enclosing, graph))
-        varied.update(r for r, flag in zip(node.results, flags, strict=True) if flag and carries(r.type))
+        varied.update(r for r, flag in zip(node.results, flags, strict=True) if flag and is_differentiable(r.type))
     return varied
 
 
 def _varied_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
     rule = _RULES.get(node.op.name)
-    # A call inside of its own function: conservatively all results.
+    # A recursive call: conservatively, all its results are varied.
     if rule is None or any(region in enclosing for region in node.regions):
         return [True] * len(node.results)
     return rule(node, inputs, heap, enclosing)
 
 
-def _outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
+def _varied_outputs(region: Graph, parameters: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> list[bool]:
     varied_parameters = [p for p, flag in zip(region.parameters, parameters, strict=True) if flag]
     varied = _varied_values(region, varied_parameters, heap, enclosing)
     return [value in varied for value in region.outputs]
 
 
-def _cond(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
-    arms = [_outputs(region, inputs[1:], heap, enclosing) for region in node.regions]
+def _varied_cond_results(
+    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> Sequence[bool]:
+    arms = [_varied_outputs(region, inputs[1:], heap, enclosing) for region in node.regions]
     return [any(flags) for flags in zip(*arms, strict=True)]
 
 
-def _while(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+def _varied_loop_results(
+    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> Sequence[bool]:
     size = state_size(node)
-    return state_flags(node.regions[1], inputs, size, heap, enclosing)[:size]
+    return varied_state(node.regions[1], inputs, size, heap, enclosing)[:size]
 
 
-def state_flags(
+def varied_state(
     body: Graph, inputs: Sequence[bool], size: int, heap: Heap, enclosing: tuple[Graph, ...] = ()
 ) -> list[bool]:
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
     flags = list(inputs)
     while True:
         before = heap.varied
-        after = _outputs(body, flags, heap, enclosing)
-        wider = [a or b for a, b in zip(flags[:size], after, strict=True)]
-        if wider == flags[:size] and heap.varied == before:
+        after = _varied_outputs(body, flags, heap, enclosing)
+        joined = [a or b for a, b in zip(flags[:size], after, strict=True)]
+        if joined == flags[:size] and heap.varied == before:
             return flags
-        flags[:size] = wider
+        flags[:size] = joined
 
 
-def _call(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
-    return _outputs(node.regions[0], inputs, heap, enclosing)
+def _varied_call_results(
+    node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]
+) -> Sequence[bool]:
+    return _varied_outputs(node.regions[0], inputs, heap, enclosing)
 
 
-def _try(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
+def _varied_try_results(node: Node, inputs: Sequence[bool], heap: Heap, enclosing: tuple[Graph, ...]) -> Sequence[bool]:
     body, normal, handler = node.regions
-    ends = _outputs(normal, [*_outputs(body, inputs, heap, enclosing), *inputs], heap, enclosing)
-    others = _outputs(handler, [any(inputs), *inputs], heap, enclosing)
-    return [a or b for a, b in zip(ends, others, strict=True)]
+    normal_results = _varied_outputs(
+        normal, [*_varied_outputs(body, inputs, heap, enclosing), *inputs], heap, enclosing
+    )
+    handler_results = _varied_outputs(handler, [any(inputs), *inputs], heap, enclosing)
+    return [a or b for a, b in zip(normal_results, handler_results, strict=True)]
 
 
 _RULES: dict[str, Callable[[Node, Sequence[bool], Heap, tuple[Graph, ...]], Sequence[bool]]] = {
-    "cond": _cond,
-    "while": _while,
-    "call": _call,
-    "try": _try,
+    "cond": _varied_cond_results,
+    "while": _varied_loop_results,
+    "call": _varied_call_results,
+    "try": _varied_try_results,
 }

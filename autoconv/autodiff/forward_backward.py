@@ -1,7 +1,7 @@
-"""Levels of a differentiation: a forward graph, and the backward graph that reads values stored by it.
+"""Levels of differentiation: each has a forward graph, and a backward graph that reads values stored by the former.
 
-Gradient rules are written on values of the forward graph. `resolve` transfers those that are operands of a backward op,
-so only values read by a gradient are stored. The kind of level decides how:
+Gradient rules are written on values of the forward graph. `resolve` transfers the operands of backward ops, so only
+values that a gradient reads are stored. The kind of level determines how:
 
 - At the root, both graphs may be one, and nothing is stored (`Root`); or the value becomes a result of the forward
   graph and a parameter of the backward graph (`SplitRoot`).
@@ -30,24 +30,27 @@ from autoconv.ops.record import OPS, Op
 
 
 class Level:
-    """The base of levels. `builder` records the backward graph; `cotangents` are those found so far in `forward`."""
+    """The base class of levels.
 
-    def __init__(self, forward: Graph, backward: Graph, around: Level | None = None) -> None:
+    `builder` records the backward graph; `cotangents` maps values of `forward` to their cotangents so far.
+    """
+
+    def __init__(self, forward: Graph, backward: Graph, enclosing: Level | None = None) -> None:
         self.heap = Heap()
         self.recompute_every: int | None = None
         # For recursive functions: their backward graphs, and their versions without variables (see recursion.py).
         self.recursions: dict[Any, Graph] = {}
         self.without_variables: dict[Graph, Graph] = {}
-        if around is not None:
-            self.share(around)
+        if enclosing is not None:
+            self.share_state(enclosing)
         self.forward = forward
         self.builder = ReverseBuilder(self, backward)
         self.cotangents: Cotangents = {}
         self._resolved: dict[Value, Value] = {}
         self._outlines: dict[Value, Value] = {}
 
-    def share(self, level: Level) -> None:
-        """Share the state of a whole differentiation with another level."""
+    def share_state(self, level: Level) -> None:
+        """Take over the state that all levels of one differentiation share."""
         self.heap, self.recompute_every = level.heap, level.recompute_every
         self.recursions, self.without_variables = level.recursions, level.without_variables
 
@@ -56,17 +59,17 @@ class Level:
         return self.builder.graph
 
     def resolve(self, value: Value) -> Value:
-        """Return the backward graph's value for a value of the forward graph."""
+        """Return the value of the backward graph that corresponds to a value of the forward graph."""
         if value.graph is self.backward:
             return value
         result = self._resolved.get(value)
         if result is None:
-            result = self._resolved[value] = self._bring(value)
+            result = self._resolved[value] = self._transfer(value)
         return result
 
     def resolve_shape(self, value: Value) -> Value:
-        """Resolve a value whose shape alone is read: an array of that shape without elements is stored."""
-        if self.has(value) or isinstance(value.type, ResourceType):
+        """Resolve a value whose elements are not read: only an outline, an array without elements, is stored."""
+        if self.is_available(value) or isinstance(value.type, ResourceType):
             return self.resolve(value)
         result = self._outlines.get(value)
         if result is None:
@@ -78,7 +81,7 @@ class Level:
         """Resolve the result of an op on the value, computed in the forward graph."""
         return self.resolve(self.forward.add(op, [value], attributes).results[0])
 
-    def has(self, value: Value) -> bool:
+    def is_available(self, value: Value) -> bool:
         """Return whether the value is available in the backward graph without being stored."""
         return value.graph is self.backward or value in self._resolved or self._is_free(value)
 
@@ -87,19 +90,19 @@ class Level:
         raise NotImplementedError
 
     def close_stack(self, stack: Stack, after: Value) -> None:
-        """Set the stack's value after the node; from then on `top` is what the backward pass pops from."""
+        """Set the stack's value after the node, and `top`, from which the backward pass pops."""
         raise NotImplementedError
 
     def _is_free(self, value: Value) -> bool:
         """Return whether transferring the value stores nothing."""
         return value.node is not None and value.node.op.name == "constant"
 
-    def _bring(self, value: Value) -> Value:
+    def _transfer(self, value: Value) -> Value:
         if value.node is not None and value.node.op.name == "constant":
             return copy_node(self.backward, value.node, ()).results[0]
-        return self._keep(value)
+        return self._store(value)
 
-    def _keep(self, value: Value) -> Value:
+    def _store(self, value: Value) -> Value:
         raise NotImplementedError
 
 
@@ -115,15 +118,15 @@ class Stack:
 
 
 class Root(Level):
-    """A root whose forward and backward graph are one, or whose values `bring` transfers."""
+    """A root whose forward and backward graph are the same, or whose values `transfer` transfers."""
 
-    def __init__(self, forward: Graph, backward: Graph, bring: Callable[[Value], Value] | None = None) -> None:
+    def __init__(self, forward: Graph, backward: Graph, transfer: Callable[[Value], Value] | None = None) -> None:
         super().__init__(forward, backward)
-        self._bring_outer = bring
+        self._transfer_outer = transfer
 
-    def _bring(self, value: Value) -> Value:
-        assert self._bring_outer is not None, f"{value} is of another graph"
-        return self._bring_outer(value)
+    def _transfer(self, value: Value) -> Value:
+        assert self._transfer_outer is not None, f"{value} is of another graph"
+        return self._transfer_outer(value)
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
@@ -133,16 +136,16 @@ class Root(Level):
 
 
 class SplitRoot(Root):
-    """A root with a separate backward graph, which reads results of the forward graph."""
+    """A root with a separate backward graph, whose parameters are results of the forward graph."""
 
     def __init__(self, forward: Graph, backward: Graph) -> None:
         super().__init__(forward, backward)
         self.saved_values: list[Value] = []
 
-    def _bring(self, value: Value) -> Value:
-        return Level._bring(self, value)
+    def _transfer(self, value: Value) -> Value:
+        return Level._transfer(self, value)
 
-    def _keep(self, value: Value) -> Value:
+    def _store(self, value: Value) -> Value:
         self.saved_values.append(value)
         return self.backward.add_parameter(value.type, "kept")
 
@@ -150,10 +153,10 @@ class SplitRoot(Root):
 class Region(Level):
     """The level of an arm, a loop's body, or an end of a try.
 
-    `outer` maps its parameters to values of the enclosing level. `captures` holds those read by the backward graph,
-    with their parameters there. With `repeats` (loops), pure nodes that depend on captures alone are recomputed, not
-    stored, as are slices of them. `counters` are parameters that follow from the iteration number, each with a function
-    that builds it in the backward graph: numbers that depend on them are recomputed too.
+    `outer` maps its parameters to values of the enclosing level; `captures` maps those that the backward graph reads to
+    its parameters. With `repeats` (loops), pure nodes that depend on captures alone are recomputed, not stored, as are
+    slices of them. `counters` maps parameters that are functions of the iteration number to functions that build them
+    in the backward graph; numbers that depend on them are recomputed too.
     """
 
     def __init__(self, parent: Level, forward: Graph, outer: Mapping[Value, Value], repeats: bool = False) -> None:
@@ -176,17 +179,19 @@ class Region(Level):
         stack.exit, stack.top = after, self.backward.add_parameter(stack.type, "stack")
 
     def _is_free(self, value: Value) -> bool:
-        return value in self.outer or super()._is_free(value) or (self._repeats and self._is_known(value))
+        return value in self.outer or super()._is_free(value) or (self._repeats and self._is_recomputable(value))
 
-    def _bring(self, value: Value) -> Value:
+    def _transfer(self, value: Value) -> Value:
         if value in self.outer:
             return self.capture(self.outer[value])
         if value in self.counters:
             return self.counters[value]()
-        if self._repeats and value.node is not None and (self._is_known(value) or self._is_part(value)):
+        if self._repeats and value.node is not None and (
+            self._is_recomputable(value) or self._is_indexed_invariant(value)
+        ):
             inputs = [self.resolve(v) for v in value.node.inputs]
             return copy_node(self.backward, value.node, inputs).results[value.index]
-        return super()._bring(value)
+        return super()._transfer(value)
 
     def capture(self, outer: Value) -> Value:
         result = self.captures.get(outer)
@@ -207,7 +212,7 @@ class Region(Level):
             self._invariant[value] = result
         return result
 
-    def _is_counted(self, value: Value) -> bool:
+    def _is_from_counters(self, value: Value) -> bool:
         """Return whether the value is a number that depends on counters and invariants alone."""
         result = self._repeated_values.get(value)
         if result is None:
@@ -217,22 +222,22 @@ class Region(Level):
                 and node.effects is Effects.PURE
                 and not node.regions
                 and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
-                and all(map(self._is_known, node.inputs))
+                and all(map(self._is_recomputable, node.inputs))
             )
             self._repeated_values[value] = result
         return result
 
-    def _is_known(self, value: Value) -> bool:
-        return self._is_invariant(value) or self._is_counted(value)
+    def _is_recomputable(self, value: Value) -> bool:
+        return self._is_invariant(value) or self._is_from_counters(value)
 
-    def _is_part(self, value: Value) -> bool:
-        """Return whether the value is an invariant indexed by numbers: these are stored, the indexing is repeated."""
+    def _is_indexed_invariant(self, value: Value) -> bool:
+        """Return whether the value is an invariant indexed by numbers: only the numbers are stored."""
         node = value.node
         if node is None or node.op.name != "get_item" or not self._is_invariant(node.inputs[0]):
             return False
-        return all(isinstance(place.type, TensorType) and place.shape == () for place in node.inputs[1:])
+        return all(isinstance(index.type, TensorType) and index.shape == () for index in node.inputs[1:])
 
-    def _keep(self, value: Value) -> Value:
+    def _store(self, value: Value) -> Value:
         type_ = ListType(value.type)
         entry = self.forward.add_parameter(type_, "stack")
         pushed = GraphBuilder(self.forward).list_push(entry, value)
@@ -249,14 +254,14 @@ class Inner(Level):
     """
 
     def __init__(
-        self, around: Level, forward: Graph, outer: Mapping[Value, Value], give_out: Callable[[Value], Value],
+        self, enclosing: Level, forward: Graph, outer: Mapping[Value, Value], add_result: Callable[[Value], Value],
         backward: Graph | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(forward, around.backward if backward is None else backward, around)
-        self.around = around
+        super().__init__(forward, enclosing.backward if backward is None else backward, enclosing)
+        self.enclosing = enclosing
         self.outer = dict(outer)
         self.captures: dict[Value, Value] = {}
-        self._give_out = give_out
+        self._add_result = add_result
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         return Stack(type_, empty_stack(GraphBuilder(self.forward), type_))
@@ -264,10 +269,10 @@ class Inner(Level):
     def close_stack(self, stack: Stack, after: Value) -> None:
         stack.exit, stack.top = after, self.resolve(after)
 
-    def _keep(self, value: Value) -> Value:
-        outer = self.outer[value] if value in self.outer else self._give_out(value)
-        if self.backward is self.around.backward:
-            return self.around.resolve(outer)
+    def _store(self, value: Value) -> Value:
+        outer = self.outer[value] if value in self.outer else self._add_result(value)
+        if self.backward is self.enclosing.backward:
+            return self.enclosing.resolve(outer)
         result = self.captures.get(outer)
         if result is None:
             result = self.captures[outer] = self.backward.add_parameter(outer.type, outer.name)
@@ -275,7 +280,7 @@ class Inner(Level):
 
 
 class ReverseBuilder(GraphBuilder):
-    """Records into the backward graph of a level; operands from the forward graph are resolved."""
+    """A builder of the backward graph of a level; operands from the forward graph are resolved."""
 
     def __init__(self, level: Level, graph: Graph) -> None:
         super().__init__(graph)
@@ -288,7 +293,7 @@ class ReverseBuilder(GraphBuilder):
 
         def apply_to_shape(x: Any, **attributes: Any) -> Any:
             """Compute an integer result of the shape in the forward graph, and store it in place of the operand."""
-            if not isinstance(x, Value) or x.graph is self.graph or self._level.has(x):
+            if not isinstance(x, Value) or x.graph is self.graph or self._level.is_available(x):
                 return apply(x, **attributes)
             (type_,) = op.result_types([x.type], attributes)
             if isinstance(type_, TensorType) and type_.dtype.is_integer and not isinstance(x.type, ResourceType):
@@ -305,7 +310,7 @@ class ReverseBuilder(GraphBuilder):
 
     def _value(self, op: Op, operand: Any, position: int, operands: Sequence[Any]) -> Value:
         if isinstance(operand, Value) and operand.graph is not self.graph:
-            if position in op.traits.shape_only and not self._level.has(operand):
+            if position in op.traits.shape_only and not self._level.is_available(operand):
                 if isinstance(operand.type, TensorType) and is_static(operand.type):
                     return self.zeros_like(operand)  # type: ignore[no-any-return]
                 return self._level.resolve_shape(operand)
@@ -329,7 +334,7 @@ def move_before(graph: Graph, node: Node, count: int) -> None:
         graph.nodes[position:position] = added
 
 
-def extend(
+def extend_node(
     node: Node, inputs: Sequence[Value], regions: Sequence[Graph], types: Sequence[Type], **attributes: Any
 ) -> tuple[Value, ...]:
     """Replace a node's inputs and regions, and append results of these types; return the new results."""
@@ -337,13 +342,13 @@ def extend(
     node.attributes = {**node.attributes, **attributes}
     count = len(node.results)
     graph = node.results[0].graph if node.results else inputs[0].graph
-    new = tuple(Value(graph, type_, node.name, node, count + i) for i, type_ in enumerate(types))
-    node.results += new
+    new_results = tuple(Value(graph, type_, node.name, node, count + i) for i, type_ in enumerate(types))
+    node.results += new_results
     node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
-    return new
+    return new_results
 
 
-def clone(graph: Graph) -> Graph:
+def shallow_copy(graph: Graph) -> Graph:
     """Copy a graph for in-place changes of its nodes; regions are shared with the original until they are replaced."""
     copy, values = begin_copy(graph)
     for node in graph.nodes:

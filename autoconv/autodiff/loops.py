@@ -1,4 +1,4 @@
-"""Reverse rule of while: the backward loop runs the iterations in reverse order."""
+"""Reverse rule for while: the backward loop runs the iterations in reverse order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
-from autoconv.autodiff.conditionals import seed, top
+from autoconv.autodiff.conditionals import add_cotangent_parameters, popped_from
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
-from autoconv.autodiff.dependence import state_flags, varied_values
-from autoconv.autodiff.forward_backward import Level, Region, Stack, clone, extend, move_before
+from autoconv.autodiff.dependence import varied_state, varied_values
+from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
@@ -28,99 +28,115 @@ _ONE, _ZERO = np.array(1, np.int64), np.array(0, np.int64)
 class _Body:
     """The backward graph of a loop's body; `remaining` is its number of iterations to go.
 
-    `carried` are the positions of the state with cotangents, which are its `parameters`. `summed` are the positions of
-    captures, whose cotangents are accumulated in `sums`.
+    `carried_positions` are the positions of the state with cotangents, which are its `parameters`. `summed_positions`
+    are the positions of captures, whose cotangents are accumulated in `sums`.
     """
 
     child: Region
-    own: Sequence[Value]
-    carried: list[int]
+    forward_parameters: Sequence[Value]
+    carried_positions: list[int]
     remaining: Value
     parameters: list[Value]
-    summed: list[int]
+    summed_positions: list[int]
     sums: list[Value]
 
 
 def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None]) -> None:
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, state_size(node)
-    again = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
-    body = _fix_carried(level, node, varied, backprop, again)
+    recomputes = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
+    body = _fix_carried(level, node, varied, backprop, recomputes)
     child = body.child
-    carried = [_cotangent(child, body.own[i]) for i in body.carried]
+    carried = [_cotangent(child, body.forward_parameters[i]) for i in body.carried_positions]
     sums = [
-        child.builder.list_add(total, child.cotangents[body.own[j]]) if not isinstance(total.type, TensorType)
-        else child.builder.add(total, child.cotangents[body.own[j]])
-        for j, total in zip(body.summed, body.sums, strict=True)
+        child.builder.list_add(
+            total, child.cotangents[body.forward_parameters[j]]
+        ) if not isinstance(total.type, TensorType)
+        else child.builder.add(total, child.cotangents[body.forward_parameters[j]])
+        for j, total in zip(body.summed_positions, body.sums, strict=True)
     ]  # fmt: skip
     sums = [conform(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
     results = node.results[:size]
-    starts = [level.cotangents.get(results[i]) for i in body.carried]
+    result_cotangents = [level.cotangents.get(results[i]) for i in body.carried_positions]
     count, stacks = _count_and_thread(level, node, body)
     level_b = level.builder
-    first = [
+    initial_values = [
         conform(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
-        for i, ct in zip(body.carried, starts, strict=True)
+        for i, ct in zip(body.carried_positions, result_cotangents, strict=True)
     ]
-    first += [zeros_of(level_b, inputs[j]) for j in body.summed]
-    state = [body.remaining, *body.parameters, *body.sums, *(top(s) for s in child.stacks)]
+    initial_values += [zeros_of(level_b, inputs[j]) for j in body.summed_positions]
+    state = [body.remaining, *body.parameters, *body.sums, *(popped_from(s) for s in child.stacks)]
     captures = list(child.captures.items())
-    fewer = child.builder.subtract(body.remaining, _ONE)
+    remaining_after = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
-    child.backward.outputs = [fewer, *carried, *sums, *(s.rest for s in child.stacks)]  # type: ignore[list-item]
+    child.backward.outputs = [remaining_after, *carried, *sums, *(s.rest for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
     test = _test([value.type for value in child.backward.parameters])
     back = level.backward.add(
         OPS["while"],
-        [level.resolve(count), *first, *map(top, stacks), *(level.resolve(outer) for outer, _ in captures)],
+        [
+            level.resolve(count), *initial_values, *map(popped_from, stacks), *(
+                level.resolve(outer) for outer, _ in captures
+            )
+        ],
         {"state": len(state)}, regions=[test, child.backward], types=types, span=level_b.span,
     )  # fmt: skip
     outputs = list(back.results[1:])
-    for position, cotangent in zip([*body.carried, *body.summed], outputs, strict=False):
+    for position, cotangent in zip([*body.carried_positions, *body.summed_positions], outputs, strict=False):
         if inputs[position] in varied:
             accumulate(level_b, level.cotangents, inputs[position], cotangent, node)
-    for stack, rest in zip(stacks, outputs[len(first) :], strict=True):
+    for stack, rest in zip(stacks, outputs[len(initial_values) :], strict=True):
         stack.rest = rest
 
 
-def _fix_carried(level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], again: bool) -> _Body:
+def _fix_carried(
+    level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], recomputes: bool
+) -> _Body:
     """Return the backward body with cotangents for all state that needs them: a least fixed point.
 
-    With `again` the body is recomputed in the backward graph.
+    With `recomputes` the body is recomputed in the backward graph.
     """
     size = state_size(node)
-    flags = state_flags(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
+    flags = varied_state(node.regions[1], [value in varied for value in node.inputs], size, level.heap)
     carried = {i for i in range(size) if flags[i] and node.results[i] in level.cotangents}
     while True:
-        body = _reverse_body(level, node, flags, sorted(carried), backprop, again)
-        needed = {i for i in range(size) if flags[i] and body.own[i] in body.child.cotangents}
+        body = _reverse_body(level, node, flags, sorted(carried), backprop, recomputes)
+        needed = {i for i in range(size) if flags[i] and body.forward_parameters[i] in body.child.cotangents}
         if needed <= carried:
             return body
         carried |= needed
 
 
 def _reverse_body(
-    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], again: bool
+    level: Level, node: Node, flags: Sequence[bool], carried: list[int], backprop: Callable[..., None], recomputes: bool
 ) -> _Body:
     size = state_size(node)
-    forward = clone(node.regions[1])
-    own = tuple(forward.parameters)
-    outer = {p: node.inputs[i] for i, p in enumerate(own) if i >= size or forward.outputs[i] is p}
+    forward = shallow_copy(node.regions[1])
+    parameters_before = tuple(forward.parameters)
+    outer = {p: node.inputs[i] for i, p in enumerate(parameters_before) if i >= size or forward.outputs[i] is p}
     child = Region(level, forward, outer, repeats=True)
     remaining = child.backward.add_parameter(_COUNT, "remaining")
-    if not again:
+    if not recomputes:
         child.counters.update(_counters(node, child, remaining))
-    inner = varied_values(forward, (p for p, flag in zip(own, flags, strict=True) if flag), level.heap)
-    if again:
-        parameters = [child.backward.add_parameter(cotangent_type(own[i].type), "cotangent") for i in carried]
+    varied_in_body = varied_values(
+        forward, (p for p, flag in zip(parameters_before, flags, strict=True) if flag), level.heap
+    )
+    if recomputes:
+        parameters = [
+            child.backward.add_parameter(cotangent_type(parameters_before[i].type), "cotangent") for i in carried
+        ]
         outputs = [forward.outputs[i] for i in carried]
-        recompute_and_reverse(child, own, list(zip(outputs, parameters, strict=True)), inner, backprop)
+        recompute_and_reverse(
+            child, parameters_before, list(zip(outputs, parameters, strict=True)), varied_in_body, backprop
+        )
     else:
-        parameters = seed(child, [(own[i], forward.outputs[i]) for i in carried], inner)
-        backprop(child, inner)
-    summed = [j for j in range(size, len(own)) if flags[j] and own[j] in child.cotangents]
-    sums = [child.backward.add_parameter(cotangent_type(own[j].type), "sum") for j in summed]
-    return _Body(child, own, carried, remaining, parameters, summed, sums)
+        parameters = add_cotangent_parameters(
+            child, [(parameters_before[i], forward.outputs[i]) for i in carried], varied_in_body
+        )
+        backprop(child, varied_in_body)
+    summed = [j for j in range(size, len(parameters_before)) if flags[j] and parameters_before[j] in child.cotangents]
+    sums = [child.backward.add_parameter(cotangent_type(parameters_before[j].type), "sum") for j in summed]
+    return _Body(child, parameters_before, carried, remaining, parameters, summed, sums)
 
 
 def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callable[[], Value]]:
@@ -129,7 +145,7 @@ def _counters(node: Node, child: Region, remaining: Value) -> dict[Value, Callab
     for start, parameter, after in zip(node.inputs, child.forward.parameters, child.forward.outputs, strict=False):
         step = _step(parameter, after)
         if step:
-            result[parameter] = functools.partial(_iteration_count, child, start, step, remaining)
+            result[parameter] = functools.partial(_induction_value, child, start, step, remaining)
     return result
 
 
@@ -145,42 +161,48 @@ def _step(parameter: Value, after: Value) -> int:
     return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
 
 
-def _iteration_count(child: Region, start: Value, step: int, remaining: Value) -> Value:
+def _induction_value(child: Region, start: Value, step: int, remaining: Value) -> Value:
     b, first = child.builder, child.capture(start)
     weak = first.weak
-    done = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
-    whole = b.add(b.python_cast(first, dtype=int64) if weak else first, done)
-    return b.python_cast(whole, dtype=int64, weak=True) if weak else whole  # type: ignore[no-any-return]
+    advance = b.multiply(b.subtract(remaining, _ONE), np.array(step, np.int64))
+    total = b.add(b.python_cast(first, dtype=int64) if weak else first, advance)
+    return b.python_cast(total, dtype=int64, weak=True) if weak else total  # type: ignore[no-any-return]
 
 
 def _cotangent(child: Region, parameter: Value) -> Value:
-    found = child.cotangents.get(parameter)
-    if found is None:
+    cotangent = child.cotangents.get(parameter)
+    if cotangent is None:
         return zeros_of(child.builder, parameter)
-    return conform(child.builder, found, parameter.type)
+    return conform(child.builder, cotangent, parameter.type)
 
 
 def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
     """Thread the stacks through the loop and make it count; return the iteration count and the enclosing stacks."""
     size = state_size(node)
-    child, forward, own = body.child, body.child.forward, body.own
-    test = clone(node.regions[0])
+    child, forward, parameters_before = body.child, body.child.forward, body.forward_parameters
+    test = shallow_copy(node.regions[0])
     before = len(level.forward.nodes)
-    around = [level.open_stack(node, inside.type) for inside in child.stacks]
+    outer_stacks = [level.open_stack(node, inner_stack.type) for inner_stack in child.stacks]
     start = GraphBuilder(level.forward).constant(value=_ZERO)
     move_before(level.forward, node, before)
-    done = forward.add_parameter(_COUNT, "done")
-    forward.outputs += [GraphBuilder(forward).add(done, _ONE), *(inside.exit for inside in child.stacks)]  # type: ignore[list-item]
-    forward.parameters = [*own[:size], done, *(inside.entry for inside in child.stacks), *own[size:]]
-    extra = [test.add_parameter(v.type, v.name) for v in forward.parameters[size : size + 1 + len(child.stacks)]]
-    whole = test.parameters[: len(own)]
-    test.parameters = [*whole[:size], *extra, *whole[size:]]
-    inputs = [*node.inputs[:size], start, *(stack.entry for stack in around), *node.inputs[size:]]
-    types: list[Type] = [_COUNT, *(inside.type for inside in child.stacks)]
-    count, *after = extend(node, inputs, [test, forward], types, state=size + len(types))
-    for stack, value in zip(around, after, strict=True):
+    iteration = forward.add_parameter(_COUNT, "done")
+    forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
+    forward.parameters = [
+        *parameters_before[:size], iteration, *(
+            inner_stack.entry for inner_stack in child.stacks
+        ), *parameters_before[size:]
+    ]
+    added_parameters = [
+        test.add_parameter(v.type, v.name) for v in forward.parameters[size : size + 1 + len(child.stacks)]
+    ]
+    test_parameters = test.parameters[: len(parameters_before)]
+    test.parameters = [*test_parameters[:size], *added_parameters, *test_parameters[size:]]
+    inputs = [*node.inputs[:size], start, *(stack.entry for stack in outer_stacks), *node.inputs[size:]]
+    types: list[Type] = [_COUNT, *(inner_stack.type for inner_stack in child.stacks)]
+    count, *final_stacks = extend_node(node, inputs, [test, forward], types, state=size + len(types))
+    for stack, value in zip(outer_stacks, final_stacks, strict=True):
         level.close_stack(stack, value)
-    return count, around
+    return count, outer_stacks
 
 
 def _test(types: Sequence[Type]) -> Graph:

@@ -3,8 +3,8 @@
     before   array_store(array_view(%A, %i, spec=…), %x)
     after    %A_1 = set_item(%A, %x, %i, spec=…)
 
-Arrays written in a loop or an arm become its state. Where names swap arrays, an integer value identifies the array of
-each name; reads and writes select by it.
+Arrays that are written in a loop or an arm become its state. Where the program swaps the arrays of names, an integer
+value is the index of the array of each name; reads and writes select the array by it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.autodiff.memory_regions import Captures, Reference, WrittenRegion, select_arm
-from autoconv.autodiff.memory_views import read_view, refuse, write_view
+from autoconv.autodiff.memory_views import raise_no_gradient, read_view, write_view
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, compute_effects, copy_node
 from autoconv.graph.region_flow import state_size
@@ -26,8 +26,8 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import INPUT, Rest
 
 
-def functional(graph: Graph) -> tuple[Graph, list[int]]:
-    """Return the graph with tensors in place of arrays, and the positions of the parameters that it writes.
+def replace_memory(graph: Graph) -> tuple[Graph, list[int]]:
+    """Return the graph with tensors in place of arrays, and the positions of the parameters that the graph writes.
 
     The final contents of these are further outputs, in that order. Raises StagingError for graphs without such a form.
     """
@@ -48,14 +48,14 @@ class _Conversion:
                 region.values[parameter] = region.graph.add_parameter(type_, parameter.name)
                 continue
             if type_.shared:
-                refuse("arguments share memory")
+                raise_no_gradient("arguments share memory")
             contents = region.graph.add_parameter(TensorType(type_.dtype, type_.shape), parameter.name)
             region.contents[parameter] = contents
             region.references[parameter] = Reference((parameter,))
             arrays.append(position)
         before = dict(region.contents)
-        self._nodes(region, self._graph)
-        outputs = [self._given(region, value) for value in self._graph.outputs]
+        self._convert_nodes(region, self._graph)
+        outputs = [self._output(region, value) for value in self._graph.outputs]
         after = {i: region.contents[self._graph.parameters[i]] for i in arrays}
         written = [i for i in arrays if after[i] is not before[self._graph.parameters[i]]]
         outputs += [after[i] for i in written]
@@ -63,38 +63,38 @@ class _Conversion:
         compute_effects(region.graph)
         return region.graph, written
 
-    def _given(self, region: WrittenRegion, value: Value) -> Value:
+    def _output(self, region: WrittenRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
 
-    def _nodes(self, region: WrittenRegion, graph: Graph) -> None:
+    def _convert_nodes(self, region: WrittenRegion, graph: Graph) -> None:
         for node in graph.nodes:
             region.b = GraphBuilder(region.graph, node.span)
-            if node.op.name in _STEPS:
-                _STEPS[node.op.name](self, region, node)
-            elif node.regions and (_touches(node) or node.op.name == "call"):
+            if node.op.name in _ARRAY_OPS:
+                _ARRAY_OPS[node.op.name](self, region, node)
+            elif node.regions and (_accesses_arrays(node) or node.op.name == "call"):
                 if node.op.name not in _CONTROL or node.attributes.get("recursive"):
-                    refuse("an array is changed in a try, or by a function that calls itself")
+                    raise_no_gradient("an array is changed in a try, or by a function that calls itself")
                 _CONTROL[node.op.name](self, region, node)
             elif any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
-                refuse(f"an array passes through {node.op.name}")
+                raise_no_gradient(f"an array passes through {node.op.name}")
             else:
                 regions = [clone(inner, lambda *_: None) for inner in node.regions]
                 append_copy(region.graph, node, region.values, regions)
 
-    def _view(self, region: WrittenRegion, node: Node) -> None:
+    def _add_view(self, region: WrittenRegion, node: Node) -> None:
         base = region.references[node.inputs[0]]
         operands = tuple(region.values[value] for value in node.inputs[1:])
         step = (node.op.name, node.attributes, operands, node.inputs[0].type)
         region.references[node.results[0]] = replace(base, steps=(*base.steps, step))
 
-    def _size(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_size(self, region: WrittenRegion, node: Node) -> None:
         contents = self._load(region, node.inputs[0])
         size = region.b.dimension(contents, axis=node.attributes["axis"])
         region.values[node.results[0]] = region.b.python_cast(size, dtype=node.results[0].dtype, weak=True)
 
-    def _new(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_new_array(self, region: WrittenRegion, node: Node) -> None:
         (result,) = node.results
         type_: Any = result.type
         if node.op.name == "array_of":
@@ -102,12 +102,12 @@ class _Conversion:
         else:
             fill = np.array(node.attributes.get("fill") or 0, type_.dtype.numpy)
             if None in type_.shape:
-                region.contents[result] = self._filled(region, node, fill)
+                region.contents[result] = self._add_filled(region, node, fill)
             else:
                 region.contents[result] = region.b.constant(value=np.full(type_.shape, fill), weak=False)
         region.references[result] = Reference((result,))
 
-    def _filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
+    def _add_filled(self, region: WrittenRegion, node: Node, fill: np.ndarray) -> Value:
         """Make a new array with symbolic sizes."""
         operands, b, shape = iter(node.inputs), region.b, node.attributes["shape"]
         sizes = [
@@ -116,13 +116,13 @@ class _Conversion:
         ]
         return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
 
-    def _shapes(self, region: WrittenRegion, node: Node) -> None:
-        copy_node(region.graph, node, [self._given(region, value) for value in node.inputs], [])
+    def _convert_shape_check(self, region: WrittenRegion, node: Node) -> None:
+        copy_node(region.graph, node, [self._output(region, value) for value in node.inputs], [])
 
-    def _read(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_load(self, region: WrittenRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
 
-    def _write(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_store(self, region: WrittenRegion, node: Node) -> None:
         x, value = node.inputs[:2]
         spec = node.attributes.get("spec")
         operands = [region.values[operand] for operand in node.inputs[2:]]
@@ -132,60 +132,64 @@ class _Conversion:
 
     def _load(self, region: WrittenRegion, value: Value) -> Value:
         reference = region.references[value]
-        result = self._whole(region, reference)
+        result = self._root_contents(region, reference)
         for step in reference.steps:
             result = read_view(region.b, result, step)
         return result
 
-    def _whole(self, region: WrittenRegion, reference: Reference) -> Value:
+    def _root_contents(self, region: WrittenRegion, reference: Reference) -> Value:
         contents = [region.contents[root] for root in reference.roots]
-        if reference.which is None:
+        if reference.root_index is None:
             return contents[0]
-        return select_arm(region, reference.which, [[one] for one in contents], contents)[0]
+        return select_arm(region, reference.root_index, [[array_contents] for array_contents in contents], contents)[0]
 
     def _store(self, region: WrittenRegion, x: Value, value: Value, spec: Any, operands: Sequence[Value]) -> None:
         reference, b = region.references[x], region.b
         dtype = x.dtype
         if value.dtype is not dtype:
             value = b.cast(value, dtype=dtype)
-        layers = [self._whole(region, reference)]
+        views = [self._root_contents(region, reference)]
         for step in reference.steps:
-            layers.append(read_view(b, layers[-1], step))
-        inner = layers[-1]
+            views.append(read_view(b, views[-1], step))
+        inner = views[-1]
         if spec is not None:
             updated = b.set_item(inner, value, *operands, spec=spec)
         elif value.shape == inner.shape:
             updated = value
         else:
             updated = b.set_item(inner, value, spec=(Rest(),))
-        for step, outer in zip(reversed(reference.steps), reversed(layers[:-1]), strict=True):
+        for step, outer in zip(reversed(reference.steps), reversed(views[:-1]), strict=True):
             updated = write_view(b, outer, updated, step)
-        if reference.which is None:
+        if reference.root_index is None:
             region.contents[reference.roots[0]] = updated
             return
         contents = [region.contents[root] for root in reference.roots]
-        arms = [[updated if i == k else one for i, one in enumerate(contents)] for k in range(len(contents))]
-        changed = select_arm(region, reference.which, arms, [*contents, updated])
+        arms = [
+            [
+                updated if i == k else array_contents for i, array_contents in enumerate(contents)
+            ] for k in range(len(contents))
+        ]
+        changed = select_arm(region, reference.root_index, arms, [*contents, updated])
         region.contents.update(zip(reference.roots, changed, strict=True))
 
     # ---- regions
 
-    def _call(self, region: WrittenRegion, node: Node) -> None:
+    def _inline_call(self, region: WrittenRegion, node: Node) -> None:
         """Inline the called graph."""
         (inner,) = node.regions
         for parameter, value in zip(inner.parameters, node.inputs, strict=True):
-            self._enter(region, region, parameter, value)
-        self._nodes(region, inner)
+            self._bind(region, region, parameter, value)
+        self._convert_nodes(region, inner)
         for result, value in zip(node.results, inner.outputs, strict=True):
-            self._enter(region, region, result, value)
+            self._bind(region, region, result, value)
 
-    def _enter(self, region: WrittenRegion, outer: WrittenRegion, parameter: Value, value: Value) -> None:
+    def _bind(self, region: WrittenRegion, outer: WrittenRegion, parameter: Value, value: Value) -> None:
         if isinstance(value.type, ArrayType):
             region.references[parameter] = outer.references[value]
         else:
             region.values[parameter] = outer.values[value]
 
-    def _written(self, node: Node, region: WrittenRegion) -> list[Value]:
+    def _written_arrays(self, node: Node, region: WrittenRegion) -> list[Value]:
         """Return the enclosing region's arrays that the node's regions write."""
         arrays: dict[Value, None] = {}
         for inner in (inner for graph in node.regions for inner in graph.walk()):
@@ -195,20 +199,20 @@ class _Conversion:
                         arrays[root] = None
         return list(arrays)
 
-    def _cond(self, region: WrittenRegion, node: Node) -> None:
-        written = self._written(node, region)
+    def _convert_cond(self, region: WrittenRegion, node: Node) -> None:
+        written = self._written_arrays(node, region)
         plain = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
         references = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
         roots = {i: self._roots_of(node.results[i], region) for i in references}
         captures = Captures(region)
         arms = []
         for arm in node.regions:
-            inner = captures.region(arm.name)
+            inner = captures.add_region(arm.name)
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
-                captures.enter(inner, parameter, value)
-            self._nodes(inner, arm)
+                captures.bind(inner, parameter, value)
+            self._convert_nodes(inner, arm)
             outputs = [inner.values[arm.outputs[i]] for i in plain]
-            outputs += [self._which(inner, arm.outputs[i], roots[i]) for i in references]
+            outputs += [self._root_index(inner, arm.outputs[i], roots[i]) for i in references]
             inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             arms.append(inner)
         cond = captures.record("cond", [region.values[node.inputs[0]]], node, {}, arms)
@@ -220,33 +224,33 @@ class _Conversion:
             region.references[node.results[i]] = Reference(roots[i], number if len(roots[i]) > 1 else None)
         region.contents.update(zip(written, results, strict=True))
 
-    def _while(self, region: WrittenRegion, node: Node) -> None:
+    def _convert_while(self, region: WrittenRegion, node: Node) -> None:
         count = state_size(node)
-        written = self._written(node, region)
+        written = self._written_arrays(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
-            refuse("an array is changed by the test of a loop")
+            raise_no_gradient("an array is changed by the test of a loop")
         plain = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
         references = [i for i in range(count) if i not in plain]
         roots = {i: self._roots_of(node.results[i], region) for i in references}
         captures = Captures(region)
         start = [region.values[node.inputs[i]] for i in plain]
-        start += [self._which(region, node.inputs[i], roots[i]) for i in references]
+        start += [self._root_index(region, node.inputs[i], roots[i]) for i in references]
         start += [region.contents[root] for root in written]
         types = [node.results[i].type for i in plain]
         types += [value.type for value in start[len(plain) :]]
         parts = []
         for graph in node.regions:
-            inner = captures.region(graph.name)
+            inner = captures.add_region(graph.name)
             state = iter([inner.graph.add_parameter(type_, "state") for type_ in types])
             self._set_state(inner, graph.parameters, state, plain, roots, written)
             for parameter, value in zip(graph.parameters[count:], node.inputs[count:], strict=True):
-                captures.enter(inner, parameter, value)
-            self._nodes(inner, graph)
+                captures.bind(inner, parameter, value)
+            self._convert_nodes(inner, graph)
             if graph is node.regions[0]:
                 inner.graph.outputs = [inner.values[graph.outputs[0]]]
             else:
                 outputs = [inner.values[graph.outputs[i]] for i in plain]
-                outputs += [self._which(inner, graph.outputs[i], roots[i]) for i in references]
+                outputs += [self._root_index(inner, graph.outputs[i], roots[i]) for i in references]
                 inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             parts.append(inner)
         loop = captures.record("while", start, node, {"state": len(start)}, parts, types)
@@ -256,7 +260,7 @@ class _Conversion:
         self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], plain: Sequence[int],
         roots: Mapping[int, tuple[Value, ...]], written: Sequence[Value],
     ) -> None:  # fmt: skip
-        """Set what a loop carries: `plain` values, arrays by the index of their root, and contents of roots."""
+        """Set the values that a loop carries: `plain` values, indices of the roots of arrays, and contents of roots."""
         for i in plain:
             region.values[values[i]] = next(state)
         for i, array_roots in roots.items():
@@ -266,26 +270,26 @@ class _Conversion:
             region.contents[root] = next(state)
 
     def _roots_of(self, value: Value, region: WrittenRegion) -> tuple[Value, ...]:
-        """Return the arrays that a region's result may be, all of which have to exist outside."""
+        """Return the arrays that a region's result may be; all of them have to exist outside of the region."""
         array_roots = self._overlaps.roots(value)
         if not array_roots or not all(root in region.contents for root in array_roots):
-            refuse("an array created by a loop or a branch replaces another one")
+            raise_no_gradient("an array created by a loop or a branch replaces another one")
         order = list(region.contents)
         return tuple(sorted(array_roots, key=order.index))
 
-    def _which(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
+    def _root_index(self, region: WrittenRegion, value: Value, roots: tuple[Value, ...]) -> Value:
         """Return the index in `roots` of the array to which a value refers."""
         reference = region.references[value]
         if reference.steps or not set(reference.roots) <= set(roots):
-            refuse("a view of an array replaces another array")
-        places = [roots.index(root) for root in reference.roots]
-        numbers = [region.b.constant(value=np.array(place), weak=True) for place in places]
-        if reference.which is None:
+            raise_no_gradient("a view of an array replaces another array")
+        positions = [roots.index(root) for root in reference.roots]
+        numbers = [region.b.constant(value=np.array(position), weak=True) for position in positions]
+        if reference.root_index is None:
             return numbers[0]
-        return select_arm(region, reference.which, [[number] for number in numbers], numbers)[0]
+        return select_arm(region, reference.root_index, [[number] for number in numbers], numbers)[0]
 
 
-def _touches(node: Node) -> bool:
+def _accesses_arrays(node: Node) -> bool:
     """Return whether the node or its regions read or write arrays."""
     return any(
         isinstance(value.type, ArrayType)
@@ -295,13 +299,19 @@ def _touches(node: Node) -> bool:
     ) or any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results))
 
 
-_STEPS: dict[str, Any] = {
-    "array_view": _Conversion._view, "array_strided": _Conversion._view, "array_transpose": _Conversion._view,
-    "array_diagonal": _Conversion._view, "array_windows": _Conversion._view, "array_part": _Conversion._view,
-    "array_size": _Conversion._size, "array_new": _Conversion._new, "array_of": _Conversion._new,
-    "numpy_shapes": _Conversion._shapes, "array_load": _Conversion._read, "array_store": _Conversion._write,
-    "array_set": _Conversion._write,
+_ARRAY_OPS: dict[str, Any] = {
+    "array_view": _Conversion._add_view, "array_strided": _Conversion._add_view,
+    "array_transpose": _Conversion._add_view,
+    "array_diagonal": _Conversion._add_view, "array_windows": _Conversion._add_view,
+    "array_part": _Conversion._add_view,
+    "array_size": _Conversion._convert_size, "array_new": _Conversion._convert_new_array,
+    "array_of": _Conversion._convert_new_array,
+    "numpy_shapes": _Conversion._convert_shape_check, "array_load": _Conversion._convert_load,
+    "array_store": _Conversion._convert_store,
+    "array_set": _Conversion._convert_store,
 }  # fmt: skip
-_CONTROL: dict[str, Any] = {"call": _Conversion._call, "cond": _Conversion._cond, "while": _Conversion._while}
+_CONTROL: dict[str, Any] = {
+    "call": _Conversion._inline_call, "cond": _Conversion._convert_cond, "while": _Conversion._convert_while
+}
 
-__all__ = ["functional"]
+__all__ = ["replace_memory"]

@@ -14,10 +14,10 @@ from autoconv.ops.builder import GraphBuilder
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A view by `steps` of one of the arrays `roots`; `which` is the index of that array if there are several."""
+    """A view by `steps` of one of the arrays `roots`; `root_index` is the index of that array if there are several."""
 
     roots: tuple[Value, ...]
-    which: Value | None = None
+    root_index: Value | None = None
     steps: tuple[tuple[Any, ...], ...] = ()
 
 
@@ -43,22 +43,22 @@ class Captures:
         self._outer = outer
         self._inner: list[tuple[WrittenRegion, dict[Value, Value]]] = []
 
-    def region(self, name: str) -> WrittenRegion:
+    def add_region(self, name: str) -> WrittenRegion:
         """Add a region to the node."""
-        result = _Lifting(Graph(name), self._outer)
+        result = _CapturingRegion(Graph(name), self._outer)
         self._inner.append((result, result.captured))
         return result
 
-    def enter(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
+    def bind(self, inner: WrittenRegion, parameter: Value, value: Value) -> None:
         """Bind a parameter of the old region to the outer value."""
-        assert isinstance(inner, _Lifting)
+        assert isinstance(inner, _CapturingRegion)
         if isinstance(value.type, ArrayType):
             reference = self._outer.references[value]
-            which = None if reference.which is None else inner.lift(reference.which)
-            steps = tuple((name, a, tuple(map(inner.lift, operands)), t) for name, a, operands, t in reference.steps)
-            inner.references[parameter] = Reference(reference.roots, which, steps)
+            root_index = None if reference.root_index is None else inner.capture(reference.root_index)
+            steps = tuple((name, a, tuple(map(inner.capture, operands)), t) for name, a, operands, t in reference.steps)
+            inner.references[parameter] = Reference(reference.roots, root_index, steps)
         else:
-            inner.values[parameter] = inner.lift(self._outer.values[value])
+            inner.values[parameter] = inner.capture(self._outer.values[value])
 
     def record(
         self, op: str, leading: list[Value], node: Node, attributes: Any, regions: Sequence[WrittenRegion],
@@ -69,39 +69,39 @@ class Captures:
         for _, captured in self._inner:
             union.update(dict.fromkeys(captured))
         for inner, captured in self._inner:
-            own = [p for p in inner.graph.parameters if p not in captured.values()]
+            own_parameters = [p for p in inner.graph.parameters if p not in captured.values()]
             for outer in union:
                 if outer not in captured:
                     captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
-            inner.graph.parameters = [*own, *(captured[outer] for outer in union)]
+            inner.graph.parameters = [*own_parameters, *(captured[outer] for outer in union)]
         graphs = [inner.graph for inner in regions]
-        return self._outer.graph.add_for(node, OPS[op], [*leading, *union], attributes, graphs, types)
+        return self._outer.graph.add_replacement(node, OPS[op], [*leading, *union], attributes, graphs, types)
 
 
-class _Lifting(WrittenRegion):
+class _CapturingRegion(WrittenRegion):
     """A region that captures contents and other values of the enclosing one at their first use."""
 
     def __init__(self, graph: Graph, outer: WrittenRegion) -> None:
         super().__init__(graph)
         self._outer = outer
         self.captured: dict[Value, Value] = {}
-        self.contents = _Contents(self, outer)
+        self.contents = _CapturedContents(self, outer)
 
-    def lift(self, value: Value) -> Value:
+    def capture(self, value: Value) -> Value:
         result = self.captured.get(value)
         if result is None:
             result = self.captured[value] = self.graph.add_parameter(value.type, value.name)
         return result
 
 
-class _Contents(dict[Value, Value]):
-    def __init__(self, inner: _Lifting, outer: WrittenRegion) -> None:
+class _CapturedContents(dict[Value, Value]):
+    def __init__(self, inner: _CapturingRegion, outer: WrittenRegion) -> None:
         super().__init__()
         self._inner = inner
         self._outer = outer
 
     def __missing__(self, root: Value) -> Value:
-        result = self[root] = self._inner.lift(self._outer.contents[root])
+        result = self[root] = self._inner.capture(self._outer.contents[root])
         return result
 
     def __contains__(self, root: object) -> bool:
@@ -113,14 +113,14 @@ class _Contents(dict[Value, Value]):
 
 
 def select_arm(
-    region: WrittenRegion, which: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]
+    region: WrittenRegion, index: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]
 ) -> list[Value]:
-    """Add a `cond` on the index `which`; return the values of the selected arm."""
+    """Add a `cond` on the index `index`; return the values of the selected arm."""
     captures = list(dict.fromkeys(used))
     graphs = []
     for number, arm in enumerate(arms):
         graph = Graph(f"array_{number}")
-        own = {value: graph.add_parameter(value.type, value.name) for value in captures}
-        graph.outputs = [own[value] for value in arm]
+        parameter_by_value = {value: graph.add_parameter(value.type, value.name) for value in captures}
+        graph.outputs = [parameter_by_value[value] for value in arm]
         graphs.append(graph)
-    return list(region.graph.add(OPS["cond"], [which, *captures], {}, regions=graphs).results)
+    return list(region.graph.add(OPS["cond"], [index, *captures], {}, regions=graphs).results)

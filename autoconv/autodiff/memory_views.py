@@ -48,7 +48,7 @@ def write_view(b: GraphBuilder, outer: Value, inner: Value, step: tuple[Any, ...
 def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value:
     """Return the flat index of each element of a strided view."""
     if None in type_.shape or None in type_.strides:
-        refuse("an array is viewed in another shape, and its sizes are known only at run time")
+        raise_no_gradient("an array is viewed in another shape, and its sizes are known only at run time")
     pairs: list[Any] = list(zip(type_.shape, type_.strides, strict=True))
     low = sum(min(0, (size - 1) * stride) for size, stride in pairs if size)
     offsets = np.zeros([size for size, _ in pairs], np.int64)
@@ -62,6 +62,6 @@ def _flat_positions(b: GraphBuilder, attributes: Any, type_: ArrayType) -> Value
     return b.constant(value=numbers[addresses // type_.dtype.size], weak=False)  # type: ignore[no-any-return]
 
 
-def refuse(what: str) -> Any:
+def raise_no_gradient(reason: str) -> Any:
     """Raise StagingError for memory without a form as values."""
-    raise StagingError(f"{what}, which has no gradient")
+    raise StagingError(f"{reason}, which has no gradient")

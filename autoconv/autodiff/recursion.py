@@ -1,15 +1,15 @@
-"""Reverse rule of recursive functions: the backward graph is another recursive function.
+"""Reverse rule for recursive functions: the backward graph is another recursive function.
 
-Other forward graphs store the values that gradients read. A recursive function would have to store them per nested
-call, in order. Instead, its backward function gets the original arguments and recomputes the values, call by call:
+Other forward graphs store the values that gradients read. A recursive function would have to store them for each nested
+call, in order. Instead, its backward function takes the original arguments and recomputes the values in each call:
 
     def power(x, n):                       def power_back(x, n, cotangent):
         if n == 0:                             if n == 0:
             return 1.0                             return 0.0
         return x * power(x, n - 1)             return cotangent * power(x, n - 1) + power_back(x, n - 1, cotangent * x)
 
-So a chain of n calls recomputes n * n / 2 calls. Variables are read where the function is called, because they may
-have changed before the backward pass. Functions with other side effects, which would be repeated, have no gradient.
+A chain of n calls therefore recomputes n * n / 2 calls. Variables are read where the function is called, because they
+may change before the backward pass. Functions with other side effects, which would be repeated, have no gradient.
 """
 
 from __future__ import annotations
@@ -17,10 +17,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.autodiff.conditionals import seed
-from autoconv.autodiff.cotangents import accumulate, carries, conform, cotangent_type, missing_gradient_error, zeros_of
+from autoconv.autodiff.conditionals import add_cotangent_parameters
+from autoconv.autodiff.cotangents import (
+    accumulate,
+    conform,
+    cotangent_type,
+    is_differentiable,
+    missing_gradient_error,
+    zeros_of,
+)
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Level, Root, clone, move_before
+from autoconv.autodiff.forward_backward import Level, Root, move_before, shallow_copy
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node
 from autoconv.graph.types import ResourceType
@@ -50,33 +57,34 @@ def reverse_recursion(level: Level, node: Node, varied: set[Value], backprop: Ca
 
 
 def _effect_text(graph: Graph) -> str:
-    done = {
+    texts = {
         Effects.WRITE: "writes variables or objects", Effects.OUTPUT: "prints",
         Effects.RANDOM: "draws random numbers", Effects.READ: "reads what may have changed",
     }  # fmt: skip
-    return next(text for effect, text in done.items() if graph.effects & effect)
+    return next(text for effect, text in texts.items() if graph.effects & effect)
 
 
 def _backward_graph(
-    level: Level, graph: Graph, positions: tuple[int, ...], received: tuple[int, ...], backprop: Callable[..., None]
+    level: Level, graph: Graph, positions: tuple[int, ...], output_positions: tuple[int, ...], backprop: Callable[...,
+    None]
 ) -> Graph:
     """Return the backward graph of a recursive function.
 
-    It maps parameters and cotangents of the outputs at `received` to cotangents of the parameters at `positions`.
-    Recursive calls inside refer to the graph under construction.
+    It maps parameters and cotangents of the outputs at `output_positions` to cotangents of the parameters at
+    `positions`. Recursive calls inside refer to the graph under construction.
     """
-    key = graph, positions, received
+    key = graph, positions, output_positions
     back = level.recursions.get(key)
     if back is not None:
         return back
-    back = level.recursions[key] = clone(graph)
+    back = level.recursions[key] = shallow_copy(graph)
     back.name = f"{graph.name}_back{len(level.recursions)}"
     parameters, outputs = list(back.parameters), list(back.outputs)
     inner = Root(back, back)
-    inner.share(level)
+    inner.share_state(level)
     varied = varied_values(back, [parameters[j] for j in positions], level.heap)
     back.outputs = []
-    seed(inner, [(outputs[i], outputs[i]) for i in received], varied)
+    add_cotangent_parameters(inner, [(outputs[i], outputs[i]) for i in output_positions], varied)
     backprop(inner, varied)
     inner.builder.span = None
     cotangents = [inner.cotangents.get(parameters[j]) for j in positions]
@@ -115,17 +123,17 @@ def _copy_by_value(graph: Graph, copies: dict[Graph, Graph], node: Node) -> Grap
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(cotangent_type(parameter.type), parameter.name)
-    for one in graph.nodes:
-        inputs = [values[value] for value in one.inputs]
-        resources: list[Any] = [v for v in one.inputs if isinstance(v.type, ResourceType)]
-        if one.op.name == "read_variable" and carries(one.results[0].type):
-            values[one.results[0]] = inputs[0]
+    for node_of_graph in graph.nodes:
+        inputs = [values[value] for value in node_of_graph.inputs]
+        resources: list[Any] = [v for v in node_of_graph.inputs if isinstance(v.type, ResourceType)]
+        if node_of_graph.op.name == "read_variable" and is_differentiable(node_of_graph.results[0].type):
+            values[node_of_graph.results[0]] = inputs[0]
             continue
-        if resources and not one.regions:
+        if resources and not node_of_graph.regions:
             raise missing_gradient_error(
-                node, f"the backward pass runs a recursive function again, and it contains {one.op.name!r}"
+                node, f"the backward pass runs a recursive function again, and it contains {node_of_graph.op.name!r}"
             )
-        regions = [copies.get(region) or _copy_by_value(region, copies, node) for region in one.regions]
-        values.update(zip(one.results, copy_node(copy, one, inputs, regions).results, strict=True))
+        regions = [copies.get(region) or _copy_by_value(region, copies, node) for region in node_of_graph.regions]
+        values.update(zip(node_of_graph.results, copy_node(copy, node_of_graph, inputs, regions).results, strict=True))
     copy.outputs = [values[value] for value in graph.outputs]
     return copy

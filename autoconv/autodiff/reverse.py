@@ -1,4 +1,4 @@
-"""The backward pass over a level's nodes: each adds to the cotangents of its operands."""
+"""The backward pass over the nodes of a level, which accumulates cotangents of operands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from autoconv.autodiff.calls import reverse_call, reverse_custom
 from autoconv.autodiff.conditionals import reverse_cond
-from autoconv.autodiff.cotangents import accumulate, carries, missing_gradient_error
+from autoconv.autodiff.cotangents import accumulate, is_differentiable, missing_gradient_error
 from autoconv.autodiff.forward_backward import Level
 from autoconv.autodiff.loops import reverse_while
 from autoconv.autodiff.tries import reverse_try
@@ -20,14 +20,14 @@ Backprop = Callable[[Level, set[Value]], None]
 def backprop(level: Level, varied: set[Value], nodes: Sequence[Node] | None = None) -> None:
     """Propagate the level's cotangents back to its varied values, through `nodes` (all of them by default).
 
-    Before, `level.cotangents` holds those of the outputs; afterwards also those of parameters and intermediate values.
-    Raises StagingError for an op without a gradient on the way.
+    `level.cotangents` holds those of the outputs before, and those of parameters and intermediate values after. Raises
+    StagingError for an op without a gradient between them.
     """
     span = level.builder.span
     for node in reversed(level.forward.nodes[:] if nodes is None else nodes):
         if any(r in level.cotangents for r in node.results) and any(v in varied for v in node.inputs):
             level.builder.span = node.span
-            rule = _REGIONS.get(node.op.name)
+            rule = _CONTROL_RULES.get(node.op.name)
             if rule is not None:
                 rule(level, node, varied, backprop)
             else:
@@ -39,14 +39,14 @@ def _reverse_op(level: Level, node: Node, varied: Iterable[Value]) -> None:
     gradient = node.op.gradient
     if isinstance(gradient, NoGradient):
         raise missing_gradient_error(node, gradient.reason)
-    given = tuple(level.cotangents.get(value) for value in node.results)
-    cotangents = gradient(level.builder, node.inputs, node.results, given, node.attributes)
+    result_cotangents = tuple(level.cotangents.get(value) for value in node.results)
+    cotangents = gradient(level.builder, node.inputs, node.results, result_cotangents, node.attributes)
     for value, cotangent in zip(node.inputs, cotangents, strict=True):
-        if cotangent is not None and value in varied and carries(value.type):
+        if cotangent is not None and value in varied and is_differentiable(value.type):
             accumulate(level.builder, level.cotangents, value, level.resolve(cotangent), node)
 
 
-_REGIONS: dict[str, Reverse] = {
+_CONTROL_RULES: dict[str, Reverse] = {
     "cond": reverse_cond,
     "while": reverse_while,
     "call": reverse_call,

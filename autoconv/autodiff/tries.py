@@ -1,4 +1,4 @@
-"""Reverse rule of `try`: a backward `cond` on whether the body completed or raised."""
+"""Reverse rule for `try`: a backward `cond` on whether the body completed or raised."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autoconv.autodiff.conditionals import Arm, finish, seed
+from autoconv.autodiff.conditionals import Arm, add_backward_cond, add_cotangent_parameters
 from autoconv.autodiff.cotangents import accumulate, conform
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Inner, Level, Region, clone, extend
+from autoconv.autodiff.forward_backward import Inner, Level, Region, extend_node, shallow_copy
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import TensorType
@@ -24,15 +24,15 @@ def reverse_try(level: Level, node: Node, varied: set[Value], backprop: Callable
     captures = node.inputs
     results = [r for r in node.results if r in level.cotangents and r in varied]
     cotangents = [level.cotangents[r] for r in results]
-    body, normal, handler = (clone(region) for region in node.regions)
+    body, normal, handler = (shallow_copy(region) for region in node.regions)
     arms = [
         _reverse_normal(level, body, normal, node, results, varied, backprop),
         _reverse_handler(level, handler, node, results, varied, backprop),
     ]
-    for region, ended in ((normal, True), (handler, False)):
-        region.outputs.append(GraphBuilder(region).constant(value=np.array(ended)))
-    (tag,) = extend(node, captures, (body, normal, handler), [TensorType(bool_, ())])
-    finish(level, node, level.resolve(tag), arms, captures, cotangents, varied, body)
+    for region, is_normal in ((normal, True), (handler, False)):
+        region.outputs.append(GraphBuilder(region).constant(value=np.array(is_normal)))
+    (tag,) = extend_node(node, captures, (body, normal, handler), [TensorType(bool_, ())])
+    add_backward_cond(level, node, level.resolve(tag), arms, captures, cotangents, varied, body)
 
 
 def _reverse_normal(
@@ -41,41 +41,45 @@ def _reverse_normal(
 ) -> Arm:  # fmt: skip
     """Reverse the normal end and then the body, whose results are the normal end's first parameters."""
     count = len(body.outputs)
-    leading, own = list(normal.parameters[:count]), normal.parameters[count:]
-    child = Region(level, normal, dict(zip(own, node.inputs, strict=True)))
+    leading, captures = list(normal.parameters[:count]), normal.parameters[count:]
+    child = Region(level, normal, dict(zip(captures, node.inputs, strict=True)))
 
-    def give_out(value: Value) -> Value:
+    def add_result(value: Value) -> Value:
         body.outputs.append(value)
         parameter = normal.add_parameter(value.type, value.name)
         leading.append(parameter)
         return parameter
 
-    inside = Inner(child, body, dict(zip(body.parameters, own, strict=True)), give_out)
-    chosen = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
-    of_body = varied_values(body, chosen, level.heap)
-    passed = [p for p, v in zip(leading, body.outputs, strict=True) if v in of_body]
-    inner = varied_values(normal, [*passed, *(p for p, v in child.outer.items() if v in varied)], level.heap)
-    parameters = seed(child, [(r, normal.outputs[r.index]) for r in results], inner)
-    backprop(child, inner)
+    body_level = Inner(child, body, dict(zip(body.parameters, captures, strict=True)), add_result)
+    varied_parameters = [p for p, v in zip(body.parameters, node.inputs, strict=True) if v in varied]
+    varied_in_body = varied_values(body, varied_parameters, level.heap)
+    varied_results = [p for p, v in zip(leading, body.outputs, strict=True) if v in varied_in_body]
+    varied_in_end = varied_values(
+        normal, [*varied_results, *(p for p, v in child.outer.items() if v in varied)], level.heap
+    )
+    parameters = add_cotangent_parameters(child, [(r, normal.outputs[r.index]) for r in results], varied_in_end)
+    backprop(child, varied_in_end)
     for parameter, output in zip(leading[:count], body.outputs[:count], strict=True):
-        found = child.cotangents.get(parameter)
-        if found is not None and output in of_body:
-            accumulate(inside.builder, inside.cotangents, output, conform(inside.builder, found, output.type))
-    backprop(inside, of_body)
-    for parameter, capture in zip(body.parameters, own, strict=True):
-        if parameter in inside.cotangents:
-            accumulate(child.builder, child.cotangents, capture, inside.cotangents[parameter])
-    return Arm(child, own, parameters, leading)
+        cotangent = child.cotangents.get(parameter)
+        if cotangent is not None and output in varied_in_body:
+            accumulate(
+                body_level.builder, body_level.cotangents, output, conform(body_level.builder, cotangent, output.type)
+            )
+    backprop(body_level, varied_in_body)
+    for parameter, capture in zip(body.parameters, captures, strict=True):
+        if parameter in body_level.cotangents:
+            accumulate(child.builder, child.cotangents, capture, body_level.cotangents[parameter])
+    return Arm(child, captures, parameters, leading)
 
 
 def _reverse_handler(
     level: Level, handler: Graph, node: Node, results: list[Value], varied: set[Value], backprop: Callable[..., None]
 ) -> Arm:
-    """Reverse the handler. Its first parameter, the exception, varies: a gradient through it is refused."""
-    error, *own = handler.parameters
-    child = Region(level, handler, dict(zip(own, node.inputs, strict=True)))
-    chosen = [p for p, outer in child.outer.items() if outer in varied]
-    inner = varied_values(handler, [error, *chosen], level.heap)
-    parameters = seed(child, [(r, handler.outputs[r.index]) for r in results], inner)
-    backprop(child, inner)
-    return Arm(child, own, parameters, [error])
+    """Reverse the handler. Its first parameter, the exception, is varied, so that a gradient through it is refused."""
+    error, *captures = handler.parameters
+    child = Region(level, handler, dict(zip(captures, node.inputs, strict=True)))
+    varied_captures = [p for p, outer in child.outer.items() if outer in varied]
+    varied_in_handler = varied_values(handler, [error, *varied_captures], level.heap)
+    parameters = add_cotangent_parameters(child, [(r, handler.outputs[r.index]) for r in results], varied_in_handler)
+    backprop(child, varied_in_handler)
+    return Arm(child, captures, parameters, [error])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Root, SplitRoot, clone
+from autoconv.autodiff.forward_backward import Root, SplitRoot, shallow_copy
 from autoconv.autodiff.reverse import backprop
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ListType, TensorType
@@ -28,7 +28,7 @@ def vjp(
     outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and an
     output. `recompute_every` is explained in autoconv.autodiff.checkpoints.
     """
-    result = clone(graph)
+    result = shallow_copy(graph)
     result.name = f"{graph.name}_vjp"
     parameters, outputs = list(result.parameters), result.outputs[:]
     level = Root(result, result)
@@ -41,9 +41,9 @@ def vjp(
             accumulate(level.builder, level.cotangents, output, cotangent)
     backprop(level, varied)
     level.builder.span = None
-    found = [level.cotangents.get(p) for p in sources]
+    cotangents_of_sources = [level.cotangents.get(p) for p in sources]
     gradients = [
-        zeros_of(level.builder, p) if ct is None else ct for p, ct in zip(sources, found, strict=True)
+        zeros_of(level.builder, p) if ct is None else ct for p, ct in zip(sources, cotangents_of_sources, strict=True)
     ]
     result.outputs = [*(outputs if with_outputs else []), *gradients]
     return result
@@ -54,22 +54,22 @@ class Split:
     """A differentiated graph in two parts that run at different times.
 
     `forward` returns the outputs of the graph, followed by the stored values. `backward` takes the cotangents of the
-    outputs at the positions `given` and then the stored values; it returns the cotangents of the parameters at the
-    positions `reached`; the others have none. `lost` is true if an output is a Python object that may hold a value that
-    depends on a parameter, as it has no cotangent.
+    outputs at the positions `output_positions` and then the stored values; it returns the cotangents of the parameters
+    at the positions `parameter_positions`; the others have none. `has_lost_outputs` is true if an output is a Python
+    object that may hold a value that depends on a parameter, as it has no cotangent.
     """
 
     forward: Graph
     backward: Graph
     outputs: int
-    given: tuple[int, ...]
-    reached: tuple[int, ...]
-    lost: bool = False
+    output_positions: tuple[int, ...]
+    parameter_positions: tuple[int, ...]
+    has_lost_outputs: bool = False
 
 
 def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = None) -> Split:
     """Differentiate as `vjp` does, into two graphs; raises the same errors."""
-    forward = clone(graph)
+    forward = shallow_copy(graph)
     parameters, outputs = list(forward.parameters), forward.outputs[:]
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every

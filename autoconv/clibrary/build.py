@@ -17,7 +17,7 @@ from autoconv.clibrary.link import link_library
 from autoconv.clibrary.variants import variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
-from autoconv.optimise.variables_as_memory import without_variables
+from autoconv.optimise.variables_as_memory import replace_variables
 from autoconv.storage.files import replacing
 from autoconv.tracing.api.declared_arguments import trace_function
 
@@ -74,7 +74,7 @@ def build(
     """
     compiler = library_code()
     trace = trace_function(function, specs, contract)
-    trace = replace(trace, graph=without_variables(trace.graph))
+    trace = replace(trace, graph=replace_variables(trace.graph))
     path = Path(to)
     called = name or _identifier(trace.concrete.function_name)
     if called != _identifier(called):

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
-from autoconv.optimise.symbolic.bounds import with_known_bounds
+from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 from autoconv.tracing.api.declared_arguments import Trace
 
 _SMALL = range(12)  # sizes that get code of their own where the code for any size does not take them
@@ -80,7 +80,7 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     general.needs = tuple(needs)
     code = symbolic_code()
     code.sizes(general, needs)
-    bound = with_known_bounds(general, code.takes_bounds)
+    bound = fold_symbolic_bounds(general, code.takes_bounds)
     return bound if bound is not None and not code.has_bounds_for_kernels(bound) else general
 
 

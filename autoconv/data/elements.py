@@ -15,10 +15,10 @@ import numpy as np
 from autoconv.api.value_specs import NoneTensorSpec
 from autoconv.graph.types import TupleType, Type, join_shapes
 from autoconv.runtime.support.composite_structures import (
+    collapse_composites,
     expand_specs,
     replace_leaves,
     spec_parts,
-    without_composites,
 )
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, is_structure, pack
@@ -71,7 +71,7 @@ def flat_spec(spec: object) -> tuple[list[Any], Template | None]:
 
 def spec_of_leaves(template: Template | None, leaves: Sequence[Any]) -> Any:
     """Return the spec of an element that has these leaves."""
-    specs, outer = without_composites(template, iter([spec_of(leaf) for leaf in leaves]))
+    specs, outer = collapse_composites(template, iter([spec_of(leaf) for leaf in leaves]))
     return pack(outer, specs)
 
 

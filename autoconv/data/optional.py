@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.runtime.recording.regions import current_region, recording
-from autoconv.runtime.support.composite_structures import expand_specs, without_composites
+from autoconv.runtime.support.composite_structures import collapse_composites, expand_specs
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import flatten, map_structure, pack
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
@@ -46,7 +46,7 @@ class Optional:
         """The spec of the value: a structure of TensorSpecs and specs of composites."""
         leaves, template = flatten(self._value)
         specs = (part if part is None else TensorSpec(part.shape, part.dtype) for part in leaves)
-        specs_found, outer = without_composites(template, specs)
+        specs_found, outer = collapse_composites(template, specs)
         return pack(outer, specs_found)
 
     @property

@@ -49,7 +49,7 @@ def parse_value(scanner: Scanner) -> Any:
     for opening, parse in _BRACKETS.items():
         if scanner.take(opening):
             return parse(scanner)
-    if scanner.at("<opaque"):
+    if scanner.is_at("<opaque"):
         scanner.fail("an opaque object has no text that it could be made from")
     start = scanner.position
     word = scanner.match(_WORD)
@@ -57,14 +57,14 @@ def parse_value(scanner: Scanner) -> Any:
         scanner.fail(f"expected a value, found {scanner.next_text()}")
     if word in _CONSTANTS:
         return _CONSTANTS[word]
-    if word in _CALLS and scanner.at("("):
+    if word in _CALLS and scanner.is_at("("):
         scanner.expect("(")
         value = _CALLS[word](scanner)
         scanner.expect(")")
         return value
     if word in ATTRIBUTE_CLASSES and scanner.take("("):
         return _instance(scanner, ATTRIBUTE_CLASSES[word], start)
-    if word in DTYPES and not scanner.at("["):
+    if word in DTYPES and not scanner.is_at("["):
         return DTYPES[word]
     scanner.position = start
     return parse_type(scanner)
@@ -107,19 +107,19 @@ def _shape(scanner: Scanner) -> Shape:
 def _items(scanner: Scanner, closing: str, item: Callable[[Scanner], Any]) -> tuple[list[Any], bool]:
     """Parse items up to `closing`, which is consumed; return them, and whether a comma stands before it."""
     items: list[Any] = []
-    comma = False
-    while not scanner.at(closing):
-        if items and not comma:
+    has_comma = False
+    while not scanner.is_at(closing):
+        if items and not has_comma:
             scanner.fail(f"expected ',' or {closing!r}, found {scanner.next_text()}")
         items.append(item(scanner))
-        comma = scanner.take(",")
+        has_comma = scanner.take(",")
     scanner.expect(closing)
-    return items, comma
+    return items, has_comma
 
 
 def _types(scanner: Scanner, item: Callable[[Scanner], Any] = parse_type) -> tuple[Any, ...]:
     types: list[Any] = []
-    while not scanner.at(">"):
+    while not scanner.is_at(">"):
         if types:
             scanner.expect(",")
         types.append(item(scanner))
@@ -132,7 +132,7 @@ def _map(scanner: Scanner) -> MapType:
     return MapType(key, parse_type(scanner))
 
 
-def _in_memory(scanner: Scanner) -> ArrayType:
+def _array_type(scanner: Scanner) -> ArrayType:
     shared, read_only = scanner.take("shared"), scanner.take("read_only")
     elements = parse_type(scanner)
     if not isinstance(elements, TensorType) or elements.shape is None:
@@ -174,7 +174,7 @@ _TYPES: dict[str | None, Callable[[Scanner], Type]] = {
     "iterable": lambda scanner: IterableType(parse_type(scanner)),
     "variant": lambda scanner: VariantType(_types(scanner, _arm)),
     "object": _object,
-    "array": _in_memory,
+    "array": _array_type,
 }
 
 

@@ -93,8 +93,8 @@ def builtin_exception(name: str) -> type[BaseException] | None:
 def _float_text(value: float) -> str:
     text = repr(value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
-    (back,) = struct.unpack("<Q", struct.pack("<d", float(text)))
-    return text if bits == back else f"bits({bits:#x})"  # a nan with a payload
+    (restored,) = struct.unpack("<Q", struct.pack("<d", float(text)))
+    return text if bits == restored else f"bits({bits:#x})"  # a nan with a payload
 
 
 def _array_text(value: Any) -> str:

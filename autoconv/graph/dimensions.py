@@ -30,7 +30,7 @@ class ComputedSize(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Quotient(Symbol):
-    """A quotient, rounded down; `divisor` is a positive int, or a product of argument sizes."""
+    """A quotient of two dimensions, rounded down; `divisor` is a positive int, or a product of argument sizes."""
 
     dividend: int | Symbol = 0
     divisor: int | Symbol = 1
@@ -38,6 +38,8 @@ class Quotient(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Minimum(Symbol):
+    """The smaller of two dimensions whose order is not static."""
+
     first: int | Symbol = 0
     second: int | Symbol = 0
 
@@ -48,18 +50,18 @@ def plus(first: Dimension, second: Dimension) -> Dimension:
     total = dict(monomials(first))
     for monomial, count in monomials(second):
         total[monomial] = total.get(monomial, 0) + count
-    return _dimension(total)
+    return _normal_form(total)
 
 
 def times(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
     total: dict[Monomial, int] = {}
-    for mine, many in monomials(first):
-        for yours, more in monomials(second):
-            monomial = tuple(sorted((*mine, *yours), key=_name))
-            total[monomial] = total.get(monomial, 0) + many * more
-    return _dimension(total)
+    for first_symbols, first_count in monomials(first):
+        for second_symbols, second_count in monomials(second):
+            monomial = tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key))
+            total[monomial] = total.get(monomial, 0) + first_count * second_count
+    return _normal_form(total)
 
 
 def product(dimensions: Sequence[Dimension]) -> Dimension:
@@ -80,23 +82,23 @@ def floor_quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
         return dividend // divisor
     if isinstance(divisor, Symbol) and not _is_product(divisor):
         return None
-    return Quotient(f"({dividend})//{_factor(divisor)}", dividend, divisor)
+    return Quotient(f"({dividend})//{_factor_text(divisor)}", dividend, divisor)
 
 
-def least(first: Dimension, second: Dimension) -> Dimension:
+def minimum(first: Dimension, second: Dimension) -> Dimension:
     """Return the minimum; a `Minimum` where it is not static."""
     if first is None or second is None:
         return None
-    more = plus(first, times(second, -1))
-    if isinstance(more, int):
-        return first if more < 0 else second
+    difference = plus(first, times(second, -1))
+    if isinstance(difference, int):
+        return first if difference < 0 else second
     first, second = sorted((first, second), key=str)
     return Minimum(f"min({first},{second})", first, second)
 
 
-def most(first: Dimension, second: Dimension) -> Dimension:
+def maximum(first: Dimension, second: Dimension) -> Dimension:
     """Return the maximum."""
-    return plus(plus(first, second), times(least(first, second), -1))
+    return plus(plus(first, second), times(minimum(first, second), -1))
 
 
 def has_same_count(first: Sequence[Dimension], second: Sequence[Dimension]) -> bool:
@@ -105,39 +107,41 @@ def has_same_count(first: Sequence[Dimension], second: Sequence[Dimension]) -> b
         return False
     if product(first) == product(second):
         return True
-    for mine, yours in ((first, second), (second, first)):
-        factors = [factor for size in mine for factor in _factors(size)]
+    for one_shape, other_shape in ((first, second), (second, first)):
+        factors = [factor for size in one_shape for factor in _factors(size)]
         for i, factor in enumerate(factors):
             if isinstance(factor, Quotient):
-                return has_same_count((*factors[:i], factor.dividend, *factors[i + 1 :]), (*yours, factor.divisor))
+                return has_same_count(
+                    (*factors[:i], factor.dividend, *factors[i + 1 :]), (*other_shape, factor.divisor)
+                )
     return False
 
 
 def quotient(dividend: Dimension, divisor: Dimension) -> Dimension:
-    """Return the exact quotient by an int or one product; None where it does not divide every term."""
+    """Return the exact quotient by an int or a single product; None where the divisor does not divide every term."""
     if dividend is None or divisor is None or divisor == 0:
         return None
     terms = monomials(divisor)
     if len(terms) != 1:
         return None
-    ((by, many),) = terms
+    ((divisor_symbols, divisor_count),) = terms
     total: dict[Monomial, int] = {}
     for monomial, count in monomials(dividend):
-        left = list(monomial)
-        for symbol in by:
-            if symbol not in left:
+        remaining = list(monomial)
+        for symbol in divisor_symbols:
+            if symbol not in remaining:
                 return None
-            left.remove(symbol)
-        if count % many:
+            remaining.remove(symbol)
+        if count % divisor_count:
             return None
-        total[tuple(left)] = count // many
-    return _dimension(total)
+        total[tuple(remaining)] = count // divisor_count
+    return _normal_form(total)
 
 
 def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension]) -> Dimension:
-    """Return the length of a slice, its bounds taken to lie within the dimension; None if unknown.
+    """Return the length of a slice, assuming that its bounds lie within the dimension; None if unknown.
 
-    Bounds are dimensions or None. The dimensions that must not be negative for that are added to `needs`.
+    Bounds are dimensions or None. The assumption is added to `needs`, as dimensions that must not be negative.
     """
     start, stop, step = bounds
     step = 1 if step is None else step
@@ -147,13 +151,15 @@ def slice_length(size: Dimension, bounds: Sequence[Any], needs: list[Dimension])
         return len(range(*slice(start, stop, step).indices(int(size))))  # type: ignore[arg-type]
     if step < 0:
         last = plus(size, -1)
-        first = last if start is None else _inside(last, plus(size, start) if _is_negative(start) else start, needs)
-        end = -1 if stop is None else _inside(last, plus(size, stop) if _is_negative(stop) else stop, needs)
+        first = last if start is None else _bound_position(
+            last, plus(size, start) if _is_negative(start) else start, needs
+        )
+        end = -1 if stop is None else _bound_position(last, plus(size, stop) if _is_negative(stop) else stop, needs)
         length = plus(first, times(end, -1))
         needs.append(length)
         return 0 if _is_negative(length) else floor_quotient(plus(length, -step - 1), -step)
-    first = _inside(size, 0 if start is None else start, needs)
-    end = _inside(size, size if stop is None else stop, needs)
+    first = _bound_position(size, 0 if start is None else start, needs)
+    end = _bound_position(size, size if stop is None else stop, needs)
     length = plus(end, times(first, -1))
     needs.append(length)
     if isinstance(length, int) and length < 0:
@@ -165,7 +171,7 @@ def _is_negative(bound: Any) -> bool:
     return isinstance(bound, int) and bound < 0
 
 
-def _inside(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
+def _bound_position(size: Dimension, bound: Dimension, needs: list[Dimension]) -> Dimension:
     if isinstance(bound, int) and bound < 0:
         bound = plus(size, bound)
         needs.append(bound)
@@ -191,12 +197,12 @@ def value_of(dimension: int | Symbol, values: Mapping[str, int]) -> int:
 
 
 def substitute(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Dimension:
-    """Return a dimension with `value(symbol)` in the place of each symbol that is not an expression."""
+    """Replace each plain symbol in a dimension by `value(symbol)`."""
     if isinstance(dimension, Quotient):
         dividend, divisor = substitute(dimension.dividend, value), substitute(dimension.divisor, value)
         return floor_quotient(dividend, divisor)
     if isinstance(dimension, Minimum):
-        return least(substitute(dimension.first, value), substitute(dimension.second, value))
+        return minimum(substitute(dimension.first, value), substitute(dimension.second, value))
     if isinstance(dimension, Sum):
         total: Dimension = 0
         for monomial, count in dimension.terms:
@@ -209,7 +215,7 @@ def substitute(dimension: Dimension, value: Callable[[Symbol], Dimension]) -> Di
 
 
 def plain_symbols(dimension: int | Symbol) -> Iterator[Symbol]:
-    """Iterate over the plain symbols in a dimension."""
+    """Iterate over the symbols in a dimension that are not expressions."""
     if isinstance(dimension, Quotient):
         yield from (*plain_symbols(dimension.dividend), *plain_symbols(dimension.divisor))
     elif isinstance(dimension, Minimum):
@@ -242,7 +248,7 @@ def _factors(dimension: Dimension) -> Sequence[Dimension]:
     return (dimension,)
 
 
-def _factor(dimension: int | Symbol) -> str:
+def _factor_text(dimension: int | Symbol) -> str:
     return f"({dimension})" if isinstance(dimension, Sum) else str(dimension)
 
 
@@ -253,8 +259,8 @@ def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
     return dimension.terms if isinstance(dimension, Sum) else (((dimension,), 1),)
 
 
-def _dimension(total: Mapping[Monomial, int]) -> int | Symbol:
-    terms = tuple(sorted(((m, count) for m, count in total.items() if count), key=_order))
+def _normal_form(total: Mapping[Monomial, int]) -> int | Symbol:
+    terms = tuple(sorted(((m, count) for m, count in total.items() if count), key=_term_key))
     if not terms:
         return 0
     if len(terms) == 1:
@@ -263,14 +269,14 @@ def _dimension(total: Mapping[Monomial, int]) -> int | Symbol:
             return count
         if monomial[1:] == () and count == 1:
             return monomial[0]
-    return Sum(_text(terms), terms)
+    return Sum(_sum_text(terms), terms)
 
 
-def _order(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
+def _term_key(term: tuple[Monomial, int]) -> tuple[int, list[str]]:
     return -len(term[0]), [symbol.name for symbol in term[0]]
 
 
-def _text(terms: Sequence[tuple[Monomial, int]]) -> str:
+def _sum_text(terms: Sequence[tuple[Monomial, int]]) -> str:
     """Return the text of a sum, such as `2*n*m+n-1`."""
     result = ""
     for monomial, count in terms:
@@ -281,5 +287,5 @@ def _text(terms: Sequence[tuple[Monomial, int]]) -> str:
     return result
 
 
-def _name(symbol: Symbol) -> str:
+def _symbol_key(symbol: Symbol) -> str:
     return symbol.name

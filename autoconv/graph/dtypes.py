@@ -7,20 +7,23 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
-class _Once(Generic[_Found]):
-    """`functools.cached_property` without its lock, which up to Python 3.11 a forked process may inherit locked."""
+class _CachedProperty(Generic[_Result]):
+    """A cached property without the lock of `functools.cached_property`.
 
-    def __init__(self, find: Callable[[Any], _Found]) -> None:
-        self._find = find
-        self.__doc__ = find.__doc__
+    Up to Python 3.11 that class has a lock, which a forked process may inherit in the locked state.
+    """
 
-    def __get__(self, instance: Any, owner: Any = None) -> _Found:
+    def __init__(self, compute: Callable[[Any], _Result]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> _Result:
         if instance is None:
             return self  # type: ignore[return-value]
-        result = instance.__dict__[self._find.__name__] = self._find(instance)
+        result = instance.__dict__[self._compute.__name__] = self._compute(instance)
         return result
 
 
@@ -39,7 +42,7 @@ class DType:
         self.name = name
         self.enum = enum
 
-    @_Once
+    @_CachedProperty
     def numpy(self) -> np.dtype[Any]:
         """The NumPy dtype; strings are arrays of `bytes` objects."""
         if self.name == "string":
@@ -62,31 +65,31 @@ class DType:
         """The number of the type in TensorFlow's messages."""
         return self.enum
 
-    @_Once
+    @_CachedProperty
     def is_bool(self) -> bool:
         return self.name == "bool"
 
-    @_Once
+    @_CachedProperty
     def is_integer(self) -> bool:
         return self.name.startswith(("int", "uint"))
 
-    @_Once
+    @_CachedProperty
     def is_unsigned(self) -> bool:
         return self.name.startswith("uint")
 
-    @_Once
+    @_CachedProperty
     def is_floating(self) -> bool:
         return self.name.startswith(("float", "bfloat"))
 
-    @_Once
+    @_CachedProperty
     def is_complex(self) -> bool:
         return self.name.startswith("complex")
 
-    @_Once
+    @_CachedProperty
     def is_string(self) -> bool:
         return self.name == "string"
 
-    @_Once
+    @_CachedProperty
     def is_quantized(self) -> bool:
         return self.name.startswith(("qint", "quint"))
 
@@ -99,7 +102,7 @@ class DType:
         """Return whether a tensor of the other type can be used where this one is required."""
         return as_dtype(other) is self
 
-    @_Once
+    @_CachedProperty
     def is_numeric(self) -> bool:
         return self.is_integer or self.is_floating or self.is_complex
 

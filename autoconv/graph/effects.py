@@ -15,7 +15,7 @@ class Effects(Flag):
     RANDOM = auto()  # draws from a stateful generator
     RAISE = auto()  # may raise
 
-    # Flag's own look up the result by its value through the class, which takes ten times as long.
+    # The operators of `Flag` look up the result by its value through the class, which takes ten times as long.
     def __and__(self, other: Effects) -> Effects:
         return _SETS[self._value_ & other._value_]
 

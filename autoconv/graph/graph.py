@@ -28,9 +28,9 @@ _NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the user's source; lines and columns count from 1, 0 is unknown.
+    """A range of the user's source; lines and columns count from 1, 0 is unknown.
 
-    `caller` is the span of the function's call, as far as the caller was traced too. `plain`: errors raised there are
+    `caller` is the span of the call of the function, where the caller was traced too. `plain` is true where errors are
     those of plain Python or NumPy.
     """
 
@@ -76,7 +76,7 @@ class Value:
 
     @property
     def full_name(self) -> str:
-        """The name in TensorFlow's form, `node:index`; ops with regions may name their results otherwise."""
+        """The name in TensorFlow's form, `node:index`; ops with regions may have another rule for it."""
         named = self.node.op.result_name if self.node is not None else None
         return f"{self.name}:{self.index}" if named is None else named(self.name, self.index)
 
@@ -85,7 +85,7 @@ class Value:
 
 
 class Node:
-    """An application of an op. `effects` are those of the node, its regions included."""
+    """An application of an op; `effects` includes those of its regions."""
 
     __slots__ = ("attributes", "device", "effects", "inputs", "name", "op", "regions", "results", "span")
 
@@ -109,8 +109,8 @@ class Node:
         self.results: tuple[Value, ...] = ()
         self.effects = node_effects(op, self.regions, self.attributes, self.inputs)
 
-    def copied(self, graph: Graph, inputs: Sequence[Value], regions: Sequence[Graph]) -> Node:
-        """Return a copy of the node with results in `graph`, to which it is not added, and with other inputs."""
+    def copy_to(self, graph: Graph, inputs: Sequence[Value], regions: Sequence[Graph]) -> Node:
+        """Copy the node with other inputs and regions; the results belong to `graph`, but the node is not added."""
         copy = Node.__new__(Node)
         copy.op, copy.attributes, copy.span = self.op, self.attributes, self.span
         copy.inputs, copy.regions = tuple(inputs), tuple(regions)
@@ -135,13 +135,13 @@ class Graph:
     parameters: list[Value] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
-    # The program's control dependencies: node -> names of nodes to run before. For display only; effects stay ordered.
+    # The program's control dependencies, by node: names of nodes to run before. For display only: effects keep order.
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
     needs: tuple[Symbol, ...] = ()
-    # The object that stands for the graph in the program, where a block records into it.
+    # The object that represents the graph in the program, where the program records into the graph in a block.
     block: Any = field(default=None, repr=False)
-    # The device of nodes that are added without one: while a pass replaces a node, the device of that node.
+    # The default device of added nodes; while a pass replaces a node, the device of that node.
     device: str = field(default="", repr=False)
     _names: dict[str, int] = field(default_factory=dict, repr=False)
 
@@ -173,14 +173,14 @@ class Graph:
         self.nodes.append(node)
         return node
 
-    def add_for(
+    def add_replacement(
         self, node: Node, op: Op, inputs: Sequence[Value], attributes: Mapping[str, Any] | None = None,
         regions: Sequence[Graph] = (), types: Sequence[Type] | None = None,
     ) -> Node:  # fmt: skip
-        """Append a node that stands for another one: with its name, span and device."""
-        made = self.add(op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span)
-        made.device = node.device or self.device
-        return made
+        """Append a node that replaces `node`: it takes over the name, span and device."""
+        replacement = self.add(op, inputs, attributes, regions=regions, types=types, name=node.name, span=node.span)
+        replacement.device = node.device or self.device
+        return replacement
 
     def unique_name(self, name: str) -> str:
         """Return `name`, or `name_1`, `name_2` … if the graph has it already, and reserve it."""
@@ -193,7 +193,7 @@ class Graph:
         return result
 
     def next_name(self, name: str) -> str:
-        """Return the next result of `unique_name`."""
+        """Return the name that `unique_name` would return, without reserving it."""
         return self._next_name(name)[0]
 
     def _next_name(self, name: str) -> tuple[str, int]:
@@ -231,7 +231,7 @@ class Graph:
         return self.parameters
 
     def mark(self) -> Node | None:
-        """Return the position after the present nodes, for `since`; nodes may later be inserted before it."""
+        """Return a mark after the present nodes, for `since`; nodes may later be inserted before the mark."""
         return self.nodes[-1] if self.nodes else None
 
     def since(self, mark: Node | None) -> list[Node]:
@@ -287,14 +287,14 @@ def compute_effects(graph: Graph) -> None:
             node.effects = effects
 
 
-def own_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
-    """Return the effects of an op without regions, apart from a failed broadcast of its inputs."""
+def op_effects(op: Op, attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
+    """Return the effects of an op without those of regions and without the error of a failed broadcast."""
     declared = op.effects
     return declared if isinstance(declared, Effects) else declared([value.type for value in inputs], attributes)
 
 
 def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any], inputs: Sequence[Value]) -> Effects:
-    total = own_effects(op, attributes, inputs)
+    total = op_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
     if op.traits.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):
@@ -349,7 +349,7 @@ def _clone(
         copy.device = node.device
         results = rewrite(copy, node, inputs)
         if results is None:
-            regions = copied_regions(node, copies, lambda region: _clone(region, rewrite, copies))
+            regions = copy_regions(node, copies, lambda region: _clone(region, rewrite, copies))
             results = copy_node(copy, node, inputs, regions).results
         values.update(zip(node.results, results, strict=True))
     copy.device = ""
@@ -359,7 +359,7 @@ def _clone(
 
 def copy_node(graph: Graph, node: Node, inputs: Sequence[Value], regions: Sequence[Graph] | None = None) -> Node:
     """Append a copy of the node to `graph`, with other inputs (and regions)."""
-    copy = node.copied(graph, inputs, node.regions if regions is None else regions)
+    copy = node.copy_to(graph, inputs, node.regions if regions is None else regions)
     graph.nodes.append(copy)
     return copy
 
@@ -373,7 +373,7 @@ def append_copy(
     return copy
 
 
-def copied_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
+def copy_regions(node: Node, copies: dict[Graph, Graph], copy: Callable[[Graph], Graph]) -> list[Graph]:
     """Return the node's regions copied by `copy`; a region shared by recursive calls is copied once, kept in `copies`.
 
     `copy` has to enter a graph into `copies` before it copies the graph's nodes.

@@ -84,7 +84,7 @@ def _nodes(graph: Graph, bodies: dict[str, FunctionDef], shared: dict[Graph, str
 
 
 def _bodies_of(node: Node, bodies: dict[str, FunctionDef], shared: dict[Graph, str]) -> list[str]:
-    """Add a node's bodies to the library; return their names there. `shared` are bodies that may be recursive."""
+    """Add a node's bodies to the library; return their names in it. `shared` maps recursive bodies to names."""
     names = []
     for region in node.regions:
         if region in shared:

@@ -10,7 +10,7 @@ from autoconv.graph.dtypes import DType, as_dtype, string
 from autoconv.graph.graph import GRAPH_DEF, Graph
 from autoconv.graph.graphdef import GraphDef, NodeDef, as_graph_def
 
-_LARGEST = 1024  # elements of a constant whose contents are written
+_MAX_WRITTEN_ELEMENTS = 1024  # elements of a constant whose contents are written
 
 
 def protobuf_classes() -> Any:
@@ -63,7 +63,7 @@ def _fill_tensor(message: Any, array: np.ndarray) -> None:
         message.tensor_shape.dim.add().size = size
     if array.dtype == object:
         message.string_val.extend(bytes(item) for item in array.flat)
-    elif array.size <= _LARGEST:
+    elif array.size <= _MAX_WRITTEN_ELEMENTS:
         message.tensor_content = np.ascontiguousarray(array).tobytes()
 
 

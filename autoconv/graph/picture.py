@@ -7,9 +7,9 @@ from html import escape
 
 from autoconv.graph.graph import Graph, Node, Value
 
-_MOST = 200  # nodes per picture
-_WIDE = 8  # boxes per row
-_BOX, _HIGH, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels: box width and height, horizontal and vertical gap
+_MAX_NODES = 200  # nodes per picture
+_BOXES_PER_ROW = 8  # boxes per row
+_BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y = 150, 34, 16, 26  # pixels: box width and height, horizontal and vertical gap
 _STYLE = "font:11px monospace"
 _COLOURS = {"input": "#e8f0fe", "op": "#ffffff", "region": "#fff4d6", "output": "#e6f4ea"}
 
@@ -19,13 +19,13 @@ def graph_html(graph: Graph) -> str:
 
     Boxes of nodes with bodies are marked; each body is a folded picture of its own.
     """
-    bodies = "".join(_folded_constant(node) for node in graph.nodes[:_MOST] if node.regions)
-    left = len(graph.nodes) - _MOST
-    more = f"<div>… and {left} more nodes</div>" if left > 0 else ""
+    bodies = "".join(_folded_bodies(node) for node in graph.nodes[:_MAX_NODES] if node.regions)
+    remaining = len(graph.nodes) - _MAX_NODES
+    more = f"<div>… and {remaining} more nodes</div>" if remaining > 0 else ""
     return f"<div>{_svg(graph)}{more}{bodies}</div>"
 
 
-def _folded_constant(node: Node) -> str:
+def _folded_bodies(node: Node) -> str:
     parts = "".join(f"<div>{escape(body.name)}</div>{graph_html(body)}" for body in node.regions)
     count = sum(len(body.nodes) for body in node.regions)
     title = f"{escape(node.name)}: {len(node.regions)} bodies, {count} nodes"
@@ -33,17 +33,19 @@ def _folded_constant(node: Node) -> str:
 
 
 def _svg(graph: Graph) -> str:
-    nodes = graph.nodes[:_MOST]
-    places = _box_positions(graph, nodes)
-    width = max((x for x, _ in places.values()), default=0) + _BOX + _GAP_X
-    height = max((y for _, y in places.values()), default=0) + _HIGH + _GAP_Y
-    lines = [_line(places[source], places[target]) for source, target in _edges(graph, nodes) if source in places]
-    boxes = [_box(places[p], p.name, str(p.type), "input") for p in graph.parameters]
+    nodes = graph.nodes[:_MAX_NODES]
+    positions = _box_positions(graph, nodes)
+    width = max((x for x, _ in positions.values()), default=0) + _BOX_WIDTH + _GAP_X
+    height = max((y for _, y in positions.values()), default=0) + _BOX_HEIGHT + _GAP_Y
+    lines = [
+        _line(positions[source], positions[target]) for source, target in _edges(graph, nodes) if source in positions
+    ]
+    boxes = [_box(positions[p], p.name, str(p.type), "input") for p in graph.parameters]
     for node in nodes:
         text = ", ".join(str(value.type) for value in node.results)
         where = "" if node.span is None else f"\nline {node.span.line}"
-        boxes.append(_box(places[node], node.op.name, text, "region" if node.regions else "op", node.name + where))
-    boxes += [_box(places[i], "output", str(value.type), "output") for i, value in enumerate(graph.outputs)]
+        boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + where))
+    boxes += [_box(positions[i], "output", str(value.type), "output") for i, value in enumerate(graph.outputs)]
     view = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(lines)}{"".join(boxes)}</svg>'
 
@@ -52,46 +54,47 @@ def _box_positions(graph: Graph, nodes: list[Node]) -> dict[object, tuple[int, i
     """Return the positions of the boxes: below their operands; outputs in order, at the bottom."""
     depth: dict[object, int] = dict.fromkeys(graph.parameters, 0)
     for node in nodes:
-        depth[node] = 1 + max((depth.get(_maker(value), 0) for value in node.inputs), default=0)
+        depth[node] = 1 + max((depth.get(_producer(value), 0) for value in node.inputs), default=0)
     last = max(depth.values(), default=0) + 1
     depth.update(dict.fromkeys(range(len(graph.outputs)), last))
     rows: dict[int, list[object]] = {}
-    for thing, level in depth.items():
-        rows.setdefault(level, []).append(thing)
-    places: dict[object, tuple[int, int]] = {}
+    for item, level in depth.items():
+        rows.setdefault(level, []).append(item)
+    positions: dict[object, tuple[int, int]] = {}
     y = _GAP_Y // 2
     for level in sorted(rows):
-        for start in range(0, len(rows[level]), _WIDE):
-            for column, thing in enumerate(rows[level][start : start + _WIDE]):
-                places[thing] = (_GAP_X + column * (_BOX + _GAP_X), y)
-            y += _HIGH + _GAP_Y
-    return places
+        for start in range(0, len(rows[level]), _BOXES_PER_ROW):
+            for column, item in enumerate(rows[level][start : start + _BOXES_PER_ROW]):
+                positions[item] = (_GAP_X + column * (_BOX_WIDTH + _GAP_X), y)
+            y += _BOX_HEIGHT + _GAP_Y
+    return positions
 
 
-def _maker(value: Value) -> object:
+def _producer(value: Value) -> object:
     return value if value.node is None else value.node
 
 
 def _edges(graph: Graph, nodes: list[Node]) -> Iterator[tuple[object, object]]:
     for node in nodes:
-        yield from ((_maker(value), node) for value in dict.fromkeys(node.inputs))
-    yield from ((_maker(value), position) for position, value in enumerate(graph.outputs))
+        yield from ((_producer(value), node) for value in dict.fromkeys(node.inputs))
+    yield from ((_producer(value), position) for position, value in enumerate(graph.outputs))
 
 
 def _line(source: tuple[int, int], target: tuple[int, int]) -> str:
-    x0, y0 = source[0] + _BOX // 2, source[1] + _HIGH
-    x1, y1 = target[0] + _BOX // 2, target[1]
+    x0, y0 = source[0] + _BOX_WIDTH // 2, source[1] + _BOX_HEIGHT
+    x1, y1 = target[0] + _BOX_WIDTH // 2, target[1]
     middle = (y0 + y1) // 2
     return f'<path d="M{x0} {y0} C{x0} {middle} {x1} {middle} {x1} {y1}" fill="none" stroke="#999"/>'
 
 
-def _box(place: tuple[int, int], title: str, text: str, kind: str, note: str = "") -> str:
-    x, y = place
+def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str = "") -> str:
+    x, y = position
     shown = "".join(
         f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_short(line))}</text>'
         for i, line in enumerate((title, text))
     )
-    frame = f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_HIGH}" rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
+    size = f'width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"'
+    frame = f'<rect x="{x}" y="{y}" {size} rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
     return f"<g><title>{escape(note or title)}: {escape(text)}</title>{frame}{shown}</g>"
 
 

@@ -85,12 +85,12 @@ UNARY = (
 )
 ARITHMETIC = BINARY[:7]
 BITWISE = BINARY[8:]
-EVERY = (*BINARY, *COMPARISONS, *UNARY)
-BY_NAME = {one.name: one for one in EVERY}
-BY_TYPED_OP = {one.typed: one for one in EVERY}
+OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
+BY_NAME = {one.name: one for one in OPERATORS}
+BY_TYPED_OP = {one.typed: one for one in OPERATORS}
 MIRRORED = {one.name: one.mirrored for one in COMPARISONS}
 
 __all__ = [
-    "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TYPED_OP", "COMPARISONS", "EVERY", "MIRRORED", "UNARY",
+    "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TYPED_OP", "COMPARISONS", "MIRRORED", "OPERATORS", "UNARY",
     "Operator",
 ]

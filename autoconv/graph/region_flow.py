@@ -1,4 +1,4 @@
-"""Data flow through regions: which value becomes which at a node that has control flow.
+"""Data flow through regions: the edges between operands, parameters, outputs and results of control nodes.
 
 Analyses that follow values through a graph take their edges from here. An edge (source, target) means that the target
 may hold what the source holds: an operand becomes a parameter of a region, an output of a region becomes a result, or
@@ -13,11 +13,11 @@ from autoconv.graph.graph import Graph, Node, Value
 
 
 def state_size(node: Node) -> int:
-    """Return how many of a loop's operands are its state, the first ones; the rest are captures. 0 for other nodes."""
+    """Return the number of a loop's leading operands that are its state, before the captures; 0 for other nodes."""
     return int(node.attributes.get("state", 0))
 
 
-def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
+def flow_edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
     """Iterate over the edges of a control node; none for other nodes.
 
     The source is None where a value comes from outside of the graph: the exception that a handler gets. A function
@@ -48,7 +48,7 @@ def edges(node: Node) -> Iterator[tuple[Value | None, Value]]:
 
 
 def result_sources(node: Node, index: int) -> list[Value]:
-    """Return the sources of a result of a control node; none for other nodes."""
+    """Return the values that may become a result of a control node; none for other nodes."""
     match node.op.name, node.regions:
         case "while", (_, body):
             ends = [body]
@@ -63,8 +63,8 @@ def result_sources(node: Node, index: int) -> list[Value]:
 
 
 def parameter_sources(node: Node, region: Graph) -> Iterator[tuple[Value, Value]]:
-    """Iterate over (parameter, source) of a region of a control node, where the source is a value of the graph."""
-    own = frozenset(region.parameters)
-    for source, target in edges(node):
-        if source is not None and target in own:
+    """Iterate over (parameter, source) for a region of a control node; sources outside of the graph are left out."""
+    parameters = frozenset(region.parameters)
+    for source, target in flow_edges(node):
+        if source is not None and target in parameters:
             yield target, source

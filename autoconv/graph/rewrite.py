@@ -14,7 +14,7 @@ from autoconv.graph.types import Type, is_subtype, leaves
 
 
 def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
-    """Return an empty graph with the parameters of `graph`, and the map from the old ones to the new."""
+    """Return an empty graph with the parameters of `graph`, and the map from old parameters to new ones."""
     copy = Graph(graph.name)
     return copy, {value: copy.add_parameter(value.type, value.name) for value in graph.parameters}
 
@@ -28,14 +28,14 @@ def can_replace(narrow: Type, wide: Type) -> bool:
 def attributes_key(attributes: Mapping[str, Any]) -> Hashable:
     """Return a key that is equal for equivalent attributes.
 
-    Types count (1, True and 1.0 differ), and floats are compared by their bits. Objects without value semantics, such
-    as functions or exceptions, are equal to themselves alone.
+    Values of different types differ (1, True and 1.0), and floats are compared by their bits. Objects without value
+    semantics, such as functions or exceptions, are compared by identity.
     """
     return frozenset((name, value_key(value)) for name, value in attributes.items())
 
 
 def value_key(value: Any) -> Hashable:
-    """Return the same key for one value. The value has to outlive the key."""
+    """Return a key that is equal for equivalent values. The value has to outlive the key."""
     kind = type(value)
     if kind is float:
         return kind, struct.pack("<d", value)

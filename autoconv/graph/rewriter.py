@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from autoconv.graph.graph import Graph, Node, Value, compute_effects, copied_regions, copy_node
+from autoconv.graph.graph import Graph, Node, Value, compute_effects, copy_node, copy_regions
 from autoconv.graph.types import Type
 
 Shared = TypeVar("Shared")
 
 
 class Rewriter(Generic[Shared]):
-    """Rebuilds a graph; regions are rebuilt by rewriters of their own.
+    """A pass over one graph that builds a copy; each region has its own rewriter.
 
-    Override `node`, which returns what replaces the results of a node, or None to copy it. `shared` is what the
-    rewriters of a graph and its regions have in common, `values` maps values of `graph` to those of `copy`. Passes that
-    keep nothing for each graph use `clone` with a function instead.
+    Subclasses override `node`, which returns the replacements of the results of a node, or None to copy the node.
+    `shared` is the state that the rewriters of a graph and its regions share; `values` maps values of `graph` to values
+    of `copy`. Passes without state of their own for each graph use `clone` with a function instead.
     """
 
     def __init__(self, graph: Graph, shared: Shared, copies: dict[Graph, Graph] | None = None) -> None:
@@ -38,24 +38,24 @@ class Rewriter(Generic[Shared]):
         """Return an output of the copy."""
         return self.values[value]
 
-    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> Rewriter[Shared]:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> Rewriter[Shared]:
         """Return the rewriter of a region of a node."""
         return type(self)(region, self.shared, self.copies)
 
     def run(self) -> Graph:
         """Return the rewritten graph."""
-        copy = self.rebuilt()
+        copy = self.rebuild()
         compute_effects(copy)
         return copy
 
-    def rebuilt(self) -> Graph:
-        """Return the copy, whose effects are not computed yet."""
+    def rebuild(self) -> Graph:
+        """Build and return the copy, without computing effects."""
         self.append(self.graph.nodes)
         self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
         return self.copy
 
     def append(self, nodes: Iterable[Node]) -> None:
-        """Rewrite nodes at the end of the copy."""
+        """Append the rewritten nodes to the copy."""
         for node in nodes:
             inputs = [self.values[value] for value in node.inputs]
             outer, self.copy.device = self.copy.device, node.device or self.copy.device
@@ -67,4 +67,4 @@ class Rewriter(Generic[Shared]):
 
     def regions(self, node: Node, inputs: Sequence[Value]) -> list[Graph]:
         """Return the regions of a node, rewritten."""
-        return copied_regions(node, self.copies, lambda region: self.within(node, inputs, region).rebuilt())
+        return copy_regions(node, self.copies, lambda region: self.region_rewriter(node, inputs, region).rebuild())

@@ -21,7 +21,7 @@ class GraphSyntaxError(ValueError):
 
 
 class Scanner:
-    """Reads `text` from the left. Space and comments (`# …`) before a token are skipped."""
+    """A position in `text`; methods consume tokens from it. Space and comments (`# …`) before a token are skipped."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -45,19 +45,19 @@ class Scanner:
         """Consume and return a match of `pattern`; None where it does not match."""
         if skip:
             self.skip()
-        found = pattern.match(self.text, self.position)
-        if found is None:
+        match = pattern.match(self.text, self.position)
+        if match is None:
             return None
-        self.position = found.end()
-        return found.group()
+        self.position = match.end()
+        return match.group()
 
-    def at(self, symbol: str) -> bool:
+    def is_at(self, symbol: str) -> bool:
         self.skip()
         return self.text.startswith(symbol, self.position)
 
     def take(self, symbol: str) -> bool:
         """Consume `symbol` if it is next; return whether it was."""
-        if not self.at(symbol):
+        if not self.is_at(symbol):
             return False
         self.position += len(symbol)
         return True
@@ -67,7 +67,7 @@ class Scanner:
             self.fail(f"expected {symbol!r}, found {self.next_text()}")
 
     def next_text(self) -> str:
-        """Return the next text, for messages."""
+        """Return the text at the position, quoted for messages."""
         self.skip()
         rest = self.text[self.position : self.position + 20].split("\n")[0]
         return repr(rest) if rest else "the end of the text"

@@ -25,7 +25,7 @@ from typing import Any
 
 from autoconv.graph.attribute_text import quote, value_text
 from autoconv.graph.graph import Graph, Node, Span, Value, is_recursive
-from autoconv.graph.text_parser import Written
+from autoconv.graph.text_parser import GraphScope
 
 __all__ = ["to_text"]
 
@@ -43,19 +43,19 @@ def to_text(graph: Graph, spans: bool = False, attributes: Attributes = _own_att
     `attributes` returns the attributes to write of a node, its own by default. Raises ValueError for functions of one
     name that call each other.
     """
-    return "\n".join(_graph_lines(graph, spans, attributes, Written())) + "\n"
+    return "\n".join(_graph_lines(graph, spans, attributes, GraphScope())) + "\n"
 
 
-def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, written: Written) -> Iterator[str]:
+def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, written: GraphScope) -> Iterator[str]:
     written.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quote(graph.name)}({parameters}) {{"
     for node in graph.nodes:
         yield f"  {_node_text(node, spans, attributes(node))}{' {' if node.regions else ''}"
         for region in node.regions:
-            if is_recursive(node) and written.named(region.name) is region:
+            if is_recursive(node) and written.resolve(region.name) is region:
                 yield f"    again {quote(region.name)}"
-            elif region in written.around:
+            elif region in written.enclosing:
                 raise ValueError(f"two graphs around the call %{node.name} are named {region.name!r}")
             else:
                 yield from (f"    {line}" for line in _graph_lines(region, spans, attributes, written))

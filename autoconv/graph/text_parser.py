@@ -1,4 +1,4 @@
-"""Parser of graphs' text. Nothing in it is evaluated: a text is data."""
+"""Parser of graphs' text. No part of the text is evaluated."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ def from_text(text: str, ops: Mapping[str, Op]) -> Graph:
     """
     scanner = Scanner(text)
     try:
-        graph = _graph(scanner, ops, Written())
+        graph = _graph(scanner, ops, GraphScope())
     except RecursionError:
         scanner.fail("the text is nested too deeply")
     compute_effects(graph)
-    if not scanner.at("") or scanner.position != len(text):
+    if not scanner.is_at("") or scanner.position != len(text):
         scanner.fail(f"expected the end of the text, found {scanner.next_text()}")
     return graph
 
 
-class Written:
-    """Names in scope while a text is read or written: enclosing graphs, and the last earlier one of each name."""
+class GraphScope:
+    """The graphs that a name can refer to in a text: the enclosing ones, and the last finished one of each name."""
 
     def __init__(self) -> None:
-        self.around: list[Graph] = []
-        self._before: dict[str, Graph] = {}
+        self.enclosing: list[Graph] = []
+        self._finished: dict[str, Graph] = {}
 
     def begin(self, graph: Graph) -> None:
-        self.around.append(graph)
+        self.enclosing.append(graph)
 
     def end(self) -> None:
-        graph = self.around.pop()
-        self._before[graph.name] = graph
+        graph = self.enclosing.pop()
+        self._finished[graph.name] = graph
 
-    def named(self, name: str) -> Graph | None:
-        """Return the graph to which the name refers here."""
-        return next((graph for graph in reversed(self.around) if graph.name == name), self._before.get(name))
+    def resolve(self, name: str) -> Graph | None:
+        """Return the graph to which the name refers at this point, or None."""
+        return next((graph for graph in reversed(self.enclosing) if graph.name == name), self._finished.get(name))
 
 
-def _graph(scanner: Scanner, ops: Mapping[str, Op], written: Written) -> Graph:
+def _graph(scanner: Scanner, ops: Mapping[str, Op], written: GraphScope) -> Graph:
     if scanner.take("again"):
         scanner.skip()
         start = scanner.position
         name = scanner.name("the name of a graph")
-        known = written.named(name)
+        known = written.resolve(name)
         if known is None:
             scanner.fail(f"there is no graph {name!r} around or before this", start)
         return known
@@ -80,10 +80,10 @@ def _graph(scanner: Scanner, ops: Mapping[str, Op], written: Written) -> Graph:
         scanner.expect(":")
         values[name, 0] = graph.add_parameter(parse_type(scanner), name)
     scanner.expect("{")
-    while scanner.at("%"):
+    while scanner.is_at("%"):
         _node(scanner, graph, values, ops, written)
     scanner.expect("return")
-    while scanner.at("%") if not graph.outputs else scanner.take(","):
+    while scanner.is_at("%") if not graph.outputs else scanner.take(","):
         graph.outputs.append(_reference(scanner, values))
     scanner.expect("}")
     written.end()
@@ -95,17 +95,17 @@ def _node(
     graph: Graph,
     values: dict[tuple[str, int], Value],
     ops: Mapping[str, Op],
-    written: Written,
+    written: GraphScope,
 ) -> None:
     start = scanner.position
     name = _new_name(scanner, graph)
     scanner.expect("=")
     scanner.skip()
-    op_at = scanner.position
+    op_start = scanner.position
     op_name = scanner.name("the name of an op")
     op = ops.get(op_name)
     if op is None:
-        scanner.fail(f"there is no op named {op_name!r}", op_at)
+        scanner.fail(f"there is no op named {op_name!r}", op_start)
     inputs, attributes = _arguments(scanner, values)
     scanner.expect(":")
     types = _types(scanner)
@@ -130,7 +130,7 @@ def _arguments(scanner: Scanner, values: dict[tuple[str, int], Value]) -> tuple[
     while not scanner.take(")"):
         if inputs or attributes:
             scanner.expect(",")
-        if scanner.at("%"):
+        if scanner.is_at("%"):
             if attributes:
                 scanner.fail("an input stands before the attributes")
             inputs.append(_reference(scanner, values))

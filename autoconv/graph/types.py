@@ -113,7 +113,7 @@ class VariantType:
 
 @dataclass(frozen=True, slots=True)
 class ObjectType:
-    """A Python object that the running graph makes, holds and changes: text, a list of anything, an exception.
+    """A Python object of the running graph, such as a text, a list of anything, or an exception.
 
     Two values of this type may alias; `kind` is the name of the class where it is known, else "any".
     """

@@ -23,13 +23,13 @@ def verify(graph: Graph) -> None:
     _verify_graph(graph, graph.name, set())
 
 
-def agree(first: Type, second: Type) -> bool:
-    """Return whether one value could have both types; the dtype of a weak type may be widened to a typed one."""
+def may_agree(first: Type, second: Type) -> bool:
+    """Return whether one value may have both types; the dtype of a weak type may be widened to a typed one."""
     if isinstance(first, TensorType) and isinstance(second, TensorType):
         if not shapes_compatible(first.shape, second.shape):
             return False
     elif isinstance(first, TupleType) and isinstance(second, TupleType):
-        return len(first.items) == len(second.items) and all(map(agree, first.items, second.items))
+        return len(first.items) == len(second.items) and all(map(may_agree, first.items, second.items))
     try:
         join(first, second)
     except NoCommonType:
@@ -55,7 +55,7 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
         where = f"{path}: node %{node.name} ({node.op.name})"
         _check_name(where, node.name, names)
         for position, value in enumerate(node.inputs):
-            _check_made(f"{where}: input {position}", value, graph, values)
+            _check_definition(f"{where}: input {position}", value, graph, values)
         _check_results(where, node, graph)
         _check_regions(where, node)
         for position, region in enumerate(node.regions):
@@ -64,7 +64,7 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
         _check_effects(where, node)
         values.update(node.results)
     for position, value in enumerate(graph.outputs):
-        _check_made(f"{path}: output {position}", value, graph, values)
+        _check_definition(f"{path}: output {position}", value, graph, values)
 
 
 def _check_name(where: str, name: str, names: set[str]) -> None:
@@ -73,7 +73,7 @@ def _check_name(where: str, name: str, names: set[str]) -> None:
     names.add(name)
 
 
-def _check_made(where: str, value: Value, graph: Graph, values: set[Value]) -> None:
+def _check_definition(where: str, value: Value, graph: Graph, values: set[Value]) -> None:
     if value in values:
         return
     if value.graph is not graph:
@@ -110,8 +110,8 @@ def _check_cond(where: str, node: Node) -> None:
     if isinstance(index, TensorType) and index.dtype.is_bool and len(node.regions) != 2:
         raise VerificationError(f"{where} has {len(node.regions)} arms for a bool")
     for arm in node.regions:
-        _check_takes(where, arm, captures, "capture")
-        _check_gives(where, arm, [value.type for value in node.results], "result")
+        _check_parameters(where, arm, captures, "capture")
+        _check_outputs(where, arm, [value.type for value in node.results], "result")
 
 
 def _check_while(where: str, node: Node) -> None:
@@ -124,24 +124,28 @@ def _check_while(where: str, node: Node) -> None:
         raise VerificationError(f"{where} has {len(node.results)} results for {size} values of state")
     test, body = node.regions
     for region in node.regions:
-        _check_takes(where, region, [value.type for value in node.inputs], "input")
+        _check_parameters(where, region, [value.type for value in node.inputs], "input")
     for position, value in enumerate(node.results):
         before = node.inputs[position].type
-        if not agree(before, value.type):
+        if not may_agree(before, value.type):
             raise VerificationError(f"{where}: state {position} is {before} before the loop and {value.type} after it")
     if len(test.outputs) != 1:
         raise VerificationError(f"{where}: the test has {len(test.outputs)} outputs, it needs one")
-    answer = test.outputs[0].type
-    if not (isinstance(answer, TensorType) and answer.dtype.is_bool and shapes_compatible(answer.shape, ())):
-        raise VerificationError(f"{where}: the test gives {answer}, it has to give a bool scalar")
-    _check_gives(where, body, [value.type for value in body.parameters[:size]], "value of state")
+    condition_type = test.outputs[0].type
+    if not (
+        isinstance(
+            condition_type, TensorType
+        ) and condition_type.dtype.is_bool and shapes_compatible(condition_type.shape, ())
+    ):
+        raise VerificationError(f"{where}: the test gives {condition_type}, it has to give a bool scalar")
+    _check_outputs(where, body, [value.type for value in body.parameters[:size]], "value of state")
 
 
 def _check_call(where: str, node: Node) -> None:
     if len(node.regions) != 1:
         raise VerificationError(f"{where} has {len(node.regions)} regions, it needs one")
-    _check_takes(where, node.regions[0], [value.type for value in node.inputs], "argument")
-    _check_gives(where, node.regions[0], [value.type for value in node.results], "result")
+    _check_parameters(where, node.regions[0], [value.type for value in node.inputs], "argument")
+    _check_outputs(where, node.regions[0], [value.type for value in node.results], "result")
 
 
 def _check_try(where: str, node: Node) -> None:
@@ -149,29 +153,33 @@ def _check_try(where: str, node: Node) -> None:
         raise VerificationError(f"{where} has {len(node.regions)} regions, it needs a body and two ends")
     body, normal, handler = node.regions
     captures = [value.type for value in node.inputs]
-    _check_takes(where, body, captures, "capture")
-    _check_takes(where, normal, [*(value.type for value in body.outputs), *captures], "input")
-    _check_takes(where, handler, [ObjectType(), *captures], "input")
+    _check_parameters(where, body, captures, "capture")
+    _check_parameters(where, normal, [*(value.type for value in body.outputs), *captures], "input")
+    _check_parameters(where, handler, [ObjectType(), *captures], "input")
     for end in (normal, handler):
-        _check_gives(where, end, [value.type for value in node.results], "result")
+        _check_outputs(where, end, [value.type for value in node.results], "result")
 
 
-def _check_takes(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+def _check_parameters(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
     types_of_region = [value.type for value in region.parameters]
     _check_pairs(f"{where}: the region {region.name!r}", "parameter", types_of_region, what, types)
 
 
-def _check_gives(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+def _check_outputs(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
     types_of_region = [value.type for value in region.outputs]
     _check_pairs(f"{where}: the region {region.name!r}", "output", types_of_region, what, types)
 
 
-def _check_pairs(where: str, own: str, types_found: Sequence[Type], other: str, types: Sequence[Type]) -> None:
-    if len(types_found) != len(types):
-        raise VerificationError(f"{where} has {_count(len(types_found), own)} for {_count(len(types), other)}")
-    for position, (a, b) in enumerate(zip(types_found, types, strict=True)):
-        if not agree(a, b):
-            raise VerificationError(f"{where} has {a} as {own} {position}, its node has {b} as {other}")
+def _check_pairs(
+    where: str, actual_noun: str, actual_types: Sequence[Type], expected_noun: str, expected_types: Sequence[Type]
+) -> None:
+    if len(actual_types) != len(expected_types):
+        raise VerificationError(
+            f"{where} has {_count(len(actual_types), actual_noun)} for {_count(len(expected_types), expected_noun)}"
+        )
+    for position, (a, b) in enumerate(zip(actual_types, expected_types, strict=True)):
+        if not may_agree(a, b):
+            raise VerificationError(f"{where} has {a} as {actual_noun} {position}, its node has {b} as {expected_noun}")
 
 
 def _count(number: int, noun: str) -> str:
@@ -187,14 +195,14 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
 
 
 def _check_rule(where: str, node: Node) -> None:
-    """Check declared types against the type rule: they may be wider or narrower, if one value fits both."""
+    """Check declared types against the type rule: they may be wider or narrower, if one value may have both."""
     inputs = [value.type for value in node.inputs]
     try:
         types = node.op.result_types(inputs, node.attributes, node.regions)
     except (TypeError, ValueError) as error:
         raise VerificationError(f"{where}: its rule refuses ({_texts(inputs)}): {error}") from error
     declared = [value.type for value in node.results]
-    if len(types) != len(declared) or not all(map(agree, types, declared)):
+    if len(types) != len(declared) or not all(map(may_agree, types, declared)):
         raise VerificationError(
             f"{where} is declared to give ({_texts(declared)}), but its rule says ({_texts(types)})"
         )

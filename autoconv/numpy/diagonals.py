@@ -22,7 +22,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
-from autoconv.runtime.arrays.read_only import read_only
+from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -125,7 +125,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> T
     flat = apply("reshape", turned, shape=(*lead, rows * columns))  # the diagonal is a slice of it
     stop = first + (count - 1) * step + 1 if count else first
     spec = (*(Slice(),) * len(left), Slice(first, stop, step))
-    return read_only(apply("get_item", flat, spec=spec))
+    return mark_read_only(apply("get_item", flat, spec=spec))
 
 
 @computes("linalg.trace")

@@ -16,8 +16,8 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import holds_numbers, number_as, refuse_warning, to_elements
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, name_of, numpy_named, plain
+from autoconv.runtime.arrays.assigned_values import convert_number, convert_numbers, holds_numbers, refuse_warning
+from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, find_numpy_function, qualified_name, tensors_to_arrays
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.support.spans import current_place
@@ -71,7 +71,7 @@ def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     return register
 
 
-named = numpy_named
+named = find_numpy_function
 
 
 def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,8 +81,8 @@ def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callabl
             return compute(*args, **kwargs)
         except NotStaged as error:
             if current_region() is None:
-                return function(*plain(args), **plain(kwargs))
-            raise refusal(name_of(function), error) from None
+                return function(*tensors_to_arrays(args), **tensors_to_arrays(kwargs))
+            raise refusal(qualified_name(function), error) from None
 
     return present_errors(run)
 
@@ -104,7 +104,7 @@ def tensor(x: Any, dtype: Any = None) -> Tensor:
     if x_tensor is None:
         return _tensor_of_plain(x, dtype)
     if x_tensor.weak:
-        return number_as(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
+        return convert_number(x_tensor, as_dtype(numpy_dtype(dtype)) if dtype is not None else x_tensor.type.dtype)
     return x_tensor if dtype is None else cast(x_tensor, dtype)
 
 
@@ -135,7 +135,7 @@ def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if type(x) in _WEAK:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
-        array = to_elements(x, as_dtype(numpy_dtype(dtype)))
+        array = convert_numbers(x, as_dtype(numpy_dtype(dtype)))
     else:
         array = np.asarray(x)
         if array.dtype == object or array.dtype.kind not in "biufcV":

@@ -28,7 +28,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
-from autoconv.runtime.arrays.read_only import read_only
+from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.arrays.windows import window_axes
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
@@ -178,7 +178,7 @@ def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
 @computes("broadcast_to")
 def broadcast_to(array: TensorLike, shape: ShapeLike, subok: bool = False) -> Tensor:
     vector, static = shape_argument(shape)
-    return read_only(apply("broadcast_to", tensor(array), *vector, shape=static))
+    return mark_read_only(apply("broadcast_to", tensor(array), *vector, shape=static))
 
 
 @computes("lib.stride_tricks.sliding_window_view")
@@ -190,7 +190,7 @@ def sliding_window_view(
     array = tensor(x)
     lengths = window_shape if isinstance(window_shape, (list, tuple)) else (window_shape,)
     axes, lengths = window_axes(known_shape(array), tuple(map(integer, lengths)), axis)
-    return read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
+    return mark_read_only(apply("sliding_windows", array, axes=axes, lengths=lengths))
 
 
 @computes("broadcast_arrays")

@@ -31,7 +31,7 @@ from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
-from autoconv.runtime.arrays.read_only import read_only
+from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.objects.number_methods import number_attribute
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -92,7 +92,7 @@ def real(val: Any) -> Any:
 @computes("imag")
 def imag(val: TensorLike) -> Any:
     part = _imaginary(val)
-    return part if is_weak(val) or tensor(val).dtype.is_complex else read_only(part)
+    return part if is_weak(val) or tensor(val).dtype.is_complex else mark_read_only(part)
 
 
 def _imaginary(val: Any) -> Any:

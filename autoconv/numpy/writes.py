@@ -9,7 +9,7 @@ import numpy as np
 from autoconv.errors import ItemAssignmentError
 from autoconv.numpy.operands import cast, numpy_dtype_of, refuse, tensor
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.arrays.assigned_values import may_fit
+from autoconv.runtime.arrays.assigned_values import may_broadcast
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -38,7 +38,7 @@ def write_into(
             f"'{casting}'"
         )
     place, shape = np.shape(out), result.type.shape
-    if shape is not None and None not in (*place, *shape) and not may_fit(place, shape):
+    if shape is not None and None not in (*place, *shape) and not may_broadcast(place, shape):
         raise ValueError(f"non-broadcastable output operand with shape {place} doesn't match {shape}")
     value = cast(result, dtype)
     if where is not True:

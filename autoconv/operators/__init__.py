@@ -101,7 +101,7 @@ from autoconv.operators.values.items import (
     slice,
 )
 from autoconv.operators.values.membership import in_, not_in
-from autoconv.runtime.recording.activity import follow
+from autoconv.runtime.recording.activity import register_listener
 
 # Operators with a cheaper version for use while this thread records nothing: it runs the function as written.
 _TRACED = {"call": call, **{_name: quiet_2(getattr(_set_operators, _name)) for _name in _set_operators.NATIVE}}
@@ -116,7 +116,7 @@ def _set_untraced(now: object) -> None:
     globals().update(_UNTRACED if now is True else _TRACED)
 
 
-follow(_set_untraced)
+register_listener(_set_untraced)
 
 __module__ = __name__  # for code that reads `__module__` of everything in its namespace
 

@@ -29,11 +29,11 @@ class GraphBuilder:
         op = OPS.get(name)
         if op is None:
             raise AttributeError(f"there is no op named {name!r}")
-        op_found: Op = op
+        known_op: Op = op
 
         def apply(*operands: Any, **attributes: Any) -> Any:
-            inputs = [self._value(op_found, x, i, operands) for i, x in enumerate(operands)]
-            results = self.graph.add(op_found, inputs, attributes, span=self.span).results
+            inputs = [self._value(known_op, x, i, operands) for i, x in enumerate(operands)]
+            results = self.graph.add(known_op, inputs, attributes, span=self.span).results
             return results[0] if len(results) == 1 else results
 
         return apply
@@ -43,10 +43,10 @@ class GraphBuilder:
             return operand
         if isinstance(operand, (np.ndarray, np.generic)):
             return self.constant(value=np.asarray(operand))
-        met = _type_to_share(op, position, operands)
-        if met is None:
+        shared_type = _type_to_share(op, position, operands)
+        if shared_type is None:
             return self.constant(value=np.asarray(operand))
-        return self.constant(value=_as_dtype(operand, met.dtype), weak=met.weak)
+        return self.constant(value=_as_dtype(operand, shared_type.dtype), weak=shared_type.weak)
 
 
 def _type_to_share(op: Op, position: int, operands: Sequence[Any]) -> TensorType | None:

@@ -1,4 +1,4 @@
-"""Optimisation passes: each is one file and one row of THE TABLE, maps a graph to another, and can be skipped.
+"""Optimisation passes: each is one file and one row of `OPTIMISATIONS`, maps a graph to another, and can be skipped.
 
 None of them changes what a graph computes: results are equal bit by bit with any subset of them. The exception:
 powers that become products, see `simplify`, differ by a unit in the last place.
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from autoconv.graph.graph import Graph
 from autoconv.graph.verify import verify
-from autoconv.optimise.common import share_common
+from autoconv.optimise.common import merge_common_subexpressions
 from autoconv.optimise.dead import remove_dead
 from autoconv.optimise.fold import fold_constants
-from autoconv.optimise.forward_stores import forward
+from autoconv.optimise.forward_stores import forward_array_stores
 from autoconv.optimise.hoist import hoist_invariants
 from autoconv.optimise.inline import inline_calls
-from autoconv.optimise.lists_as_arrays import with_arrays
+from autoconv.optimise.lists_as_arrays import replace_lists_by_arrays
 from autoconv.optimise.masked_elements import mask_elements
-from autoconv.optimise.promote_arrays import promote
+from autoconv.optimise.promote_arrays import promote_read_only_arrays
 from autoconv.optimise.simplify import simplify_nodes
 from autoconv.optimise.unbox import unbox_lists
 
@@ -42,12 +42,12 @@ class Optimisation:
 OPTIMISATIONS = (
     Optimisation(name="inline", transform=inline_calls),  # first: it exposes more to the other passes
     Optimisation(name="unbox", transform=unbox_lists),  # before the rest, which optimise numbers, not objects
-    Optimisation(name="forward", transform=forward),  # before promote: fewer arrays are written
-    Optimisation(name="promote", transform=promote),
+    Optimisation(name="forward", transform=forward_array_stores),  # before promote: fewer arrays are written
+    Optimisation(name="promote", transform=promote_read_only_arrays),
     Optimisation(name="fold", transform=fold_constants),
-    Optimisation(name="list_arrays", transform=with_arrays),  # after fold, which finds constant lengths
+    Optimisation(name="list_arrays", transform=replace_lists_by_arrays),  # after fold, which finds constant lengths
     Optimisation(name="simplify", transform=simplify_nodes),
-    Optimisation(name="common", transform=share_common),
+    Optimisation(name="common", transform=merge_common_subexpressions),
     Optimisation(name="masked", transform=mask_elements),  # after common, which joins equal masks
     Optimisation(name="hoist", transform=hoist_invariants),
     Optimisation(name="dead", transform=remove_dead),  # last: removes what the others leave unused

@@ -25,7 +25,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.escape import escaping_arrays
 
 
-def share_common(graph: Graph, contract: str = "function") -> Graph:
+def merge_common_subexpressions(graph: Graph, contract: str = "function") -> Graph:
     """Merge equal nodes into the first of them, separately in each region.
 
     Nodes that may raise merge too: the first raises before the second could. Reads of a resource merge if no write lies

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copied_regions, is_recursive
+from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType, Type
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
@@ -26,13 +26,14 @@ def remove_dead(graph: Graph, contract: str = "function") -> Graph:
     """Remove unused nodes, in regions too.
 
     Nodes that write, print or draw stay; those that at most raise are removed under the "function" contract only.
-    Unused results of a cond or a call are removed, with the region outputs and captures behind them. So is loop state
-    that only feeds itself. Recursive functions keep all of theirs. The graph keeps its own parameters and outputs.
+    Unused results of a cond or a call are removed, with the region outputs and captures that only they need. So is loop
+    state that only feeds itself. Calls of recursive functions keep all results, and the graph its parameters and
+    outputs.
     """
     live = _Liveness(graph, contract)
-    if all(map(live.is_whole, graph.walk())):
+    if all(map(live.is_fully_live, graph.walk())):
         return graph
-    copy = _rebuilt(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
+    copy = _rebuild(graph, live, range(len(graph.outputs)), range(len(graph.parameters)), {})
     compute_effects(copy)
     return copy
 
@@ -55,13 +56,13 @@ class _Liveness:
         self.nodes: set[Node] = set()
         self.values: set[Value] = set()
         self._owners: dict[Graph, list[Node]] = {}
-        self._places: dict[Node, Graph] = {}
+        self._regions: dict[Node, Graph] = {}
         self._pending: list[Value] = []
         nodes = list(graph.walk())
         for node in nodes:
             for region in node.regions:
                 self._owners.setdefault(region, []).append(node)
-                self._places.update((inner, region) for inner in region.nodes)
+                self._regions.update((inner, region) for inner in region.nodes)
         for node in nodes:
             if _must_run(node, contract):
                 self._run(node)
@@ -70,14 +71,14 @@ class _Liveness:
             self._visit(self._pending.pop())
 
     def _run(self, node: Node) -> None:
-        """Mark a node that must run live, and the nodes in whose regions it is."""
+        """Mark a node that must run as live, and the nodes whose regions contain it."""
         pending = [node]
         while pending:
             node = pending.pop()
             if node in self.nodes:
                 continue
             self._use_node(node)
-            pending.extend(self._owners.get(self._places.get(node), ()))  # type: ignore[arg-type]
+            pending.extend(self._owners.get(self._regions.get(node), ()))  # type: ignore[arg-type]
 
     def _use(self, *values: Value) -> None:
         fresh = [value for value in values if value not in self.values]
@@ -118,12 +119,12 @@ class _Liveness:
             self._use(*(region.outputs[index] for region in node.regions))
 
     def _use_state(self, loop: Node, position: int) -> None:
-        """Mark a loop's state at a position live as a whole: initial value, parameters, body output and result."""
+        """Mark all parts of a loop's state at a position as live: initial value, parameters, body output and result."""
         _, body = loop.regions
         self._use(loop.inputs[position], loop.results[position], body.outputs[position])
         self._use(*(region.parameters[position] for region in loop.regions))
 
-    def is_whole(self, node: Node) -> bool:
+    def is_fully_live(self, node: Node) -> bool:
         """Return whether a node is live, with all its results and captures."""
         if node not in self.nodes or not _is_trimmed(node):
             return node in self.nodes
@@ -148,17 +149,17 @@ def _must_run(node: Node, contract: str) -> bool:
 
 def _may_not_fit(node: Node) -> bool:
     """Return whether a `reshape` may raise at run time because of symbolic sizes."""
-    x, made = node.inputs[0].type, node.results[0].type
-    assert isinstance(x, TensorType) and isinstance(made, TensorType)
-    if x.shape is None or made.shape is None:
+    x, result = node.inputs[0].type, node.results[0].type
+    assert isinstance(x, TensorType) and isinstance(result, TensorType)
+    if x.shape is None or result.shape is None:
         return True
     is_open = not all(isinstance(d, int) for d in x.shape)
     if len(node.inputs) == 1:  # a size of -1 is inferred, and accepts any input if all others are 1
         return is_open and any(d not in (-1, 1) for d in node.attributes["shape"])
-    return is_open or not all(isinstance(d, int) for d in made.shape)
+    return is_open or not all(isinstance(d, int) for d in result.shape)
 
 
-def _rebuilt(
+def _rebuild(
     graph: Graph, live: _Liveness, outputs: Sequence[int], parameters: Sequence[int], copies: dict[Graph, Graph]
 ) -> Graph:
     copy = copies[graph] = Graph(graph.name)
@@ -172,10 +173,10 @@ def _rebuilt(
         if _is_trimmed(node):
             _rebuild_control(copy, node, live, values, copies)
             continue
-        whole = copied_regions(
-            node, copies, lambda r: _rebuilt(r, live, range(len(r.outputs)), range(len(r.parameters)), copies)
+        regions = copy_regions(
+            node, copies, lambda r: _rebuild(r, live, range(len(r.outputs)), range(len(r.parameters)), copies)
         )
-        append_copy(copy, node, values, whole)
+        append_copy(copy, node, values, regions)
     copy.outputs = [values[graph.outputs[position]] for position in outputs]
     return copy
 
@@ -190,14 +191,14 @@ def _rebuild_control(
     if node.op.traits.repeats:
         test, body = node.regions
         regions = [
-            _rebuilt(test, live, [0], parameters, copies),
-            _rebuilt(body, live, results, parameters, copies),
+            _rebuild(test, live, [0], parameters, copies),
+            _rebuild(body, live, results, parameters, copies),
         ]
         attributes |= {"state": len(results)}
     else:
-        regions = [_rebuilt(region, live, results, parameters, copies) for region in node.regions]
+        regions = [_rebuild(region, live, results, parameters, copies) for region in node.regions]
     types: list[Type] = [node.results[position].type for position in results]
-    copied = copy.add_for(
+    copied = copy.add_replacement(
         node, node.op, [values[value] for value in inputs], attributes, regions, types,
     )  # fmt: skip
     values.update(zip((node.results[position] for position in results), copied.results, strict=True))

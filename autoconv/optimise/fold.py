@@ -62,7 +62,7 @@ class _Folder(Rewriter[None]):
         super().__init__(graph, shared, copies)
         self.constants: dict[Value, np.ndarray] = {}
 
-    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Folder:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Folder:
         inner = _Folder(region, None, self.copies)
         constants = _constant_parameters(node, inputs, self.constants)
         inner.constants.update((inner.copy.parameters[position], array) for position, array in constants.items())
@@ -123,13 +123,13 @@ def _evaluate(
     results = output if isinstance(output, tuple) else (output,)
     if len(results) != len(node.results):
         return None
-    folded = []
+    arrays_of_results = []
     for result, value in zip(results, node.results, strict=True):
         array = _as_type(result, value.type)
         if array is None:
             return None
-        folded.append(array)
-    return folded
+        arrays_of_results.append(array)
+    return arrays_of_results
 
 
 def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
@@ -162,7 +162,7 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
 def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
     assert isinstance(value.type, TensorType)
     attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.weak else {})}
-    return copy.add_for(node, OPS["constant"], (), attributes).results[0]
+    return copy.add_replacement(node, OPS["constant"], (), attributes).results[0]
 
 
 def _taken_arm(
@@ -172,10 +172,10 @@ def _taken_arm(
     if not node.op.traits.selects or inputs[0] not in constants:
         return None
     index = constants[inputs[0]].item()
-    chosen = (0 if index else 1) if isinstance(index, bool) else index
-    if not 0 <= chosen < len(node.regions):
+    position = (0 if index else 1) if isinstance(index, bool) else index
+    if not 0 <= position < len(node.regions):
         return None
-    arm = node.regions[chosen]
+    arm = node.regions[position]
     pairs = [
         *zip((value.type for value in inputs[1:]), (value.type for value in arm.parameters), strict=True),
         *zip((value.type for value in arm.outputs), (value.type for value in node.results), strict=True),

@@ -36,13 +36,13 @@ from autoconv.ops.analysis.extents import Extents
 from autoconv.ops.rules import is_sure_to_fit
 
 
-def forward(graph: Graph, contract: str = "function") -> Graph:
+def forward_array_stores(graph: Graph, contract: str = "function") -> Graph:
     """Forward stores in a graph and its regions, each on its own."""
     return _Forwarder(graph, None).run() if any(map(_makes_array, graph.walk())) else graph
 
 
 class _Forwarder(Rewriter[None]):
-    """`_contents` maps arrays that are not materialised to their contents.
+    """The pass over one graph. `_contents` maps arrays that are not materialised to their contents.
 
     `_materialised_before` maps a node to the arrays that have to be materialised before it.
     """
@@ -58,7 +58,7 @@ class _Forwarder(Rewriter[None]):
             self._materialise(self._materialised_before.get(node, ()))
             super().append([node])
 
-    def rebuilt(self) -> Graph:
+    def rebuild(self) -> Graph:
         self.append(self.graph.nodes)
         self._materialise(value for value in dict.fromkeys(self.graph.outputs) if value in self._contents)
         self.copy.outputs = [self.output(i, value) for i, value in enumerate(self.graph.outputs)]
@@ -67,13 +67,13 @@ class _Forwarder(Rewriter[None]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         name = node.op.name
         if name in ("array_of", "array_new") and node.results[0] in self._forwarded:
-            contents = inputs[0] if inputs else self._filled(node)
+            contents = inputs[0] if inputs else self._add_filled(node)
             self._contents[node.results[0]] = contents
             return [contents]
         if name == "array_load" and node.inputs[0] in self._contents:
             return [self._contents[node.inputs[0]]]
         if name == "array_store" and node.inputs[0] in self._contents:
-            self._contents[node.inputs[0]] = self._stored(node, inputs[1])
+            self._contents[node.inputs[0]] = self._convert_stored(node, inputs[1])
             return []
         if name == "numpy_shapes" and not self._contents.keys().isdisjoint(node.inputs):
             return []  # the sizes are known to be equal
@@ -85,16 +85,16 @@ class _Forwarder(Rewriter[None]):
             if contents is not None:
                 creation = array.node
                 assert creation is not None
-                again = self.copy.add(OPS["array_of"], [contents], name=creation.name, span=creation.span)
-                self.values[array] = again.results[0]
+                copy = self.copy.add(OPS["array_of"], [contents], name=creation.name, span=creation.span)
+                self.values[array] = copy.results[0]
 
-    def _filled(self, node: Node) -> Value:
+    def _add_filled(self, node: Node) -> Value:
         shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
         attributes = {"value": np.array(fill, dtype.numpy), "weak": False}
         number = self.copy.add(OPS["constant"], (), attributes, span=node.span).results
         return self.copy.add(OPS["fill"], number, {"shape": shape}, span=node.span).results[0]
 
-    def _stored(self, node: Node, value: Value) -> Value:
+    def _convert_stored(self, node: Node, value: Value) -> Value:
         """Return the value with the dtype and the shape of the array."""
         array: Any = node.inputs[0].type
         stored_type: Any = value.type
@@ -143,14 +143,16 @@ def _is_forwarded(node: Node, array: Value, extents: Extents) -> bool:
         return extents.are_equal(*node.inputs)
     if node.op.name != "array_store" or node.inputs[1] is array:
         return False
-    into, value = array.type, node.inputs[1].type
-    if not isinstance(into, ArrayType) or not isinstance(value, TensorType):
+    target_type, value_type = array.type, node.inputs[1].type
+    if not isinstance(target_type, ArrayType) or not isinstance(value_type, TensorType):
         return False
-    if not np.can_cast(value.dtype.numpy, into.dtype.numpy, "safe" if not value.weak else "same_kind"):
+    if not np.can_cast(value_type.dtype.numpy, target_type.dtype.numpy, "safe" if not value_type.weak else "same_kind"):
         return False
-    if value.shape == into.shape:
-        return None not in into.shape or extents.are_equal(array, node.inputs[1])
-    return all(isinstance(size, int) for size in into.shape) and is_sure_to_fit(into.shape, value.shape)
+    if value_type.shape == target_type.shape:
+        return None not in target_type.shape or extents.are_equal(array, node.inputs[1])
+    return all(
+        isinstance(size, int) for size in target_type.shape
+    ) and is_sure_to_fit(target_type.shape, value_type.shape)
 
 
-__all__ = ["forward"]
+__all__ = ["forward_array_stores"]

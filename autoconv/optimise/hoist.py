@@ -47,7 +47,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.rules import element_count
 
-# Ops that cost nothing inside of a loop, besides views and generated elements, which backends do not materialise.
+# Ops that are free in a loop. Views and generated elements are free too: backends do not materialise them.
 _FREE = frozenset({"constant", "absent", "broadcast_to"})
 
 
@@ -75,25 +75,25 @@ def _lift(
 ) -> tuple[list[Value], list[Graph]]:
     """Return the inputs and regions of a loop after moving its invariant nodes to `outer`."""
     lifted: list[tuple[Graph, Value, Value]] = []  # (region, value in the region, value in `outer`)
-    gone: set[Node] = set()
+    lifted_nodes: set[Node] = set()
     for region in regions:
-        outside = _Available(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
+        available = _Available(outer, dict(zip(region.parameters[state:], inputs[state:], strict=True)))
         for node in region.nodes:
-            if not outside.reaches(node):
+            if not available.can_lift(node):
                 continue
             traits = node.op.traits
             if traits.view or traits.generates or reads_only_shapes(node) or node.op.name in _FREE:
-                outside.free.update(node.results)
+                available.free.update(node.results)
             elif node.inputs and (not node.op.traits.elementwise or _does_not_grow(node)):
-                gone.add(node)
-                lifted += [(region, value, lifted_value) for value, lifted_value in outside.lift(node)]
+                lifted_nodes.add(node)
+                lifted += [(region, value, lifted_value) for value, lifted_value in available.lift(node)]
     if not lifted:
         return inputs, list(regions)
-    used = {value for region in regions for node in region.nodes if node not in gone for value in node.inputs}
+    used = {value for region in regions for node in region.nodes if node not in lifted_nodes for value in node.inputs}
     used.update(value for region in regions for value in region.outputs)
     carried = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
-    rebuilt = [_rebuilt(region, gone, carried) for region in regions]
-    return [*inputs, *(lifted_value for _, _, lifted_value in carried)], rebuilt
+    new_regions = [_rebuild(region, lifted_nodes, carried) for region in regions]
+    return [*inputs, *(lifted_value for _, _, lifted_value in carried)], new_regions
 
 
 class _Available:
@@ -107,7 +107,7 @@ class _Available:
         self._available = available
         self.free: set[Value] = set()
 
-    def reaches(self, node: Node) -> bool:
+    def can_lift(self, node: Node) -> bool:
         if node.effects is not Effects.PURE or node.regions or not node.results:
             return False
         if not all(isinstance(value.type, TensorType) for value in (*node.inputs, *node.results)):
@@ -115,7 +115,7 @@ class _Available:
         return all(value in self._available or value in self.free for value in node.inputs)
 
     def lift(self, node: Node) -> list[tuple[Value, Value]]:
-        """Add the node to the enclosing graph; return pairs of its results, in the region and there."""
+        """Copy the node to the enclosing graph; return pairs of its results in the region and in that graph."""
         node_copy = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
         pairs = list(zip(node.results, node_copy.results, strict=True))
         self._available.update(pairs)
@@ -135,14 +135,14 @@ def _does_not_grow(node: Node) -> bool:
     return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
 
 
-def _rebuilt(region: Graph, gone: set[Node], carried: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+def _rebuild(region: Graph, lifted_nodes: set[Node], carried: Sequence[tuple[Graph, Value, Value]]) -> Graph:
     copy, values = begin_copy(region)
     for owner, value, _ in carried:
         parameter = copy.add_parameter(value.type, value.name)
         if owner is region:
             values[value] = parameter
     for node in region.nodes:
-        if node not in gone:
+        if node not in lifted_nodes:
             append_copy(copy, node, values)
     copy.outputs = [values[value] for value in region.outputs]
     return copy

@@ -25,8 +25,8 @@ from autoconv.graph.graph import (
     Span,
     Value,
     clone,
-    copied_regions,
     copy_node,
+    copy_regions,
     has_recursion,
     is_recursive,
 )
@@ -52,18 +52,18 @@ def _inline(copy: Graph, node: Node, inputs: list[Value], caller: Span | None) -
     called, span = node.regions[0], _append_caller(node.span, caller)
     values = dict(zip(called.parameters, inputs, strict=True))
     for inner in called.nodes:
-        given = [values[value] for value in inner.inputs]
-        results = _inline(copy, inner, given, span)
+        operands = [values[value] for value in inner.inputs]
+        results = _inline(copy, inner, operands, span)
         if results is None:
-            regions = copied_regions(inner, {}, lambda region: _region(region, span))
-            node_copy = copy_node(copy, inner, given, regions)
+            regions = copy_regions(inner, {}, lambda region: _inline_region(region, span))
+            node_copy = copy_node(copy, inner, operands, regions)
             node_copy.span = _append_caller(inner.span, span)
             results = list(node_copy.results)
         values.update(zip(inner.results, results, strict=True))
     return [values[value] for value in called.outputs]
 
 
-def _region(region: Graph, caller: Span | None) -> Graph:
+def _inline_region(region: Graph, caller: Span | None) -> Graph:
     result = clone(region, lambda copy, node, inputs: _inline(copy, node, inputs, None))
     for node in result.walk():
         node.span = _append_caller(node.span, caller)

@@ -1,4 +1,4 @@
-"""Parameters whose values are given: constants take their places.
+"""Replacement of parameters by constants, for arguments that are fixed.
 
     before   graph f(%x: array<float64[?]>, %steps: int64) { … }
     after    graph f(%x: array<float64[?]>) {              with steps = 5
@@ -20,8 +20,8 @@ from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 
 
-def with_known_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
-    """Return the graph without the parameters at these positions, which are tensors of these values."""
+def fix_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
+    """Replace the parameters at the positions in `values`, which are tensors, by constants."""
     rewriter = Rewriter(graph, None)
     removed = []
     for position, value in values.items():
@@ -31,5 +31,9 @@ def with_known_parameters(graph: Graph, values: Mapping[int, object]) -> Graph:
         constant = rewriter.copy.add(OPS["constant"], (), {"value": array, "weak": parameter.type.weak})
         removed.append(rewriter.values[parameter])
         rewriter.values[parameter] = constant.results[0]
-    rewriter.copy.parameters = [one for one in rewriter.copy.parameters if not any(one is other for other in removed)]
+    rewriter.copy.parameters = [
+        parameter_copy for parameter_copy in rewriter.copy.parameters if not any(
+            parameter_copy is other for other in removed
+        )
+    ]
     return rewriter.run()

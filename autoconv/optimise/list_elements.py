@@ -12,13 +12,13 @@ Where a list keeps the constant length that it is reserved with, as a TensorArra
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ListType, NoCommonType, Shape, TensorType, Type, is_subtype, join
 
 
 def narrow_lists(graph: Graph) -> bool:
     """Narrow the types of lists that stay inside of this graph, in place; return whether any type changed."""
-    return _lists_of(graph).narrow()
+    return _collect_lists(graph).narrow()
 
 
 def array_types(graph: Graph) -> dict[Value, TensorType]:
@@ -26,10 +26,10 @@ def array_types(graph: Graph) -> dict[Value, TensorType]:
 
     Conservative, as `narrow_lists`; the arrays have static sizes but for the first one.
     """
-    return _lists_of(graph).arrays()
+    return _collect_lists(graph).arrays()
 
 
-def _lists_of(graph: Graph) -> _Lists:
+def _collect_lists(graph: Graph) -> _Lists:
     lists = _Lists()
     for value in (*graph.parameters, *graph.outputs):
         lists.spoil(value)
@@ -82,23 +82,23 @@ class _Lists:
     def _visit_node(self, node: Node) -> None:
         name, inputs = node.op.name, node.inputs
         if name == "list_empty":
-            self._grow(node.results[0])
+            self._note_growth(node.results[0])
         elif name == "list_reserve":
             self._lengths.append((node.results[0], _constant(inputs[0])))
         elif name in ("list_push", "list_pop"):
             self._join(inputs[0], node.results[0])
-            self._grow(inputs[0])
+            self._note_growth(inputs[0])
             self._pushed += [(inputs[0], value.type) for value in inputs[1:]]
         elif name == "list_set":
             self._join(inputs[0], node.results[0])
             self._pushed.append((inputs[0], inputs[2].type))
             if node.attributes.get("resize"):
-                self._grow(inputs[0])
+                self._note_growth(inputs[0])
         elif name == "list_stack" and _is_static(node.attributes.get("shape")):
             self._root(inputs[0])
             self._stacks.append(node)
         elif name in ("while", "cond", "call") and not is_recursive(node):
-            for source, target in edges(node):
+            for source, target in flow_edges(node):
                 assert source is not None  # there are no exceptions without a try
                 self._join(source, target)
         elif name == "list_get" and (_is_static(node.attributes.get("shape")) or _has_static_elements(inputs[0])):
@@ -110,7 +110,7 @@ class _Lists:
             for value in values:
                 self.spoil(value)
 
-    def _grow(self, value: Value) -> None:
+    def _note_growth(self, value: Value) -> None:
         self._lengths.append((value, None))
         self._growing.append(value)
 
@@ -118,12 +118,12 @@ class _Lists:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
         elements, lengths = self._elements(), self._known_lengths()
         excluded = {self._root(value) for value in (*self._excluded, *self._growing)}
-        made = {self._root(value) for value, _ in self._lengths} - excluded
+        created = {self._root(value) for value, _ in self._lengths} - excluded
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
             item = _item_of_array(value, elements.get(root))
-            if root in made and item is not None:
+            if root in created and item is not None:
                 result[value] = TensorType(item.dtype, (lengths[root], *(item.shape or ())))
             else:
                 excluded.add(root)
@@ -182,10 +182,10 @@ def _constant(value: Value) -> int | None:
 
 def _item_of_array(list_: Value, element: Type | None) -> TensorType | None:
     """Return the type of the elements written into a list if they fit into an array, else None."""
-    own = list_.type.element if isinstance(list_.type, ListType) else None
-    if not isinstance(element, TensorType) or not isinstance(own, TensorType) or own.weak:
+    declared = list_.type.element if isinstance(list_.type, ListType) else None
+    if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
         return None
-    return element if element.dtype is own.dtype and _is_static(element.shape) else None
+    return element if element.dtype is declared.dtype and _is_static(element.shape) else None
 
 
 def _has_static_elements(value: Value) -> bool:

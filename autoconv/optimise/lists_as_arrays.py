@@ -1,4 +1,4 @@
-"""Lists that keep the known length they are reserved with, and whose elements have one size, are arrays.
+"""Replace lists by arrays where they keep the length that they are reserved with and their elements have one size.
 
 A loop over a TensorArray then runs in place, without objects. Elements that were never written are zeros, as in lists.
 
@@ -38,8 +38,8 @@ from autoconv.optimise.specialise import CannotSpecialise, specialise
 Types = dict[Value, TensorType]
 
 
-def with_arrays(graph: Graph, contract: str = "function") -> Graph:
-    """Return the graph with arrays in place of such lists."""
+def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
+    """Return the graph with arrays in place of lists of fixed length with elements of one size."""
     if not any(node.op.name == "list_reserve" for node in graph.walk()):
         return graph
     try:
@@ -48,10 +48,10 @@ def with_arrays(graph: Graph, contract: str = "function") -> Graph:
         return graph
     # Items of an array of unknown length are read and written by kernels, which take longer than those of a list.
     types = {value: kind for value, kind in array_types(sized).items() if kind.shape and kind.shape[0] is not None}
-    return _Rewriter(sized, types).run() if types else graph
+    return _ListReplacer(sized, types).run() if types else graph
 
 
-class _Rewriter(Rewriter[Types]):
+class _ListReplacer(Rewriter[Types]):
     """Replaces the ops on these lists; `shared` has the arrays' types."""
 
     def type_of(self, value: Value) -> Type:
@@ -74,19 +74,19 @@ class _Rewriter(Rewriter[Types]):
             case "list_stack":
                 return [array]
             case "list_get":
-                place = self._place(node, array, inputs[1], wrap=wrap)
-                return [self._add(node, "get_item", array, place, spec=(At(INPUT),))]
+                position = self._position(node, array, inputs[1], wrap=wrap)
+                return [self._add(node, "get_item", array, position, spec=(At(INPUT),))]
         assert node.op.name == "list_set"
-        place = self._place(node, array, inputs[1], wrap=wrap, writes=True)
-        result = self._add(node, "set_item", array, inputs[2], place, spec=(At(INPUT),))
+        position = self._position(node, array, inputs[1], wrap=wrap, writes=True)
+        result = self._add(node, "set_item", array, inputs[2], position, spec=(At(INPUT),))
         result.type = self.type_of(node.results[0])
         return [result]
 
     def _add(self, node: Node, op: str, *inputs: Value, **attributes: object) -> Value:
         return self.copy.add(OPS[op], inputs, attributes, span=node.span).results[0]
 
-    def _place(self, node: Node, array: Value, index: Value, **how: bool) -> Value:
-        return self._add(node, "list_position", index, self._length(node, array, int64), **how)
+    def _position(self, node: Node, array: Value, index: Value, **attributes: bool) -> Value:
+        return self._add(node, "list_position", index, self._length(node, array, int64), **attributes)
 
     def _length(self, node: Node, array: Value, dtype: DType) -> Value:
         length = (array.shape or (None,))[0]

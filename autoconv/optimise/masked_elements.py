@@ -1,8 +1,8 @@
 """Compute on whole arrays where a program takes the elements at which a mask holds, computes, and puts them back.
 
-How many elements a mask takes is known only when the graph runs; whole arrays have sizes for which there is native
-code. An assignment under the mask selects between new and old elements, a reduction gets a neutral number where the
-mask does not hold.
+The number of elements under a mask is known only when the graph runs, while whole arrays have static sizes, for which
+there is native code. An assignment under the mask becomes a selection between new and old elements; a reduction gets
+its neutral element where the mask does not hold.
 
     before   graph f(%A: array<float64[4], [8]>, %x: float64[4], %m: bool[4]) {
                %taken = get_item(%x, %m, spec=(Mask(),)): float64[?]
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, own_effects
+from autoconv.graph.graph import Graph, Node, Value, op_effects
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.builder import GraphBuilder
@@ -39,12 +39,12 @@ _SPEC = (Mask(),)
 
 
 def mask_elements(graph: Graph, contract: str = "function") -> Graph:
-    """Replace what a graph and its regions do to the elements under a mask."""
-    is_any = any(_is_taken(node) or _is_set(node) for node in graph.walk())
-    return _OnWholeArrays(graph, None).run() if is_any else graph
+    """Replace operations on the elements under a mask by operations on whole arrays, in regions too."""
+    has_masks = any(_is_masked_load(node) or _is_masked_store(node) for node in graph.walk())
+    return _MaskRewriter(graph, None).run() if has_masks else graph
 
 
-def _is_taken(node: Node) -> bool:
+def _is_masked_load(node: Node) -> bool:
     """Return whether the node takes the elements at which a mask of known, fitting shape holds."""
     if node.op.name != "get_item" or node.attributes["spec"] != _SPEC or node.effects is not Effects.PURE:
         return False
@@ -52,34 +52,38 @@ def _is_taken(node: Node) -> bool:
     return shape is not None and None not in shape and bool(_rank(node.inputs[1]))
 
 
-def _is_set(node: Node) -> bool:
+def _is_masked_store(node: Node) -> bool:
     return node.op.name in ("array_set", "set_item") and node.attributes["spec"] == _SPEC
 
 
-class _OnWholeArrays(Rewriter[None]):
-    """`_masks` maps the values that are computed of taken elements alone to the mask and the shape of the whole."""
+class _MaskRewriter(Rewriter[None]):
+    """The pass over one graph.
+
+    `_masks` maps the values that are computed only from elements under a mask to the mask and the shape of the whole
+    array.
+    """
 
     def __init__(self, graph: Graph, shared: None, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
         self._masks: dict[Value, tuple[Value, tuple[Any, ...]]] = {}
         self._costs: dict[Value, int] = {}
-        self._whole: dict[Value, Value] = {}
+        self._whole_values: dict[Value, Value] = {}
         for node in graph.nodes:
-            self._note(node)
+            self._note_mask(node)
         self._replaced = {node for node in graph.nodes if self._rule(node) is not None}
-        self._kept = self._kept_values()
+        self._used = self._used_values()
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if node.results and node.results[0] in self._masks and node.results[0] not in self._kept:
+        if node.results and node.results[0] in self._masks and node.results[0] not in self._used:
             return inputs[:1]  # a placeholder: only nodes that are replaced use it
         rule = self._rule(node)
         return None if rule is None else rule(GraphBuilder(self.copy, node.span), node, inputs)
 
     # ---- analysis
 
-    def _note(self, node: Node) -> None:
-        """Note the result if it is computed elementwise of elements that one mask takes."""
-        if _is_taken(node):
+    def _note_mask(self, node: Node) -> None:
+        """Note the mask of the node's result, if it is computed elementwise from elements under one mask."""
+        if _is_masked_load(node):
             x, mask = node.inputs
             self._masks[node.results[0]] = mask, tuple(x.shape or ())
             self._costs[node.results[0]] = 0
@@ -87,19 +91,19 @@ class _OnWholeArrays(Rewriter[None]):
         if len(node.results) != 1 or not node.op.traits.elementwise or node.regions:
             return
         masks = {self._masks[value] for value in node.inputs if value in self._masks}
-        if len(masks) != 1 or own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:
+        if len(masks) != 1 or op_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:
             return
         ((mask, shape),) = masks
-        behind = len(shape) - _rank(mask)
-        if any(value not in self._masks and not _rank_is_at_most(value, behind) for value in node.inputs):
+        trailing_rank = len(shape) - _rank(mask)
+        if any(value not in self._masks and not _rank_is_at_most(value, trailing_rank) for value in node.inputs):
             return
         cost = node.op.traits.costly + max(self._costs.get(value, 0) for value in node.inputs)
         if cost <= _MOST_COSTLY:
             self._masks[node.results[0]] = mask, shape
             self._costs[node.results[0]] = cost
 
-    def _kept_values(self) -> set[Value]:
-        """Return the values that nodes which stay use, or the outputs."""
+    def _used_values(self) -> set[Value]:
+        """Return the masked values that are outputs or operands of nodes that are not replaced."""
         values = {value for value in self.graph.outputs if value in self._masks}
         for node in reversed(self.graph.nodes):
             is_unused = bool(node.results) and node.results[0] in self._masks and node.results[0] not in values
@@ -108,8 +112,8 @@ class _OnWholeArrays(Rewriter[None]):
         return values
 
     def _rule(self, node: Node) -> Callable[[GraphBuilder, Node, list[Value]], Sequence[Value]] | None:
-        if _is_set(node):
-            return self._set if self._can_set(node) else None
+        if _is_masked_store(node):
+            return self._store if self._can_store(node) else None
         if not node.inputs or node.inputs[0] not in self._masks or len(node.results) != 1:
             return None
         rule = _REDUCTIONS.get(node.op.name)
@@ -120,30 +124,30 @@ class _OnWholeArrays(Rewriter[None]):
 
     # ---- whole values
 
-    def whole(self, value: Value) -> Value:
-        """Return the value computed on whole arrays, or as it is if it is not computed of taken elements."""
+    def whole_value(self, value: Value) -> Value:
+        """Return the value computed on whole arrays; the value itself if it does not depend on a mask."""
         if value not in self._masks:
             return self.values[value]
-        if value not in self._whole:
+        if value not in self._whole_values:
             node = value.node
             assert node is not None
-            if _is_taken(node):
-                self._whole[value] = self.values[node.inputs[0]]
+            if _is_masked_load(node):
+                self._whole_values[value] = self.values[node.inputs[0]]
             else:
-                operands = [self.whole(each) for each in node.inputs]
-                total = self.copy.add_for(node, node.op, operands, node.attributes)
-                self._whole[value] = total.results[0]
-        return self._whole[value]
+                operands = [self.whole_value(operand) for operand in node.inputs]
+                whole_node = self.copy.add_replacement(node, node.op, operands, node.attributes)
+                self._whole_values[value] = whole_node.results[0]
+        return self._whole_values[value]
 
     def mask(self, b: GraphBuilder, value: Value) -> Value:
-        """Return the mask of the value, of its rank."""
+        """Return the mask of the value, reshaped to the rank of the whole array."""
         mask, shape = self._masks[value]
         return _of_rank(b, self.values[mask], len(shape))
 
     def axes(self, node: Node) -> Any:
-        """Return the axes of the whole array that a reduction of taken elements covers: a tuple, or "all".
+        """Return the axes of the whole array that a reduction of masked elements covers: a tuple, or "all".
 
-        None where the number of taken elements is a size of the result.
+        None where the number of masked elements is a size of the result.
         """
         mask, shape = self._masks[node.inputs[0]]
         covered, axis = _rank(mask), node.attributes.get("axis")
@@ -158,7 +162,7 @@ class _OnWholeArrays(Rewriter[None]):
 
     # ---- assignments
 
-    def _can_set(self, node: Node) -> bool:
+    def _can_store(self, node: Node) -> bool:
         target, value, mask = node.inputs
         shape = target.shape
         if shape is None or None in shape or not mask.shape or shape[: len(mask.shape)] != mask.shape:
@@ -169,8 +173,8 @@ class _OnWholeArrays(Rewriter[None]):
             return False
         return self._masks.get(value) == (mask, shape) or (value.shape == () and value.dtype is target.dtype)
 
-    def _set(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
-        value, target = self.whole(node.inputs[1]), inputs[0]
+    def _store(self, b: GraphBuilder, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        value, target = self.whole_value(node.inputs[1]), inputs[0]
         if value.dtype is not target.dtype:
             value = b.cast(value, dtype=target.dtype)
         in_memory = isinstance(target.type, ArrayType)
@@ -185,37 +189,37 @@ class _OnWholeArrays(Rewriter[None]):
 # ---- reductions
 
 
-def _with_neutral(neutral: Any) -> Callable[[_OnWholeArrays, GraphBuilder, Node], Value]:
-    def rule(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
-        x = whole.whole(node.inputs[0])
+def _reduction_rule(neutral: Any) -> Callable[[_MaskRewriter, GraphBuilder, Node], Value]:
+    def rule(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
+        x = rewriter.whole_value(node.inputs[0])
         number = b.constant(value=np.asarray(neutral, x.dtype.numpy))
-        choice = b.select(whole.mask(b, node.inputs[0]), x, number)
-        return _reduce(b, node.op.name, choice, whole.axes(node), node)
+        choice = b.select(rewriter.mask(b, node.inputs[0]), x, number)
+        return _reduce(b, node.op.name, choice, rewriter.axes(node), node)
 
     return rule
 
 
-def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **more: Any) -> Value:
-    attributes = {**node.attributes, "axis": None if axes == "all" else axes, **more}
+def _reduce(b: GraphBuilder, name: str, x: Value, axes: Any, node: Node, **options: Any) -> Value:
+    attributes = {**node.attributes, "axis": None if axes == "all" else axes, **options}
     return getattr(b, name)(x, **attributes)  # type: ignore[no-any-return]
 
 
-def _mean(whole: _OnWholeArrays, b: GraphBuilder, node: Node) -> Value:
+def _mean(rewriter: _MaskRewriter, b: GraphBuilder, node: Node) -> Value:
     """Divide the sum by the number of elements, in the dtype of the result."""
-    x, dtype, axes = whole.whole(node.inputs[0]), node.results[0].dtype, whole.axes(node)
-    mask = whole.mask(b, node.inputs[0])
+    x, dtype, axes = rewriter.whole_value(node.inputs[0]), node.results[0].dtype, rewriter.axes(node)
+    mask = rewriter.mask(b, node.inputs[0])
     x = x if x.dtype is dtype else b.cast(x, dtype=dtype)
     options = {"keepdims": True} if node.attributes.get("keepdims") else {}
-    how = {"axis": None if axes == "all" else axes, **options}
-    total = b.numpy_sum(b.select(mask, x, b.constant(value=np.zeros((), dtype.numpy))), **how)
+    axis_options = {"axis": None if axes == "all" else axes, **options}
+    total = b.numpy_sum(b.select(mask, x, b.constant(value=np.zeros((), dtype.numpy))), **axis_options)
     shape = x.shape or ()
     ones = mask if mask.shape == shape else b.broadcast_to(mask, shape=shape)
-    return b.divide(total, b.cast(b.numpy_sum(ones, **how), dtype=dtype))  # type: ignore[no-any-return]
+    return b.divide(total, b.cast(b.numpy_sum(ones, **axis_options), dtype=dtype))  # type: ignore[no-any-return]
 
 
-_REDUCTIONS: dict[str, Callable[[_OnWholeArrays, GraphBuilder, Node], Value]] = {
-    "numpy_sum": _with_neutral(0), "numpy_prod": _with_neutral(1), "numpy_any": _with_neutral(False),
-    "numpy_all": _with_neutral(True), "numpy_mean": _mean,
+_REDUCTIONS: dict[str, Callable[[_MaskRewriter, GraphBuilder, Node], Value]] = {
+    "numpy_sum": _reduction_rule(0), "numpy_prod": _reduction_rule(1), "numpy_any": _reduction_rule(False),
+    "numpy_all": _reduction_rule(True), "numpy_mean": _mean,
 }  # fmt: skip
 
 

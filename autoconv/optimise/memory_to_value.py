@@ -11,13 +11,13 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps, Writes
 
 
-class ReadOnly:
+class ReadOnlyArrays:
     """Read-only arrays of a graph and its regions: a greatest fixed point.
 
-    `values` starts with all arrays that may be promoted, and loses those with an unsuitable definition or use until
-    nothing changes. `arguments` are those of the graph itself, which stay arrays and are loaded. Loop state is in
-    `values` if the arrays of all iterations are, and the initial array is or is never written. A loop's result may be
-    in it and `wanted`: it is then also used as an array.
+    `values` starts with all arrays that can be promoted; those with an unsuitable definition or use are removed until
+    nothing changes. `arguments` are the promoted parameters of the graph itself, which stay arrays and are loaded. Loop
+    state is in `values` if the arrays of all iterations are, and if the initial array is in it or is never written.
+    `rebuilt_results` are promoted results of loops that are used as arrays too, and are rebuilt for that.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -28,13 +28,15 @@ class ReadOnly:
         self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
         self._arrays: list[Value] = []
         self._collect(graph)
-        self._starts = Counter(v for v, users in self._users.items() for node, i in users if _is_start(node, i))
+        self._initial_uses = Counter(
+            v for v, users in self._users.items() for node, i in users if _is_initial_state(node, i)
+        )
         self._writes: Writes | None = None
-        self.values = set(filter(self._may_be, self._arrays))
-        self.wanted: set[Value] = set()
-        self._settle()
+        self.values = set(filter(self._can_be_promoted, self._arrays))
+        self.rebuilt_results: set[Value] = set()
+        self._reach_fixed_point()
         self.arguments = self.values & set(graph.parameters)
-        self._find_wanted()
+        self._find_rebuilt_results()
 
     def _collect(self, graph: Graph) -> None:
         for i, value in enumerate(graph.parameters):
@@ -51,7 +53,7 @@ class ReadOnly:
                     self._owners[region] = node
                     self._collect(region)
 
-    def _may_be(self, value: Value) -> bool:
+    def _can_be_promoted(self, value: Value) -> bool:
         """Return whether the value is an array with a definition that can be promoted."""
         if not isinstance(value.type, ArrayType):
             return False
@@ -70,20 +72,20 @@ class ReadOnly:
             return not node.effects and not any(entry.takes for entry in node.attributes["spec"])
         return bool(node.op.traits.on_values) or node.op.traits.selects or node.op.traits.repeats
 
-    def _settle(self) -> None:
+    def _reach_fixed_point(self) -> None:
         """Remove values with an unsuitable definition or use, to a fixed point."""
         while True:
-            out = {v for v in self.values if not (self._is_valid_definition(v) and self._are_valid_uses(v))}
-            if not out:
+            unsuitable = {v for v in self.values if not (self._is_valid_definition(v) and self._are_valid_uses(v))}
+            if not unsuitable:
                 return
-            self.values -= out
+            self.values -= unsuitable
 
     # ---- definitions
 
     def _is_valid_definition(self, value: Value) -> bool:
         node = value.node
         if node is None:
-            return self._enters_well(value)
+            return self._is_valid_parameter(value)
         if node.op.traits.on_values:
             return node.inputs[0] in self.values
         if node.op.traits.selects:
@@ -92,16 +94,16 @@ class ReadOnly:
             return node.regions[1].parameters[value.index] in self.values
         return True
 
-    def _enters_well(self, parameter: Value) -> bool:
+    def _is_valid_parameter(self, parameter: Value) -> bool:
         region = parameter.graph
         owner = self._owners[region]
         if owner is None:  # as the state of a loop, an argument keeps its identity where there is no iteration
             users = self._users.get(parameter)
-            return bool(users) and not self._starts[parameter] and self._stays_as_it_is(parameter)
+            return bool(users) and not self._initial_uses[parameter] and self._is_never_written(parameter)
         position = self._positions[parameter]
         if owner.op.traits.selects:
-            outer, fellows = owner.inputs[position + 1], owner.regions
-            return outer in self.values and all(other.parameters[position] in self.values for other in fellows)
+            outer, arms = owner.inputs[position + 1], owner.regions
+            return outer in self.values and all(other.parameters[position] in self.values for other in arms)
         outer = owner.inputs[position]
         if not all(other.parameters[position] in self.values for other in owner.regions):
             return False
@@ -110,9 +112,9 @@ class ReadOnly:
         after = owner.regions[1].outputs[position]
         if after not in self.values or owner.results[position] not in self.values:
             return False
-        return outer in self.values or self._stays_as_it_is(outer)
+        return outer in self.values or self._is_never_written(outer)
 
-    def _stays_as_it_is(self, array: Value) -> bool:
+    def _is_never_written(self, array: Value) -> bool:
         """Return whether the array is never written, aliases included."""
         if self._writes is None:
             self._writes = Writes(self._graph, Overlaps(self._graph))
@@ -125,7 +127,7 @@ class ReadOnly:
             self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ())
         ):
             return True
-        return value.node is not None and value.node.op.traits.repeats and self._can_be_made(value)
+        return value.node is not None and value.node.op.traits.repeats and self._can_be_rebuilt(value)
 
     def is_read(self, node: Node, position: int) -> bool:
         """Return whether an input uses only the contents of the array."""
@@ -149,8 +151,8 @@ class ReadOnly:
 
     # ---- results of loops that are also used as arrays
 
-    def _can_be_made(self, result: Value) -> bool:
-        """Return whether the array can be rebuilt after the loop: from the last contents, or as the initial array."""
+    def _can_be_rebuilt(self, result: Value) -> bool:
+        """Return whether the array can be rebuilt after the loop from its contents or as the initial array."""
         loop = result.node
         assert loop is not None
         test, body = loop.regions
@@ -158,21 +160,21 @@ class ReadOnly:
         fresh = after.node is not None and after.node.op.name == "array_of" and body.outputs.count(after) == 1
         if not fresh or test.effects & ~(Effects.READ | Effects.RAISE):
             return False
-        if before in self.values and self._starts[before] > 1:
+        if before in self.values and self._initial_uses[before] > 1:
             return False
-        return self._stays_as_it_is(result)
+        return self._is_never_written(result)
 
-    def _find_wanted(self) -> None:
+    def _find_rebuilt_results(self) -> None:
         for value in self.values:
             if value.node is not None and value.node.op.traits.repeats:
                 read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
                 passed = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
                 if not (read and passed):
-                    self.wanted.add(value)
+                    self.rebuilt_results.add(value)
 
 
-def _is_start(node: Node, position: int) -> bool:
+def _is_initial_state(node: Node, position: int) -> bool:
     return node.op.traits.repeats and position < state_size(node)
 
 
-__all__ = ["ReadOnly"]
+__all__ = ["ReadOnlyArrays"]

@@ -23,7 +23,7 @@ class Part:
     `is_divided`: the part is one node whose regions run on several devices.
     """
 
-    place: str
+    device: str
     stage: int
     is_divided: bool = False
     nodes: list[Node] = field(default_factory=list)
@@ -33,35 +33,37 @@ class Part:
 
 
 def partition(
-    graph: Graph, place: Callable[[Node], str], is_divided: Callable[[Node], bool] = lambda node: False
+    graph: Graph, device_of: Callable[[Node], str], is_divided: Callable[[Node], bool] = lambda node: False
 ) -> list[list[Part]]:
     """Divide the nodes of a graph, without those of regions, into stages of parts.
 
-    `place` maps a node to the place that runs it; a node that `is_divided` is a part of its own. The parts of a stage
-    are independent of each other; each stage needs earlier ones only. Constants belong to the parts that use them.
+    `device_of` maps a node to the device that runs it; a node that `is_divided` is a part of its own. The parts of a
+    stage are independent of each other, and depend on earlier stages only. Constants belong to the parts that use them.
     """
     parts: dict[tuple[int, str, Node | None], Part] = {}
-    order = _Order()
-    found: dict[Value, Part] = {}
+    order = _EffectOrder()
+    part_by_value: dict[Value, Part] = {}
     for node in graph.nodes:
         if is_constant(node) and not any(value in graph.outputs for value in node.results):
             continue
-        where, alone = place(node), node if is_divided(node) else None
-        shared = None if alone is not None else where
-        stage = order.earliest(node, shared, [found[value] for value in node.inputs if value in found])
-        part = parts.setdefault((stage, where, alone), Part(where, stage, alone is not None))
+        device, own_node = device_of(node), node if is_divided(node) else None
+        shared = None if own_node is not None else device
+        stage = order.earliest_stage(
+            node, shared, [part_by_value[value] for value in node.inputs if value in part_by_value]
+        )
+        part = parts.setdefault((stage, device, own_node), Part(device, stage, own_node is not None))
         part.nodes.append(node)
-        found.update(dict.fromkeys(node.results, part))
+        part_by_value.update(dict.fromkeys(node.results, part))
         order.note(node, part)
-    _connect(graph, found)
+    _connect(graph, part_by_value)
     for part in parts.values():
         _build(part, graph.name)
     stages = sorted({part.stage for part in parts.values()})
     return [[part for part in parts.values() if part.stage == stage] for stage in stages]
 
 
-def places(graph: Graph) -> set[str]:
-    """Return the devices that nodes of a graph ask for, those of regions among them; "" for none."""
+def requested_devices(graph: Graph) -> set[str]:
+    """Return the devices that are requested by nodes of a graph and its regions; "" stands for no request."""
     return {node.device for node in graph.walk() if not is_constant(node)}
 
 
@@ -69,25 +71,25 @@ def is_constant(node: Node) -> bool:
     return node.op.name == "constant"
 
 
-class _Order:
+class _EffectOrder:
     """The order of side effects: what writes a resource follows its readers and writers; others follow each other."""
 
     def __init__(self) -> None:
         self._written: dict[Hashable, Part] = {}
         self._read: dict[Hashable, list[Part]] = {}
 
-    def earliest(self, node: Node, where: str | None, before: list[Part]) -> int:
+    def earliest_stage(self, node: Node, device: str | None, sources: list[Part]) -> int:
         """Return the first stage in which a node may run, after the parts that its inputs come from.
 
-        `where` is the place whose part it joins, None for a part of its own.
+        `device` is the one whose part the node joins, None for a part of its own.
         """
-        after = list(before)
+        after = list(sources)
         for key in _effect_keys(node):
             if key in self._written:
                 after.append(self._written[key])
             if node.effects.must_run:
                 after += self._read.get(key, ())
-        return max((part.stage + (part.is_divided or part.place != where) for part in after), default=0)
+        return max((part.stage + (part.is_divided or part.device != device) for part in after), default=0)
 
     def note(self, node: Node, part: Part) -> None:
         for key in _effect_keys(node):
@@ -99,7 +101,7 @@ class _Order:
 
 
 def _effect_keys(node: Node) -> list[Hashable]:
-    """Return what the effects of a node act on: its resources, or else one key for all other effects."""
+    """Return the keys of what a node's effects act on: its resources, and "" for all other effects."""
     if not node.effects & ~Effects.RAISE:
         return []
     resources: list[Hashable] = [value for value in node.inputs if isinstance(value.type, ResourceType)]
@@ -107,19 +109,19 @@ def _effect_keys(node: Node) -> list[Hashable]:
     return [*resources, ""] if outside else resources
 
 
-def _connect(graph: Graph, found: dict[Value, Part]) -> None:
-    """Note which values parts take from elsewhere and give away."""
-    for part in dict.fromkeys(found.values()):
+def _connect(graph: Graph, part_by_value: dict[Value, Part]) -> None:
+    """Set the inputs and outputs of the parts."""
+    for part in dict.fromkeys(part_by_value.values()):
         inside = set(part.nodes)
-        taken = [value for node in part.nodes for value in node.inputs if value.node not in inside]
-        part.inputs = [value for value in dict.fromkeys(taken) if value.node is None or not is_constant(value.node)
-                       or value in found]
+        operands = [value for node in part.nodes for value in node.inputs if value.node not in inside]
+        part.inputs = [value for value in dict.fromkeys(operands) if value.node is None or not is_constant(value.node)
+                       or value in part_by_value]
         for value in part.inputs:
-            if value in found and value not in found[value].outputs:
-                found[value].outputs.append(value)
+            if value in part_by_value and value not in part_by_value[value].outputs:
+                part_by_value[value].outputs.append(value)
     for value in graph.outputs:
-        if value in found and value not in found[value].outputs:
-            found[value].outputs.append(value)
+        if value in part_by_value and value not in part_by_value[value].outputs:
+            part_by_value[value].outputs.append(value)
 
 
 def _build(part: Part, name: str) -> None:
@@ -130,6 +132,6 @@ def _build(part: Part, name: str) -> None:
             if value not in values:
                 assert value.node is not None
                 values[value] = copy_node(part.graph, value.node, ()).results[0]
-        made = append_copy(part.graph, node, values)
-        made.device = ""
+        node_copy = append_copy(part.graph, node, values)
+        node_copy.device = ""
     part.graph.outputs = [values[value] for value in part.outputs]

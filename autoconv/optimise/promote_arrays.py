@@ -27,26 +27,26 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, copied_regions
+from autoconv.graph.graph import Graph, Node, Value, append_copy, clone, copy_regions
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import ArrayType, TensorType, Type
 from autoconv.ops import OPS
-from autoconv.optimise.memory_to_value import ReadOnly
+from autoconv.optimise.memory_to_value import ReadOnlyArrays
 
 
-def promote(graph: Graph, contract: str = "function") -> Graph:
-    """Replace arrays that are made of a tensor and only read, as a whole or by static slices, by tensors.
+def promote_read_only_arrays(graph: Graph, contract: str = "function") -> Graph:
+    """Replace arrays that are created from a tensor and only read, as a whole or by static slices, by tensors.
 
     Regions take and return the contents instead of the arrays.
     """
-    arrays = ReadOnly(graph)
+    arrays = ReadOnlyArrays(graph)
     return _Promotion(graph, arrays).run() if arrays.values else graph
 
 
-class _Promotion(Rewriter[ReadOnly]):
-    """`values` are the contents of promoted arrays."""
+class _Promotion(Rewriter[ReadOnlyArrays]):
+    """The pass over one graph. `values` maps promoted arrays to their contents."""
 
-    def __init__(self, graph: Graph, shared: ReadOnly, copies: dict[Graph, Graph] | None = None) -> None:
+    def __init__(self, graph: Graph, shared: ReadOnlyArrays, copies: dict[Graph, Graph] | None = None) -> None:
         super().__init__(graph, shared, copies)
         self._arrays: dict[Value, Value] = {}  # results of loops that are also used as arrays
 
@@ -58,24 +58,24 @@ class _Promotion(Rewriter[ReadOnly]):
         assert isinstance(type_, ArrayType)
         return TensorType(type_.dtype, type_.shape)
 
-    def rebuilt(self) -> Graph:
+    def rebuild(self) -> Graph:
         for value in self.graph.parameters:
             if value in self.shared.arguments:
                 self.values[value] = self.copy.add(OPS["array_load"], [self.values[value]]).results[0]
-        return super().rebuilt()
+        return super().rebuild()
 
     def output(self, position: int, value: Value) -> Value:
-        plain = value in self._arrays and not self.shared.is_passed_on(self.graph, position)
-        return self._arrays[value] if plain else self.values[value]
+        is_array = value in self._arrays and not self.shared.is_passed_on(self.graph, position)
+        return self._arrays[value] if is_array else self.values[value]
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
         if node.op.name == "array_load" and node.inputs[0] in self.shared.values:
             return inputs[:1]
         if node.results and node.results[0] in self.shared.values and not node.regions:
-            return [self._held(self.copy, node)]
-        return self._copied(self.copy, node)
+            return [self._contents_of(self.copy, node)]
+        return self._copy_node(self.copy, node)
 
-    def _held(self, copy: Graph, node: Node) -> Value:
+    def _contents_of(self, copy: Graph, node: Node) -> Value:
         """Return the contents of a promoted array."""
         name = node.op.name
         if name == "array_of":
@@ -83,30 +83,30 @@ class _Promotion(Rewriter[ReadOnly]):
         if name == "array_new":
             shape, dtype, fill = (node.attributes[key] for key in ("shape", "dtype", "fill"))
             value = copy.add(OPS["constant"], (), {"value": np.array(fill, dtype.numpy), "weak": False}, span=node.span)
-            return copy.add_for(node, OPS["fill"], value.results, {"shape": shape}).results[0]
+            return copy.add_replacement(node, OPS["fill"], value.results, {"shape": shape}).results[0]
         op = OPS[node.op.traits.on_values]
-        access = copy.add_for(node, op, [self.values[node.inputs[0]]], node.attributes)
+        access = copy.add_replacement(node, op, [self.values[node.inputs[0]]], node.attributes)
         return access.results[0]
 
-    def _copied(self, copy: Graph, node: Node) -> Sequence[Value]:
-        inputs = [self._given(copy, node, i) for i in range(len(node.inputs))]
+    def _copy_node(self, copy: Graph, node: Node) -> Sequence[Value]:
+        inputs = [self._input(copy, node, i) for i in range(len(node.inputs))]
         regions = self.regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
-        values = [value for value in node.results if value in self.shared.wanted]
+        values = [value for value in node.results if value in self.shared.rebuilt_results]
         # The loop test is evaluated before the loop, which may write to the test's operands.
-        going = _append_region(copy, regions[0], inputs) if any(map(self._is_given, values)) else None
-        loop_copy = copy.add_for(node, node.op, inputs, node.attributes, regions, types)
+        has_iterated = _append_region(copy, regions[0], inputs) if any(map(self._may_be_initial, values)) else None
+        loop_copy = copy.add_replacement(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
         for value in values:
-            self._arrays[value] = self._array_of(copy, value, going)
+            self._arrays[value] = self._rebuild_array(copy, value, has_iterated)
         return loop_copy.results
 
-    def _is_given(self, result: Value) -> bool:
+    def _may_be_initial(self, result: Value) -> bool:
         """Return whether the result may be the initial array itself."""
         assert result.node is not None
         return result.node.inputs[result.index] not in self.shared.values
 
-    def _given(self, copy: Graph, node: Node, position: int) -> Value:
+    def _input(self, copy: Graph, node: Node, position: int) -> Value:
         """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
         if value in self._arrays and not self.shared.is_read(node, position):
@@ -121,39 +121,43 @@ class _Promotion(Rewriter[ReadOnly]):
             return copy.add(OPS["array_load"], [result], span=node.span).results[0]
         return result
 
-    def _array_of(self, copy: Graph, result: Value, going: Value | None) -> Value:
+    def _rebuild_array(self, copy: Graph, result: Value, has_iterated: Value | None) -> Value:
         """Rebuild the array for a loop's result."""
         loop = result.node
         assert loop is not None
         contents = self.values[result]
-        if not self._is_given(result):
-            return copy.add(OPS["array_of"], [contents], _access(result.type), span=loop.span).results[0]
-        assert going is not None
+        if not self._may_be_initial(result):
+            return copy.add(OPS["array_of"], [contents], _array_attributes(result.type), span=loop.span).results[0]
+        assert has_iterated is not None
         choices = [contents, self.values[loop.inputs[result.index]]]
         arms = [_arm(choices, number) for number in range(2)]
-        return copy.add(OPS["cond"], [going, *choices], regions=arms, types=[result.type], span=loop.span).results[0]
+        return copy.add(
+            OPS["cond"], [has_iterated, *choices], regions=arms, types=[result.type], span=loop.span
+        ).results[0]
 
 
 def _append_region(copy: Graph, region: Graph, arguments: Sequence[Value]) -> Value:
     """Append a region's nodes to `copy`; return its single output."""
     values = dict(zip(region.parameters, arguments, strict=False))
     for node in region.nodes:
-        inner = copied_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
+        inner = copy_regions(node, {}, lambda graph: clone(graph, lambda *_: None))
         append_copy(copy, node, values, inner)
     return values[region.outputs[0]]
 
 
-def _access(array: Type) -> dict[str, Any]:
+def _array_attributes(array: Type) -> dict[str, Any]:
     """Return the attributes of the array_of node that makes an array of this type."""
     return {"read_only": True} if isinstance(array, ArrayType) and array.read_only else {}
 
 
 def _arm(choices: Sequence[Value], number: int) -> Graph:
-    """Return an arm of the cond "was there an iteration": the array of a tensor, or the initial array."""
+    """Return an arm of the cond on whether the loop had an iteration: a new array of a tensor, or the initial array."""
     arm = Graph(("turned", "unturned")[number])
     values = [arm.add_parameter(value.type, value.name) for value in choices]
-    arm.outputs = [values[1] if number else arm.add(OPS["array_of"], values[:1], _access(choices[1].type)).results[0]]
+    arm.outputs = [
+        values[1] if number else arm.add(OPS["array_of"], values[:1], _array_attributes(choices[1].type)).results[0]
+    ]
     return arm
 
 
-__all__ = ["promote"]
+__all__ = ["promote_read_only_arrays"]

@@ -87,17 +87,17 @@ def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) 
         return None
     if type_ != node.results[0].type:
         return None
-    return copy.add_for(node, OPS[name], inputs, attributes).results[0]
+    return copy.add_replacement(node, OPS[name], inputs, attributes).results[0]
 
 
 def _is_float(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.dtype.is_floating
 
 
-def _is_neutral(number: Any, neutral: Any, of_sum: bool) -> bool:
+def _is_neutral(number: Any, neutral: Any, is_sum: bool) -> bool:
     if number is None or number != neutral:
         return False
-    return not (of_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
+    return not (is_sum and isinstance(number, float)) or math.copysign(1.0, number) < 0
 
 
 # ---- rules
@@ -116,8 +116,8 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     return None
 
 
-def _as_it_is(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Remove a change of shape to the present shape, static or symbolic."""
+def _remove_same_shape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Remove a change of shape whose result has the operand's shape, static or symbolic."""
     return _if_same_type(inputs[0], node)
 
 
@@ -161,7 +161,7 @@ def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     return square if square is None or number == 2 else _add(copy, node, "multiply", square, x)
 
 
-def _twice(name: str) -> Rule:
+def _involution_rule(name: str) -> Rule:
     """f(f(x)) = x."""
 
     def rule(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -180,7 +180,7 @@ def _idempotent_rule(name: str) -> Rule:
     return rule
 
 
-def _of_equals(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+def _equal_operands(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """f(x, x) = x."""
     x, y = inputs
     return _if_same_type(x, node) if x is y else _identity_of_op(copy, node, inputs)
@@ -195,9 +195,9 @@ def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 
 
 def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Remove a cast to the present dtype, or back to the dtype before a lossless cast."""
+    """Remove a cast to the operand's dtype, or back to the dtype before a lossless cast."""
     (x,) = inputs
-    result = _if_same_type(x, node) or _cast_of_choice(copy, node, inputs)
+    result = _if_same_type(x, node) or _cast_of_select(copy, node, inputs)
     before = _operand_of_op(x, "cast")
     if result is not None or before is None or not isinstance(before.type, TensorType):
         return result
@@ -208,8 +208,8 @@ def _cast(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     return _if_same_type(before, node)
 
 
-def _cast_of_choice(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Cast a select between two constants: a select between the cast constants, if the dtype holds them exactly."""
+def _cast_of_select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Replace the cast of a select between constants by a select between cast constants, if that is exact."""
     choice, type_ = inputs[0].node, node.results[0].type
     if choice is None or choice.op.name != "select" or not isinstance(type_, TensorType) or type_.dtype.is_string:
         return None
@@ -237,7 +237,7 @@ def _represents_all(wide: DType, narrow: DType) -> bool:
 
 
 def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Remove a reshape to the present shape; merge two reshapes."""
+    """Remove a reshape to the operand's shape; merge two reshapes."""
     result = _if_same_type(inputs[0], node)
     before = _operand_of_op(inputs[0], node.op.name)
     if result is not None or before is None or len(inputs) != 1:
@@ -248,23 +248,23 @@ def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Remove an identity permutation; merge two transposes."""
     (x,) = inputs
-    order = _order(node)
+    order = _permutation(node)
     if order is not None and order == tuple(range(len(order))):
         return _if_same_type(x, node)
     before = _operand_of_op(x, "transpose")
     if before is None or order is None:
         return None
     assert x.node is not None
-    inner = _order(x.node)
+    inner = _permutation(x.node)
     if inner is None:
         return None
-    whole = tuple(inner[axis] for axis in order)
-    if whole == tuple(range(len(whole))):
+    combined = tuple(inner[axis] for axis in order)
+    if combined == tuple(range(len(combined))):
         return _if_same_type(before, node)
-    return _add(copy, node, "transpose", before, perm=whole)
+    return _add(copy, node, "transpose", before, perm=combined)
 
 
-def _order(node: Node) -> tuple[int, ...] | None:
+def _permutation(node: Node) -> tuple[int, ...] | None:
     type_ = node.inputs[0].type
     if not isinstance(type_, TensorType) or type_.rank is None:
         return None
@@ -274,13 +274,16 @@ def _order(node: Node) -> tuple[int, ...] | None:
 
 _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
-    "python_cast": _cast_of_choice,
-    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _as_it_is, "broadcast_to_shape_of": _as_it_is,
-    "reshape_like": _as_it_is, "ensure_shape": _as_it_is, "ensure_same_shape": _as_it_is,
-    "negative": _twice("negative"), "logical_not": _twice("logical_not"), "invert": _twice("invert"),
-    "conjugate": _twice("conjugate"), "matrix_transpose": _twice("matrix_transpose"),
+    "python_cast": _cast_of_select,
+    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _remove_same_shape,
+    "broadcast_to_shape_of": _remove_same_shape,
+    "reshape_like": _remove_same_shape, "ensure_shape": _remove_same_shape, "ensure_same_shape": _remove_same_shape,
+    "negative": _involution_rule("negative"), "logical_not": _involution_rule("logical_not"),
+    "invert": _involution_rule("invert"),
+    "conjugate": _involution_rule("conjugate"), "matrix_transpose": _involution_rule("matrix_transpose"),
     "abs": _idempotent_rule("abs"), "relu": _idempotent_rule("relu"), "floor": _idempotent_rule("floor"),
     "ceil": _idempotent_rule("ceil"),
-    "minimum": _of_equals, "maximum": _of_equals, "bitwise_and": _of_equals, "bitwise_or": _of_equals,
-    "logical_and": _of_equals, "logical_or": _of_equals,
+    "minimum": _equal_operands, "maximum": _equal_operands, "bitwise_and": _equal_operands,
+    "bitwise_or": _equal_operands,
+    "logical_and": _equal_operands, "logical_or": _equal_operands,
 }  # fmt: skip

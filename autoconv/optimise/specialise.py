@@ -39,12 +39,12 @@ from autoconv.optimise.list_elements import narrow_lists
 from autoconv.optimise.symbolic.driver import has_symbols, note_sizes, result_types, without_symbols
 from autoconv.optimise.symbolic.sizes import Sizes
 
-_ROUNDS = 4  # rounds over the graph: a static size may determine another
-_WIDENINGS = 3  # iterations over a loop's state types, before they are the declared ones
+_ROUNDS = 4  # maximum of rounds over the graph: a static size may determine another in the next round
+_WIDENINGS = 3  # maximum of iterations to a fixed point of a loop's state types; then the declared ones are taken
 
 
 class CannotSpecialise(Exception):
-    """The graph is incompatible with these types, or of a kind that cannot be narrowed."""
+    """The graph is incompatible with the argument types, or is of a kind that cannot be narrowed."""
 
 
 def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
@@ -53,7 +53,7 @@ def specialise(graph: Graph, types: Sequence[Type]) -> Graph:
     Raises CannotSpecialise for recursive functions, and where an op refuses the shapes: the unspecialised graph raises
     the error at that op.
     """
-    return _in_rounds(graph, types, None)[0]
+    return _specialise_repeatedly(graph, types, None)[0]
 
 
 def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]]:
@@ -61,21 +61,21 @@ def generalise(graph: Graph, types: Sequence[Type]) -> tuple[Graph, list[Symbol]
 
     These are symbols that must not be negative. Raises CannotSpecialise.
     """
-    graph, sizes = _in_rounds(graph, types, Sizes())
+    graph, sizes = _specialise_repeatedly(graph, types, Sizes())
     assert sizes is not None
-    return graph, [need for need in sizes.needs if isinstance(need, Symbol)]
+    return graph, [need for need in sizes.preconditions if isinstance(need, Symbol)]
 
 
-def _in_rounds(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tuple[Graph, Sizes | None]:
+def _specialise_repeatedly(graph: Graph, types: Sequence[Type], sizes: Sizes | None) -> tuple[Graph, Sizes | None]:
     if has_recursion(graph):
         raise CannotSpecialise
     for _ in range(_ROUNDS):
-        before = _unknown(graph)
+        before = _remaining_work(graph)
         sizes = None if sizes is None else Sizes()
         graph = fold_constants(_specialise_graph(graph, types, sizes))
         if narrow_lists(graph):
             continue
-        if before == _unknown(graph):
+        if before == _remaining_work(graph):
             break
     compute_effects(graph)
     return graph, sizes
@@ -88,8 +88,8 @@ def is_static(type_: Type) -> bool:
     return type_.shape is not None and all(isinstance(d, int) for d in type_.shape)
 
 
-def _unknown(graph: Graph) -> tuple[int, int]:
-    """Return the number of non-constant nodes, and of values with unknown shapes."""
+def _remaining_work(graph: Graph) -> tuple[int, int]:
+    """Return the number of non-constant nodes, and of values with unknown shapes: both fall while there is progress."""
     nodes = list(graph.walk())
     unknown = sum(not is_static(value.type) for node in nodes for value in node.results)
     return sum(node.op.name != "constant" for node in nodes), unknown
@@ -105,9 +105,9 @@ def _specialise_graph(
         for value, type_ in zip(graph.parameters, types, strict=True)
     }
     if sizes is not None and captures:
-        sizes.share(copy.parameters[len(copy.parameters) - len(captures) :], captures)
+        sizes.copy_facts(copy.parameters[len(copy.parameters) - len(captures) :], captures)
     for node in graph.nodes:
-        results = _node(copy, node, [values[value] for value in node.inputs], sizes)
+        results = _specialise_node(copy, node, [values[value] for value in node.inputs], sizes)
         if sizes is not None and results and results[0].node is not None:
             note_sizes(sizes, results[0].node)
         values.update(zip(node.results, results, strict=True))
@@ -118,68 +118,68 @@ def _specialise_graph(
 def _narrow(type_: Type, wide: Type) -> Type:
     """Return `type_` if it is compatible with `wide` and no less precise, else `wide`."""
     if isinstance(type_, ArrayType) and isinstance(wide, ArrayType):
-        return _narrowed_array(type_, wide)
+        return _narrow_array(type_, wide)
     if not isinstance(type_, TensorType) or not isinstance(wide, TensorType):
         return wide
     fits = (type_.dtype, type_.weak) == (wide.dtype, wide.weak) and shapes_compatible(type_.shape, wide.shape)
-    return type_ if fits and (wide.shape is None or (type_.shape is not None and _says_more(type_, wide))) else wide
+    return type_ if fits and (wide.shape is None or (type_.shape is not None and _is_as_precise(type_, wide))) else wide
 
 
-def _narrowed_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
+def _narrow_array(type_: ArrayType, wide: ArrayType) -> ArrayType:
     if (type_.dtype, type_.shared) != (wide.dtype, wide.shared) or not shapes_compatible(type_.shape, wide.shape):
         return wide
     strides = tuple(b if a is None else a for a, b in zip(type_.strides, wide.strides, strict=True))
-    return replace(type_ if _says_more(type_, wide) else wide, strides=strides)
+    return replace(type_ if _is_as_precise(type_, wide) else wide, strides=strides)
 
 
-def _says_more(type_: TensorType | ArrayType, wide: TensorType | ArrayType) -> bool:
+def _is_as_precise(type_: TensorType | ArrayType, wide: TensorType | ArrayType) -> bool:
     return all(
-        isinstance(mine, int) or not isinstance(theirs, int)
-        for mine, theirs in zip(type_.shape or (), wide.shape or (), strict=True)
+        isinstance(size, int) or not isinstance(wide_size, int)
+        for size, wide_size in zip(type_.shape or (), wide.shape or (), strict=True)
     )
 
 
-def _node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
+def _specialise_node(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
     if node.regions:
-        return _with_regions(copy, node, inputs, sizes)
-    array = _from_shapes(node, inputs)
+        return _specialise_control(copy, node, inputs, sizes)
+    array = _evaluate_from_shapes(node, inputs)
     if array is not None:
-        return copy.add_for(node, OPS["constant"], (), {"value": array}).results
-    inputs, attributes = _known_dimensions(node, inputs)
+        return copy.add_replacement(node, OPS["constant"], (), {"value": array}).results
+    inputs, attributes = _move_constant_sizes(node, inputs)
     if sizes is not None:
-        inputs, attributes = _by_symbols(node, inputs, attributes, sizes)
-    types = _types(node, inputs, attributes, ())
-    said = None if sizes is None else result_types(sizes, node, inputs, attributes)
-    if said is not None:
-        types = [_narrow(new, old) for new, old in zip(said, types, strict=True)]
-    return copy.add_for(node, node.op, inputs, attributes, (), types).results
+        inputs, attributes = _move_symbolic_sizes(node, inputs, attributes, sizes)
+    types = _result_types(node, inputs, attributes, ())
+    derived_types = None if sizes is None else result_types(sizes, node, inputs, attributes)
+    if derived_types is not None:
+        types = [_narrow(new, old) for new, old in zip(derived_types, types, strict=True)]
+    return copy.add_replacement(node, node.op, inputs, attributes, (), types).results
 
 
-def _types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
+def _result_types(node: Node, inputs: Sequence[Value], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     before = [value.type for value in node.results]
     types = [value.type for value in inputs]
     try:
-        found = node.op.result_types(types, attributes, regions)
+        inferred = node.op.result_types(types, attributes, regions)
     except (TypeError, ValueError) as error:
         if any(map(has_symbols, types)):
             return _types_without_symbols(node, types, attributes, regions)
-        if _could_be_made(node):
+        if _has_valid_types(node):
             raise CannotSpecialise from error
         return before  # the type rule fails for the declared types as well
-    if len(found) != len(before):
+    if len(inferred) != len(before):
         return before
-    return [_narrow(new, old) for new, old in zip(found, before, strict=True)]
+    return [_narrow(new, old) for new, old in zip(inferred, before, strict=True)]
 
 
 def _types_without_symbols(node: Node, types: Sequence[Type], attributes: Any, regions: Sequence[Graph]) -> list[Type]:
     try:
-        found = node.op.result_types([*map(without_symbols, types)], attributes, regions)
+        inferred = node.op.result_types([*map(without_symbols, types)], attributes, regions)
     except (TypeError, ValueError) as error:
         raise CannotSpecialise from error
-    return [_narrow(new, value.type) for new, value in zip(found, node.results, strict=True)]
+    return [_narrow(new, value.type) for new, value in zip(inferred, node.results, strict=True)]
 
 
-def _could_be_made(node: Node) -> bool:
+def _has_valid_types(node: Node) -> bool:
     try:
         node.op.result_types([value.type for value in node.inputs], node.attributes, node.regions)
     except (TypeError, ValueError):
@@ -187,8 +187,8 @@ def _could_be_made(node: Node) -> bool:
     return True
 
 
-def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
-    """Evaluate an op that reads only shapes, if all of them are static."""
+def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
+    """Evaluate an op that reads only shapes if all these are static; else return None."""
     if len(node.results) != 1 or node.effects or not reads_only_shapes(node):
         return None
     result = node.results[0].type
@@ -202,12 +202,12 @@ def _from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | None:
     return array if array.dtype == result.dtype.numpy and array.size <= 64 else None
 
 
-def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
-    """Move dimensions from an operand that is constant by now to an attribute."""
+def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
+    """Move sizes from an operand that has become a constant to an attribute."""
     sizes = node.op.traits.sizes
     size_operand = _constant(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
     if sizes is not None and size_operand is not None:
-        shape = _FORMS[sizes.form](size_operand)
+        shape = _SIZE_PARSERS[sizes.form](size_operand)
         if shape is not None:
             return inputs[:-1], {**node.attributes, sizes.attribute: shape}
     if node.op.name == "range" and node.attributes.get("length") is None:
@@ -218,8 +218,8 @@ def _known_dimensions(node: Node, inputs: list[Value]) -> tuple[list[Value], Any
     return inputs, node.attributes
 
 
-def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
-    """Move symbolic dimensions from an operand to an attribute, for ops with native code for any symbols."""
+def _move_symbolic_sizes(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) -> tuple[list[Value], Any]:
+    """Move symbolic sizes from an operand to an attribute, for ops with native code for any symbols."""
     form = node.op.traits.sizes
     if form is None or form.form != "pairs" or len(inputs) < 2 or attributes.get("mode", "CONSTANT") != "CONSTANT":
         return inputs, attributes
@@ -232,16 +232,16 @@ def _by_symbols(node: Node, inputs: list[Value], attributes: Any, sizes: Sizes) 
     return inputs[:1], {**attributes, "paddings": tuple(zip(amounts[::2], amounts[1::2], strict=True))}
 
 
-def _whole_numbers(array: np.ndarray) -> tuple[int, ...]:
+def _parse_vector(array: np.ndarray) -> tuple[int, ...]:
     return tuple(int(d) for d in np.atleast_1d(array))
 
 
-def _amounts(array: np.ndarray) -> tuple[tuple[int, int], ...] | None:
+def _parse_pairs(array: np.ndarray) -> tuple[tuple[int, int], ...] | None:
     pairs = tuple((int(before), int(after)) for before, after in array.reshape(-1, 2))
     return pairs if min(map(min, pairs), default=0) >= 0 else None  # the kernel refuses negative amounts
 
 
-_FORMS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _whole_numbers, "number": int, "pairs": _amounts}
+_SIZE_PARSERS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _parse_vector, "number": int, "pairs": _parse_pairs}
 
 
 def _constant(value: Value) -> np.ndarray | None:
@@ -253,39 +253,39 @@ def _constant(value: Value) -> np.ndarray | None:
 # ---- regions
 
 
-def _with_regions(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
+def _specialise_control(copy: Graph, node: Node, inputs: list[Value], sizes: Sizes | None) -> Sequence[Value]:
     types = [value.type for value in inputs]
     name = node.op.name
     if name == "while":
-        regions = _loop(node, types, inputs, sizes)
+        regions = _specialise_loop(node, types, inputs, sizes)
     elif name == "cond":
         regions = [_specialise_graph(region, types[1:], sizes, inputs[1:]) for region in node.regions]
     elif name == "call":
         regions = [_specialise_graph(region, types, sizes, inputs) for region in node.regions]
     else:
         return copy_node(copy, node, inputs).results
-    types = _types(node, inputs, node.attributes, regions)
-    return copy.add_for(node, node.op, inputs, node.attributes, regions, types).results
+    types = _result_types(node, inputs, node.attributes, regions)
+    return copy.add_replacement(node, node.op, inputs, node.attributes, regions, types).results
 
 
-def _loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
+def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value], sizes: Sizes | None) -> list[Graph]:
     """Return the test and body, for state types that are a fixed point of an iteration."""
     count = state_size(node)
     test, body = node.regions
-    state, captures, inputs_held = list(types[:count]), types[count:], inputs[count:]
+    state, captures, captured_values = list(types[:count]), types[count:], inputs[count:]
     for _ in range(_WIDENINGS):
-        body_copy = _specialise_graph(body, [*state, *captures], sizes, inputs_held)
+        body_copy = _specialise_graph(body, [*state, *captures], sizes, captured_values)
         state = [value.type for value in body_copy.parameters[:count]]
         after = [value.type for value in body_copy.outputs]
         if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
-            return [_specialise_graph(test, [*state, *captures], sizes, inputs_held), body_copy]
+            return [_specialise_graph(test, [*state, *captures], sizes, captured_values), body_copy]
         state = [_widen(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
     wide = [value.type for value in body.parameters[:count]]
-    return [_specialise_graph(region, [*wide, *captures], sizes, inputs_held) for region in node.regions]
+    return [_specialise_graph(region, [*wide, *captures], sizes, captured_values) for region in node.regions]
 
 
-def _widen(first: Type, second: Type, most: Type) -> Type:
+def _widen(first: Type, second: Type, declared: Type) -> Type:
     try:
-        return _narrow(join(first, second), most)
+        return _narrow(join(first, second), declared)
     except NoCommonType:
-        return most
+        return declared

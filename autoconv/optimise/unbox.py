@@ -25,29 +25,29 @@ from __future__ import annotations
 from autoconv.graph.graph import Graph, Node, clone
 from autoconv.optimise.unboxing import argument_lists, arrays, lists, numbers, rows, whole_lists  # noqa: F401 (register the rules)
 from autoconv.optimise.unboxing.kind_inference import Kinds
-from autoconv.optimise.unboxing.writer import rewritten
+from autoconv.optimise.unboxing.writer import rewrite_by_kinds
 
-_MAKING = frozenset({"object_build", "object_apply", argument_lists.NAME})
+_CREATING_OPS = frozenset({"object_build", "object_apply", argument_lists.NAME})
 
 
 def unbox_lists(graph: Graph, contract: str = "function") -> Graph:
     """Replace lists of numbers of one kind by typed lists (see ops/lists/typed_lists.py), and boxed numbers by scalars.
 
-    The lists are made in the graph and don't escape from it, except as results. Only under `compile`, where a call with
-    ints beyond 64 bits reruns as plain Python. After an irreversible side effect, ints that may exceed 64 bits stay
-    objects.
+    The lists are created in the graph and do not escape from it, except as results. The pass runs only under `compile`,
+    where a call with ints beyond 64 bits reruns as plain Python. After an irreversible side effect, ints that may
+    exceed 64 bits stay objects.
     """
-    if not any(node.op.name in _MAKING for node in graph.walk()):
+    if not any(node.op.name in _CREATING_OPS for node in graph.walk()):
         return graph
-    if contract == "compile" and not any(map(_asks_identity, graph.walk())):
+    if contract == "compile" and not any(map(_tests_identity, graph.walk())):
         kinds = Kinds(graph)
         if kinds.has_lists():
-            return rewritten(graph, kinds)
+            return rewrite_by_kinds(graph, kinds)
     return clone(graph, lambda copy, node, inputs: inputs if node.op.name == argument_lists.NAME else None)
 
 
-def _asks_identity(node: Node) -> bool:
-    """Return whether the node compares two unknown objects by `is`; a number boxed again is a new object."""
+def _tests_identity(node: Node) -> bool:
+    """Return whether the node compares unknown objects by `is`. Unboxing would break it: boxing makes a new object."""
     if node.op.name != "object_apply" or node.attributes["function"] not in ("is", "is_not"):
         return False
     return not any(value.node is not None and value.node.op.name == "object_constant" for value in node.inputs)

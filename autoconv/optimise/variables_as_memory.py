@@ -1,4 +1,4 @@
-"""Variables of a function for C: variables that it only reads are constants, others are memory of the caller.
+"""Replacement of variables, for functions in C: by constants if they are only read, else by memory of the caller.
 
     before   graph f(%x: float32[], %v: resource<float32[3]>) {      which assigns to %v
     after    graph f(%x: float32[], %v: array<float32[3], [4]>) {    which stores into %v
@@ -17,7 +17,7 @@ from autoconv.graph.types import ArrayType, ResourceType, TensorType, Type, dens
 from autoconv.ops import OPS
 
 
-def without_variables(graph: Graph) -> Graph:
+def replace_variables(graph: Graph) -> Graph:
     """Return a graph whose variables are tensors, or arrays in memory where the graph writes them.
 
     Raises UnsupportedError for a variable without a known shape.
@@ -68,12 +68,12 @@ def _trailing_inputs(inputs: Sequence[Value], region: Graph) -> Sequence[Value]:
 
 
 class _Variables(Rewriter[dict[Value, Type]]):
-    """`shared` has the types of the parameters of a graph and its regions."""
+    """The pass over one graph. `shared` maps parameters of the graph and its regions to their new types."""
 
     def type_of(self, value: Value) -> Type:
         return self.shared.get(value, value.type)
 
-    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> _Variables:
         for parameter, value in zip(region.parameters, _trailing_inputs(inputs, region), strict=True):
             if isinstance(parameter.type, ResourceType):
                 self.shared[parameter] = value.type
@@ -86,13 +86,13 @@ class _Variables(Rewriter[dict[Value, Type]]):
             return add(OPS["array_load"], inputs, span=node.span).results if is_memory else inputs
         if not name.startswith("assign_") or not isinstance(inputs[0].type, ArrayType):
             return None
-        place, value = inputs
-        change = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}.get(name)
-        if change is not None:
-            before = add(OPS["array_load"], (place,), span=node.span).results[0]
-            value = add(OPS[change], (before, value), span=node.span).results[0]
-        add(OPS["array_store"], (place, value), span=node.span)
+        memory, value = inputs
+        update_op = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}.get(name)
+        if update_op is not None:
+            before = add(OPS["array_load"], (memory,), span=node.span).results[0]
+            value = add(OPS[update_op], (before, value), span=node.span).results[0]
+        add(OPS["array_store"], (memory, value), span=node.span)
         return (value,)
 
 
-__all__ = ["without_variables"]
+__all__ = ["replace_variables"]

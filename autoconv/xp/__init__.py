@@ -25,7 +25,7 @@ from autoconv.graph.dtypes import (
     uint64,
 )
 from autoconv.numpy.standard import wrap_for_users as _standard
-from autoconv.runtime.tensors.tensor import namespace_by
+from autoconv.runtime.tensors.tensor import register_namespace
 from autoconv.xp import creation as _creation
 from autoconv.xp import dtypes as _dtypes
 from autoconv.xp import elements as _elements
@@ -55,4 +55,4 @@ __all__ = [
     "uint32", "uint64", "uint8",
 ]  # fmt: skip
 
-namespace_by(lambda: _sys.modules[__name__])
+register_namespace(lambda: _sys.modules[__name__])

@@ -49,7 +49,7 @@ def test_in_two_parts_and_with_segments(function: Any, x: Any) -> None:
     for every in (None, 1, 2, 3):
         parts = split(graph, [0], recompute_every=every)
         results = programs.run(parts.forward, x)
-        assert parts.reached == (0,)
+        assert parts.parameter_positions == (0,)
         found = programs.run(parts.backward, 1.0, *results[parts.outputs :])[0]
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
         np.testing.assert_allclose(

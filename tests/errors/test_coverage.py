@@ -205,7 +205,7 @@ def pieces(node, known):
         return [piece for value in node.values for piece in pieces(value, known)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return [*pieces(node.left, known), *pieces(node.right, known)]
-    if isinstance(node, ast.Call) and class_of(node) == "at_definition":
+    if isinstance(node, ast.Call) and class_of(node) == "place_at_definition":
         return pieces(node.args[0].args[0], known)
     if isinstance(node, ast.Name) and node.id in known:
         return pieces(known[node.id], {})
@@ -239,7 +239,8 @@ def start_of(message):
 def not_shown():
     found = []
     for name, line, call, known in places():
-        message = pieces(call if class_of(call) == "at_definition" else call.args[0], known) if call.args else [None]
+        text = call if class_of(call) == "place_at_definition" or not call.args else call.args[0]
+        message = pieces(text, known) if call.args else [None]
         if not is_shown(message):
             found.append((name, start_of(message), line))
     return found

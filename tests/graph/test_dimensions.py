@@ -7,8 +7,8 @@ import random
 from autoconv.graph.dimensions import (
     floor_quotient,
     has_same_count,
-    least,
-    most,
+    maximum,
+    minimum,
     plain_symbols,
     plus,
     product,
@@ -40,16 +40,16 @@ def test_quotients():
 
 
 def test_minima():
-    assert least(N, N) == N
-    assert least(plus(N, 3), N) == N
-    assert least(4, 7) == 4
-    assert least(N, M) == least(M, N)
-    assert most(N, M) == plus(plus(N, M), times(least(N, M), -1))
+    assert minimum(N, N) == N
+    assert minimum(plus(N, 3), N) == N
+    assert minimum(4, 7) == 4
+    assert minimum(N, M) == minimum(M, N)
+    assert maximum(N, M) == plus(plus(N, M), times(minimum(N, M), -1))
     for n, m in ((2, 5), (5, 2), (3, 3)):
         values = {"n": n, "m": m}
-        assert value_of(least(N, plus(M, 1)), values) == min(n, m + 1)
-        assert value_of(most(N, M), values) == max(n, m)
-    assert set(plain_symbols(least(times(2, N), M))) == {N, M}
+        assert value_of(minimum(N, plus(M, 1)), values) == min(n, m + 1)
+        assert value_of(maximum(N, M), values) == max(n, m)
+    assert set(plain_symbols(minimum(times(2, N), M))) == {N, M}
 
 
 def test_quotients_by_sizes_of_arguments():

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 import pytest
 
-from autoconv.graph.python_operators import BINARY, COMPARISONS, EVERY, MIRRORED, UNARY, Operator
+from autoconv.graph.python_operators import BINARY, COMPARISONS, MIRRORED, OPERATORS, UNARY, Operator
 from autoconv.ops import OPS
 
 X, Y = np.array([6, 5]), np.array([3, 2])
@@ -61,7 +61,7 @@ def test_c_api():
 
 
 def test_the_table_is_complete():
-    named = [one.name for one in EVERY]
+    named = [one.name for one in OPERATORS]
     assert len(set(named)) == len(named)
     numbers = {name for name in vars(int) if name.startswith("__r") and f"__{name[3:]}" in vars(int)}
     assert {one.reflected for one in BINARY} == (numbers | {"__rmatmul__"}) - {"__rdivmod__"}

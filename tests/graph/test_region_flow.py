@@ -1,6 +1,6 @@
 """Data flow through regions, on graphs written as text."""
 
-from autoconv.graph.region_flow import edges, parameter_sources, result_sources
+from autoconv.graph.region_flow import flow_edges, parameter_sources, result_sources
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
 
@@ -38,7 +38,7 @@ def named(pairs):
 
 def test_a_loop():
     (node,) = from_text(LOOP, OPS).nodes
-    assert sorted(named(edges(node))) == sorted([
+    assert sorted(named(flow_edges(node))) == sorted([
         ("x", "a"), ("c", "b"), ("mul", "a"),  # the test's parameters
         ("x", "a"), ("c", "b"), ("mul", "a"),  # the body's
         ("x", "while"), ("mul", "while"),
@@ -49,7 +49,7 @@ def test_a_loop():
 
 def test_a_choice():
     (node,) = from_text(CHOICE, OPS).nodes
-    assert named(edges(node)) == [
+    assert named(flow_edges(node)) == [
         ("x", "a"), ("y", "b"), ("a", "cond"), ("x", "c"), ("y", "d"), ("d", "cond"),
     ]  # fmt: skip
     assert [value.name for value in result_sources(node, 0)] == ["a", "d"]
@@ -57,4 +57,4 @@ def test_a_choice():
 
 def test_other_nodes_have_none():
     graph = from_text("graph f(%x: float64[]) {\n  %y = add(%x, %x): float64[]\n  return %y\n}\n", OPS)
-    assert list(edges(graph.nodes[0])) == [] == result_sources(graph.nodes[0], 0)
+    assert list(flow_edges(graph.nodes[0])) == [] == result_sources(graph.nodes[0], 0)

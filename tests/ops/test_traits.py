@@ -13,7 +13,7 @@ import autoconv  # noqa: F401
 from autoconv.errors import IntegerLimitError, OtherKindError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
-from autoconv.graph.region_flow import edges, state_size
+from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.ops import OPS
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.elements.maths import is_elementary
@@ -181,7 +181,7 @@ def test_edges_are_those_of_control_ops():
     seen = set()
     for seed in range(40):
         for node in random_graph(Random(seed))[0].walk():
-            assert bool(list(edges(node))) <= node.op.traits.control
+            assert bool(list(flow_edges(node))) <= node.op.traits.control
             seen.add(node.op.name) if node.op.traits.control else None
     assert seen
 
@@ -191,7 +191,7 @@ def test_selectors_and_states():
     seen = set()
     for seed in range(40):
         for node in random_graph(Random(seed))[0].walk():
-            flow = list(edges(node))
+            flow = list(flow_edges(node))
             if node.op.traits.selects:
                 assert {source for source, _ in flow}.isdisjoint(set(node.inputs[:1]) - set(node.inputs[1:]))
                 seen.add("selects")

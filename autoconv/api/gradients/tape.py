@@ -17,11 +17,11 @@ from autoconv.api.gradients.row_slices import row_slices
 from autoconv.graph.graph import Value
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.eager_gradients import eager_gradients
-from autoconv.runtime.objects.variable import Variable, stands_for
+from autoconv.runtime.objects.variable import Variable, represented_value
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.symbolic_gradients import connected_values, symbolic_gradients
-from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.recording.tracebacks import present_methods
 from autoconv.runtime.support.structure import flatten, pack
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -50,7 +50,7 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
-@presented_methods
+@present_methods
 class GradientTape:
     """Record the computation inside its `with` block, to compute gradients of it.
 
@@ -111,7 +111,7 @@ class GradientTape:
 
         Raises ValueError for anything else. A tensor that is not floating or complex is not watched, with a warning.
         """
-        for value in map(stands_for, DifferentiableTensors(tensor).tensors):
+        for value in map(represented_value, DifferentiableTensors(tensor).tensors):
             if not isinstance(value, (Tensor, Variable)):
                 raise _tensor_type_error(value)
             if not value.dtype.is_differentiable:
@@ -125,7 +125,7 @@ class GradientTape:
     def watch_array(self, array: np.ndarray) -> Tensor:
         """Return a watched tensor that represents an array argument of a function under `compile`."""
         tensor = ArrayTensor(np.array(array))
-        self._recorder.stand_in(array, tensor)
+        self._recorder.substitute(array, tensor)
         self.watch(tensor)
         return tensor
 
@@ -320,7 +320,7 @@ def _seed(target: Any, cotangent: Any) -> Any:
 
 
 def _check_values(values: TensorLike, role: str) -> list[Any]:
-    leaves = list(map(stands_for, DifferentiableTensors(values).tensors))
+    leaves = list(map(represented_value, DifferentiableTensors(values).tensors))
     for value in leaves:
         if not isinstance(value, (Tensor, Variable)):
             raise _tensor_type_error(value)

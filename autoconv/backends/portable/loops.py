@@ -16,7 +16,7 @@ from autoconv.backends.portable.terms import ListTerm, Term
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import int32
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges, state_size
+from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import TensorType
 
 
@@ -190,7 +190,7 @@ def _origins(graph: Graph, value: Value) -> set[Value] | None:
     """Return the parameters that an array may be, by way of control flow; None where it may be a new one."""
     sources: dict[Value, list[Value | None]] = {}
     for node in graph.walk():
-        for source, target in edges(node):
+        for source, target in flow_edges(node):
             sources.setdefault(target, []).append(source)
     result: set[Value] = set()
     seen: set[Value] = set()

@@ -49,7 +49,7 @@ from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.support.logs import tell
+from autoconv.runtime.support.logs import log_verbose
 from autoconv.runtime.support.spans import current_place, is_own_file
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -249,7 +249,7 @@ def _log_calls(function: types.FunctionType, converted_function: Callable[..., A
     @functools.wraps(converted_function)
     def run(*args: Any, **kwargs: Any) -> Any:
         text = f"Converted call: {function}\n    args: {args}\n    kwargs: {kwargs}\n\n{converted_text(function)}"
-        tell(text)
+        log_verbose(text)
         return converted_function(*args, **kwargs)
 
     return run

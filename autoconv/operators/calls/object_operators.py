@@ -70,7 +70,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if region is None:
         return NotImplemented
     trace = region.trace
-    trace.asked_by_class = trace.asked_by_class or is_asked(op, operands)
+    trace.dispatched_on_class = trace.dispatched_on_class or is_asked(op, operands)
     if trace.patched:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
@@ -309,6 +309,6 @@ def _may_hold(operand: object) -> bool:
     return isinstance(operand, (list, tuple, dict, set))
 
 
-symbolic_objects.operate_by(operation_by_class)
+symbolic_objects.register_operation(operation_by_class)
 
 __all__ = ["ITEMWISE", "operation_by_class", "second_operand"]

@@ -20,7 +20,7 @@ from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
-from autoconv.runtime.recording.journal import cells_spots
+from autoconv.runtime.recording.journal import cell_locations
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -353,7 +353,7 @@ def note_cells(cells: Cells) -> None:
     region = current_region()
     if region is not None and (journal := region.journal) is not None:
         getter, _, names = cells
-        for spot in cells_spots(getter, names, region.trace.cells):
+        for spot in cell_locations(getter, names, region.trace.cells):
             journal.note(spot)
 
 

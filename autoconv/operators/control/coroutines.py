@@ -7,7 +7,7 @@ import types
 
 from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import at_definition
+from autoconv.runtime.recording.tracebacks import place_at_definition
 
 
 def refuse_coroutine(function: types.FunctionType) -> None:
@@ -17,7 +17,7 @@ def refuse_coroutine(function: types.FunctionType) -> None:
     awaited.
     """
     if inspect.iscoroutinefunction(function) and current_region() is not None:
-        raise at_definition(
+        raise place_at_definition(
             StagingError(
                 f"{function.__qualname__} is asynchronous: its body runs when an event loop awaits its coroutine", None,
                 "a function without async for what is computed",

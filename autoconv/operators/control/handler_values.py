@@ -35,7 +35,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     as_object,
     box,
     box_array,
-    box_named_tuple,
+    box_with_name,
     build_object,
     constant_object,
     graph_object,
@@ -54,7 +54,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def store_handler_value(frame: Any, position: int, value: object, name: str) -> None:
     """Record a store of `value`, of the variable called `name`, into the graph dict `frame`."""
-    boxed = box_named_tuple(_boxable(value, name))
+    boxed = box_with_name(_boxable(value, name))
     record_raw("object_apply", [frame, position, boxed], function="setitem", keywords=())
 
 

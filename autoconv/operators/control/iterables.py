@@ -20,7 +20,7 @@ from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
-from autoconv.runtime.recording.journal import attribute_spot
+from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -375,14 +375,14 @@ class StagedIterator(Staged):
         region, kind = current_region(), type(self).__name__.removeprefix("Staged").lower()
         if region is None:
             return
-        if self._is_begun or self._home is None or region is not self._home.standing:
+        if self._is_begun or self._home is None or region is not self._home.merged_region:
             who = "a second loop" if self._is_begun else "code under a condition on a tensor"
             raise StagingError(
                 f"{who} iterates over an iterator that was created before it ({kind})", current_place(),
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
-            region.journal.note(attribute_spot(self, "_begun", self._home))
+            region.journal.note(attribute_location(self, "_begun", self._home))
         self._is_begun = True
 
     def end(self, to_the_end: Any) -> None:

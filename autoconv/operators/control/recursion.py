@@ -236,7 +236,7 @@ class Recursion(Call):
             write_spot(spot, value)
         running = inner.trace.calls
         running.append(self)
-        stores = Stores(self._stored, self._keep, inside=inner)
+        stores = Stores(self._stored, self._keep, outermost=inner)
         inner.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.

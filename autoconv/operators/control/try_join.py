@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import give
 from autoconv.operators.regions.container_promotion import (
@@ -203,7 +203,7 @@ def _gives_out(graph: Graph, node: Node, value: Value) -> bool:
         is_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
         is_text = node.op.name == "object_apply" and node.attributes["function"] in _TEXTS
         return not (is_reading or is_text or node.op.name in ("object_match", "object_raise"))
-    targets = [target for source, target in edges(node) if source is value]
+    targets = [target for source, target in flow_edges(node) if source is value]
     return any(target.node is not None or is_given_out(target.graph, target) for target in targets)
 
 

@@ -38,7 +38,7 @@ from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores, is_catchable, pause_stores
-from autoconv.runtime.recording.journal import Journal, Location, cells_spots
+from autoconv.runtime.recording.journal import Journal, Location, cell_locations
 from autoconv.runtime.recording.regions import Region, current_region, enter, recording, subregion
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
@@ -52,9 +52,9 @@ class TryRecorder:
     def __init__(self, parent: Region, handlers: int, read: Any, names: tuple[str, ...]) -> None:
         self.parent = parent
         self.handlers = handlers
-        self.cells = cells_spots(read, names, parent.trace.cells) if read is not None else []
+        self.cells = cell_locations(read, names, parent.trace.cells) if read is not None else []
         others = sorted(set(read.__code__.co_freevars) - set(names)) if read is not None else []
-        self.others = cells_spots(read, tuple(others), parent.trace.cells) if others else []
+        self.others = cell_locations(read, tuple(others), parent.trace.cells) if others else []
         self.clauses: dict[int, Any] = {}
         self.entered: Any = None
         self.around = sys.exc_info()[1]  # the exception being handled around the statement
@@ -118,7 +118,7 @@ class TryRecorder:
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
-        self.stores = Stores(self._kept_spots, self._keep, inside=self.region)
+        self.stores = Stores(self._kept_spots, self._keep, outermost=self.region)
         self.parent.trace.stores.append(self.stores)
 
     def finish_body(self) -> None:

@@ -16,7 +16,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.support.protected_names import Undefined, unbound
-from autoconv.runtime.arrays.assigned_values import element_of
+from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.program_reads import is_of_program, read_for_program
@@ -104,7 +104,7 @@ def one_number(variant: Variant, dtype: DType) -> Any:
         return None
     result: Any = None
     for index, value in enumerate(known.values):
-        number = element_of(value, dtype)
+        number = convert_element(value, dtype)
         result = number if result is None else dispatch.apply("select", known.tag == index, number, result)
     return result
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType, bfloat16
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ArrayType, Dimension, ObjectType, TensorType, Type
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -66,10 +66,10 @@ class Flow:
         self._nodes: list[Node] = []
         self.filled: list[Value] = []  # lists that items are stored in
         self._changed = True
-        for value, (element, depth) in trace.given_items.items():
+        for value, (element, depth) in trace.argument_list_items.items():
             self._give(value, element, depth)
         for value in trace.root.graph.parameters:
-            if isinstance(value.type, ObjectType) and value not in trace.given_items:
+            if isinstance(value.type, ObjectType) and value not in trace.argument_list_items:
                 self.add_unknown(self.of(value), elsewhere=True)
         for node in nodes:
             self._collect(node)
@@ -225,7 +225,7 @@ class Flow:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
         name = node.op.name
         if node.op.traits.control:
-            self._edges += [(source, target) for source, target in edges(node) if source is not None]
+            self._edges += [(source, target) for source, target in flow_edges(node) if source is not None]
         elif name in RULES:
             self._nodes.append(node)
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):

@@ -20,11 +20,17 @@ from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, load_ele
 from autoconv.operators.values.list_arrays import join_list, with_arrays
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
-from autoconv.runtime.arrays.assigned_values import cast_to, elements, loses_imaginary_parts, stack_items, to_elements
-from autoconv.runtime.arrays.members import member
+from autoconv.runtime.arrays.assigned_values import (
+    cast_to,
+    convert_elements,
+    convert_numbers,
+    loses_imaginary_parts,
+    stack_items,
+)
+from autoconv.runtime.arrays.members import array_member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.numpy_protocol import CHANGING, implementation, name_of
+from autoconv.runtime.recording.numpy_protocol import MUTATING, implementation, qualified_name
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -69,8 +75,8 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
-        raise StagingError(f"{name_of(function)} is not supported in a graph", current_place())
-    skipped = 1 if function in CHANGING else 0
+        raise StagingError(f"{qualified_name(function)} is not supported in a graph", current_place())
+    skipped = 1 if function in MUTATING else 0
     result = compute(
         *args[:skipped], *map(load_elements, args[skipped:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
@@ -132,7 +138,7 @@ def _full(
         dtype = tensor.type.dtype.numpy
     element_dtype = _dtype(np.asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, int):
-        to_elements(fill_value, element_dtype)  # raises NumPy's own error
+        convert_numbers(fill_value, element_dtype)  # raises NumPy's own error
     if isinstance(fill_value, (bool, int, float)):
         return new_array(shape, element_dtype, fill_value)
     array = new_array(shape, element_dtype)
@@ -178,12 +184,12 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
         raise StagingError("an array is created with ndmin", current_place())
     if type(value) is SymbolicArray:
         if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
-            return member(value, "astype")(value.dtype if dtype is None else dtype)
+            return array_member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
     if dtype is None:
         return fresh(_elements(value), scalars=True)
     element_dtype = _dtype(dtype)
-    array = cast_to(elements(value, element_dtype), element_dtype)
+    array = cast_to(convert_elements(value, element_dtype), element_dtype)
     return fresh(array, scalars=True)
 
 
@@ -204,7 +210,7 @@ def _elements(value: object) -> Tensor:
 
 def _ascontiguous(value: object, dtype: DTypeLike | None = None, **options: Any) -> Any:
     if not (value.ndim if type(value) is SymbolicArray else _elements(value).type.rank):
-        return member(_array(value, dtype, copy=False, **options), "reshape")((1,))
+        return array_member(_array(value, dtype, copy=False, **options), "reshape")((1,))
     if type(value) is SymbolicArray and not value.type.is_dense:
         if None in value.type.shape or None in value.type.strides:
             raise StagingError("whether an array is contiguous is known only at run time", current_place())
@@ -224,7 +230,7 @@ def _asarray(value: object, dtype: DTypeLike | None = None, **options: Any) -> A
 
 
 def _copy(value: object, order: str = "K", subok: bool = False) -> Any:
-    return member(value, "copy")() if type(value) is SymbolicArray else _array(value)
+    return array_member(value, "copy")() if type(value) is SymbolicArray else _array(value)
 
 
 def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> Any:

@@ -16,11 +16,11 @@ from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import called
 from autoconv.operators.values.list_arrays import join_list, with_arrays
-from autoconv.runtime.arrays.read_only import read_only
+from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.runtime.recording.numpy_protocol import CREATING, implementation, numpy_named
+from autoconv.runtime.recording.numpy_protocol import CREATING, find_numpy_function, implementation
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -37,7 +37,7 @@ _ARRAYS = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
 def _named_functions(*names: str) -> frozenset[Any]:
-    return frozenset(function for function in map(numpy_named, names) if function is not None)
+    return frozenset(function for function in map(find_numpy_function, names) if function is not None)
 
 
 # Functions that return 0-d arrays; all others return scalars for results without dimensions.
@@ -190,7 +190,7 @@ def _convert_created(result: Any) -> Any:
     assert from_array is not None
     if isinstance(result, np.ndarray):
         tensor = from_array(result)
-        return tensor if result.flags.writeable else read_only(tensor)
+        return tensor if result.flags.writeable else mark_read_only(tensor)
     if type(result) in (tuple, list) and any(isinstance(x, np.ndarray) for x in result):
         return type(result)(_convert_created(x) if isinstance(x, np.ndarray) else x for x in result)
     return None

@@ -30,7 +30,7 @@ from autoconv.operators.regions.region_body import Recorded
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN, container_spot, heap_of, materialise
+from autoconv.runtime.objects.containers import PLAIN, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.journal import Location
@@ -235,7 +235,7 @@ def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
     values = [*inputs, *_read_by(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]
-    spots = [container_spot(part) for part in containers if isinstance(part, (list, dict))]
+    spots = [container_location(part) for part in containers if isinstance(part, (list, dict))]
     spots += [_queue_spot(value) for value in values if type(value) in (deque, bytearray)]
     before = [spot.read() for spot in spots]
     changed = ""

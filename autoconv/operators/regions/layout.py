@@ -21,7 +21,7 @@ from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import attributes_of, has_attributes
-from autoconv.runtime.support.structure import flatten, form_of, is_structure, loses_on_rebuild, structure_parts
+from autoconv.runtime.support.structure import flatten, is_structure, loses_state, structure_form, structure_parts
 from autoconv.runtime.support.type_spec import is_composite, parts_of
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
@@ -217,7 +217,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
     if is_structure(value) and not _stays_whole(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
-        return Parts(form_of(value), keys, tuple(layout_of(part, region) for part in parts))
+        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
     if home is not None and home.is_inside(region) and has_attributes(value):
         return instance_layout(value, region, id(value) in region.trace.frozen)
@@ -245,12 +245,12 @@ def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], boo
 
 def _stays_whole(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because taking it apart would lose something."""
-    return region.contract.keeps_identity and (loses_on_rebuild(value) or _is_one_object(value, region))
+    return region.contract.keeps_identity and (loses_state(value) or _is_one_object(value, region))
 
 
 def _is_from_around(container: Any, region: Region) -> bool:
     """Return whether a list, dict or set was created before the region."""
-    return region.is_inside(container._home) and container._home.standing is not region
+    return region.is_inside(container._home) and container._home.merged_region is not region
 
 
 def home_of(value: object, region: Region) -> Region | None:
@@ -296,7 +296,7 @@ def state_layout(value: object, region: Region) -> Layout:
         return Leaf(value_type(value))
     if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
         keys, parts = take_apart(value)
-        return Parts(form_of(value), keys, tuple(state_layout(part, region) for part in parts))
+        return Parts(structure_form(value), keys, tuple(state_layout(part, region) for part in parts))
     if isinstance(value, Variant) and not region.contract.keeps_identity:
         return _variant_layout(value, region, lambda _: True)
     return layout_of(value, region)
@@ -338,10 +338,10 @@ def open_layout(layout: Layout, region: Region | None = None) -> Layout:
     region = current_region() if region is None else region
     if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
         keys, parts = take_apart(layout.value)
-        return Parts(form_of(layout.value), keys, tuple(layout_of(part, region) for part in parts))
+        return Parts(structure_form(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):
         keys, parts = take_apart(layout.value)
-        return Parts(form_of(layout.value), keys, tuple(Static(part) for part in parts))
+        return Parts(structure_form(layout.value), keys, tuple(Static(part) for part in parts))
     return layout
 
 

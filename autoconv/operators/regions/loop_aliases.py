@@ -22,7 +22,7 @@ from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.attributes import attributes_of
-from autoconv.runtime.support.spans import current_place, is_own_file, is_region, is_start
+from autoconv.runtime.support.spans import current_place, is_own_file, is_region, is_start_of_trace
 from autoconv.runtime.support.structure import is_structure, mutable_parts, structure_parts
 
 _DEPTH = 6  # references from a variable to the container
@@ -119,7 +119,7 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
     """Yield the variables of the traced functions, without the loop's own of those names."""
     frame: FrameType | None = sys._getframe(1)
     is_of_loop = True  # whether the frame belongs to the function with the loop
-    while frame is not None and not is_start(frame.f_code):
+    while frame is not None and not is_start_of_trace(frame.f_code):
         if not is_own_file(frame.f_code.co_filename):
             for name, value in frame.f_locals.items():
                 if not (is_of_loop and name in names) and not _is_part(value):

@@ -38,15 +38,15 @@ from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
-from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_named_tuple
+from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_with_name
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import (
     HEAP,
     GraphAttributes,
     attributes_of,
-    give_attributes,
     instance_attributes,
+    set_attributes,
 )
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import Template, pack
@@ -125,7 +125,7 @@ def _emit_leaf(value: object, layout: Leaf, region: Region) -> Value:
     """Return the graph value of a leaf, converted to the layout's type."""
     type_ = layout.type
     if isinstance(type_, ObjectType):
-        return region.lift(box_named_tuple(value).value_in_graph)
+        return region.lift(box_with_name(value).value_in_graph)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
     if wrapper is not None and type(value) is not SymbolicObject:
         return as_value(wrapper(value), region)
@@ -308,7 +308,7 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
     if layout.keys == (HEAP,):
         object.__setattr__(result, "__dict__", GraphAttributes(attributes))
     else:
-        give_attributes(result, attributes)
+        set_attributes(result, attributes)
     if region is not None and region.trace.owned is not None:
         region.trace.owned[id(result)] = result, region
         if layout.shared and layout.keys != (HEAP,):

@@ -26,7 +26,7 @@ from autoconv.ops.python.exception_groups import leaves_of_group
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.staged_exceptions import StagedException
-from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, is_of_call
+from autoconv.runtime.objects.symbol_search import holds_created_objects, holds_symbols, varies_by_call
 from autoconv.runtime.objects.symbolic_objects import apply_object, box, record_object
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.runtime.recording.tracebacks import is_our_error, walk_links
@@ -192,7 +192,7 @@ def _records_link(region: Region, error: BaseException, data: Sequence[Any], spa
 
 def _is_made_of_symbols(value: object) -> bool:
     """Return whether an exception's argument is no symbolic value itself but built from some, or by the program."""
-    if holds_created_objects(value) or is_rebuilt(value) or is_of_call(value):
+    if holds_created_objects(value) or is_rebuilt(value) or varies_by_call(value):
         return True
     if any(type(part) in PLAIN for part in mutable_parts(value)):
         return True

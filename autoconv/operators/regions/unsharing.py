@@ -24,7 +24,7 @@ from autoconv.operators.regions.layout import (
 from autoconv.operators.regions.region_body import Recorded
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
 from autoconv.runtime.recording.regions import Region
-from autoconv.runtime.support.structure import form_of, is_structure, structure_parts
+from autoconv.runtime.support.structure import is_structure, structure_form, structure_parts
 
 
 def copied_objects(value: object, layout: Layout, region: Region | None = None) -> Iterator[Any]:
@@ -63,7 +63,7 @@ def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layo
             return instance_layout(part, arm.region)
         if is_structure(part) and (isinstance(part, tuple) or id(part) in apart):
             keys, parts = take_apart(part)
-            return Parts(form_of(part), keys, tuple(map(of, parts)))
+            return Parts(structure_form(part), keys, tuple(map(of, parts)))
         return layout_of(part, arm.region)
 
     with arm.as_left():

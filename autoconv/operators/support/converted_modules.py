@@ -14,9 +14,9 @@ from typing import Any
 from autoconv.emit.columns import columns, remember
 from autoconv.emit.converted import register_code
 from autoconv.emit.relocate import decode_lines, relocate
-from autoconv.runtime.support.spans import count_as_users, find_columns_by
+from autoconv.runtime.support.spans import mark_user_file, register_column_finder
 
-find_columns_by(columns)
+register_column_finder(columns)
 
 
 class ConvertedModule:
@@ -36,7 +36,7 @@ class ConvertedModule:
             return
         original = (Path(converted).parent / source).resolve()
         for file in (converted, str(original)):
-            count_as_users(file)
+            mark_user_file(file)
         try:
             if not hashlib.sha256(original.read_bytes()).hexdigest().startswith(digest):
                 return

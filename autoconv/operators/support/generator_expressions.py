@@ -159,7 +159,7 @@ class GeneratorExpression:
         return self._iterator
 
     def _check_region(self) -> None:
-        if self._home is None or current_region() is not self._home.standing:
+        if self._home is None or current_region() is not self._home.merged_region:
             raise StagingError(
                 "whether this generator expression is iterated depends on a tensor", current_place(),
                 "the generator expression where its values are used, or a list",

@@ -67,11 +67,11 @@ class HeldIterator:
     @property
     def is_resumable(self) -> bool:
         """True if its position is known at trace time and advancing it happens exactly once."""
-        here = self._home is not None and current_region() is self._home.standing
+        here = self._home is not None and current_region() is self._home.merged_region
         return here and not self._left and all(map(is_known, self._owners))
 
     def _check(self) -> None:
-        if self._left or self._home is None or current_region() is not self._home.standing:
+        if self._left or self._home is None or current_region() is not self._home.merged_region:
             why = "a loop whose end depends on a tensor" if self._left else "code under a condition on a tensor"
             raise StagingError(
                 f"{why} iterates over an iterator that was created before it ({type(self._iterator).__name__})",

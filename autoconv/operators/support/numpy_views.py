@@ -12,10 +12,10 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
 from autoconv.runtime.arrays.array_creation import trace_strided
-from autoconv.runtime.arrays.members import diagonal_of, member, view_of, windows_of
+from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.arrays.windows import window_axes
-from autoconv.runtime.recording.numpy_protocol import implementation, name_of
+from autoconv.runtime.recording.numpy_protocol import implementation, qualified_name
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -30,7 +30,7 @@ def load_elements(value: Any) -> Any:
 
 
 def _reshape(array: SymbolicArray, shape: ShapeLike, order: str = "C") -> Any:
-    return member(array, "reshape")(shape) if order == "C" else member(array, "reshape")(shape, order=order)
+    return array_member(array, "reshape")(shape) if order == "C" else array_member(array, "reshape")(shape, order=order)
 
 
 def _view_by(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +82,7 @@ def _splitting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_view(function: Callable[..., Any]) -> NoReturn:
-    raise StagingError(f"{name_of(function)} may return a view of an array", current_place())
+    raise StagingError(f"{qualified_name(function)} may return a view of an array", current_place())
 
 
 def _functions_by_name(*names: str) -> list[Any]:
@@ -188,13 +188,13 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},
     np.reshape: _reshape,
     **{
-        function: lambda array, *args, **options: member(array, "astype")(*args, **options)
+        function: lambda array, *args, **options: array_member(array, "astype")(*args, **options)
         for function in _functions_by_name("astype")
     },
     np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
     np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
     np.trim_zeros: lambda *args, **options: _compute_on_memory(np.trim_zeros, *args, **options),
-    np.ravel: lambda array, order="C": member(array, "ravel")(order),
+    np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
     np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),
 }  # fmt: skip
 

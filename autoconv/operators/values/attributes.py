@@ -10,7 +10,7 @@ from autoconv.operators.regions.shared_identity import refuse_change
 from autoconv.operators.support.class_attributes import note_inherited
 from autoconv.operators.support.optional_attributes import expect_missing
 from autoconv.operators.values.instances import has_user_descriptor, refuse_hook
-from autoconv.runtime.arrays.members import refuse_attribute
+from autoconv.runtime.arrays.members import refuse_attribute_assignment
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -18,7 +18,7 @@ from autoconv.runtime.objects.symbolic_objects import (
     graph_object,
     record_object,
 )
-from autoconv.runtime.recording.journal import attribute_spot
+from autoconv.runtime.recording.journal import attribute_location
 from autoconv.runtime.recording.regions import current_region
 
 
@@ -35,7 +35,7 @@ def set_attr(owner: object, attribute: str, value: object) -> None:
         record_object("object_set_attribute", [owner, value], name=attribute)
         return
     if type(owner) is SymbolicArray:
-        refuse_attribute(attribute)
+        refuse_attribute_assignment(attribute)
     refuse_hook(owner, "__setattr__")
     note_inherited(region.trace, owner, attribute)
     if has_user_descriptor(owner, attribute):
@@ -96,7 +96,7 @@ def note_attribute(owner: object, attribute: str) -> None:
     if region.journal is not None:
         owned = region.trace.owned
         home = owned[id(owner)][1] if owned is not None and id(owner) in owned else None
-        region.journal.note(attribute_spot(owner, attribute, home))
+        region.journal.note(attribute_location(owner, attribute, home))
     if region.contract.effects_each_call:
         what = f"the attribute {attribute!r} of a {type(owner).__name__} is written"
-        region.contract.before_write(owner, what, [attribute_spot(owner, attribute)])
+        region.contract.before_write(owner, what, [attribute_location(owner, attribute)])

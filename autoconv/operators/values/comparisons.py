@@ -28,7 +28,7 @@ from autoconv.operators.control.conditionals import (
 from autoconv.operators.control.variants import distribute, is_arm, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
-from autoconv.runtime.arrays.members import is_one_array
+from autoconv.runtime.arrays.members import is_same_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.object_conversions import truth_of
@@ -264,7 +264,7 @@ def is_(a: Any, b: Any) -> Any:
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
     if type(a) is SymbolicArray and type(b) is SymbolicArray:
-        return a is b or is_one_array(a, b)
+        return a is b or is_same_array(a, b)
     if type(a) is SymbolicTensor or type(b) is SymbolicTensor:
         return _is_one_number(a, b, region)
     check_identity(a, b)

@@ -49,7 +49,8 @@ def make_in_graph(value: object) -> SymbolicObject:
         )  # fmt: skip
     assert region.trace.owned is not None
     home = region.trace.owned[id(value)][1]
-    if region.journal is None and region.parent is not None and region.is_inside(home) and home.standing is not region:
+    is_inner = region.journal is None and region.parent is not None and region.is_inside(home)
+    if is_inner and home.merged_region is not region:
         raise UnmovedError(value)
     attributes = instance_attributes(value)
     for name in filter(lambda name: is_optional(attributes[name]), attributes):
@@ -73,7 +74,7 @@ def make_in_graph(value: object) -> SymbolicObject:
 def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
     is_new = kind not in trace.classes_made
-    if is_new and trace.asked_by_class and trace.contract.objects_in_graph and _has_operators(kind):
+    if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
         if any(
             class_name(other_kind) == class_name(kind) for other_kind in trace.classes_made
         ):  # each trace creates a new class
@@ -240,7 +241,7 @@ def is_user_defined(method: object) -> bool:
     return method.__code__.co_filename not in ("<string>", dataclasses.__file__)
 
 
-symbolic_objects.make_by(make_in_graph, attribute_of_ours)
+symbolic_objects.register_object_hooks(make_in_graph, attribute_of_ours)
 
 __all__ = [
     "dispatch_on_class", "expect_made", "instance_spot", "is_user_defined", "make_in_graph", "move_eagerly", "stand_in",

@@ -31,7 +31,7 @@ from autoconv.operators.values.symbolic_subscript import (
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
     PLAIN,
-    container_spot,
+    container_location,
     heap_of,
     items_of,
     note_container,
@@ -40,7 +40,7 @@ from autoconv.runtime.objects.containers import (
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, constant_object
-from autoconv.runtime.recording.journal import cells_spots
+from autoconv.runtime.recording.journal import cell_locations
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
@@ -329,7 +329,7 @@ def about_to_write(x: object) -> None:
         note_container(x)
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
-        region.journal.note(container_spot(x))
+        region.journal.note(container_location(x))
     region.contract.before_write(x, f"a {type(x).__name__} is changed")
 
 
@@ -366,7 +366,7 @@ def outer_names(getter: Any, setter: Any, names: tuple[str, ...]) -> None:
         return
     note_cells((getter, setter, names))
     if region.contract.effects_each_call:
-        spots = cells_spots(getter, names, region.trace.cells)
+        spots = cell_locations(getter, names, region.trace.cells)
         region.contract.before_write(getter, f"the outer name {names[0]!r} is written", spots)
 
 

@@ -18,7 +18,7 @@ from autoconv.ops.numpy.list_arrays import OF_OBJECTS, WITH_AXIS, WITHOUT_AXIS, 
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, record_object
-from autoconv.runtime.recording.numpy_protocol import numpy_named
+from autoconv.runtime.recording.numpy_protocol import find_numpy_function
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
@@ -44,8 +44,10 @@ _ARRAY_ARGUMENTS = {
     3: "interp where",
 }
 _LIST = ObjectType("list")
-_ARRAY_COUNTS = {numpy_named(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()}
-_JOINING_FUNCTIONS = frozenset(numpy_named(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
+_ARRAY_COUNTS = {
+    find_numpy_function(name): count for count, names in _ARRAY_ARGUMENTS.items() for name in names.split()
+}
+_JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*WITH_AXIS, *WITHOUT_AXIS))
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 

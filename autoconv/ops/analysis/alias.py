@@ -14,7 +14,7 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
 DISJOINT, EQUAL, OVERLAP, UNKNOWN = "apart", "same", "some", "maybe"
-_MOST_WORK = 200  # steps of np.shares_memory's exact algorithm
+_MAX_WORK = 200  # steps of np.shares_memory's exact algorithm
 
 
 class Overlaps:
@@ -26,7 +26,7 @@ class Overlaps:
 
     def __init__(self, graph: Graph, arguments_are_apart: bool = True) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
-        self._feeds: dict[Value, list[Value]] = {}
+        self._sources: dict[Value, list[Value]] = {}
         self._visited: set[Graph] = set()  # recursive functions are visited once
         shared = [value for value in graph.parameters if isinstance(value.type, ArrayType) and value.type.shared]
         for value in graph.parameters:
@@ -34,7 +34,7 @@ class Overlaps:
                 base = shared[0] if value in shared else value
                 self._roots[value] = frozenset({base if arguments_are_apart else None})
         self._collect(graph)
-        self._settle()
+        self._reach_fixed_point()
 
     def between(self, a: Value, b: Value) -> str:
         """Return how two arrays alias.
@@ -50,13 +50,13 @@ class Overlaps:
             return UNKNOWN
         if a is b or _same_view(a, b):
             return EQUAL
-        places = [_place_in_base(value, base_a) for value in (a, b)]
-        if places[0] is None or places[1] is None:
+        layouts = [_layout_in_base(value, base_a) for value in (a, b)]
+        if layouts[0] is None or layouts[1] is None:
             return UNKNOWN
         widths = [value.dtype.size for value in (a, b)]
-        if places[0] == places[1] and widths[0] == widths[1]:
+        if layouts[0] == layouts[1] and widths[0] == widths[1]:
             return EQUAL
-        return _may_overlap(places[0], places[1], max(widths))
+        return _may_overlap(layouts[0], layouts[1], max(widths))
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
@@ -67,7 +67,7 @@ class Overlaps:
         known = self._known(value)
         return None if None in known else self.roots(value)
 
-    def every_root(self) -> list[Value]:
+    def all_roots(self) -> list[Value]:
         """Return all arguments and allocated arrays that count as base arrays, which have no common elements."""
         return [value for value, roots in self._roots.items() if roots == {value}]
 
@@ -90,22 +90,22 @@ class Overlaps:
                 if node.op.traits.allocates:
                     self._roots[value] = frozenset({value})
                 elif not node.op.traits.view:
-                    self._feeds.setdefault(value, []).extend(result_sources(node, value.index))
+                    self._sources.setdefault(value, []).extend(result_sources(node, value.index))
             for region in node.regions:
                 for parameter in region.parameters:
                     if isinstance(parameter.type, ArrayType):
-                        self._feeds.setdefault(parameter, [])
+                        self._sources.setdefault(parameter, [])
                 for parameter, outer in parameter_sources(node, region):
                     if isinstance(parameter.type, ArrayType):
-                        self._feeds[parameter].append(outer)
+                        self._sources[parameter].append(outer)
                 self._collect(region)
 
-    def _settle(self) -> None:
+    def _reach_fixed_point(self) -> None:
         """Propagate base arrays along the flow of values, to a fixed point."""
         changed = True
         while changed:
             changed = False
-            for value, sources in self._feeds.items():
+            for value, sources in self._sources.items():
                 roots = self._roots.get(value, frozenset())
                 for source in sources:
                     roots |= self._roots.get(base_of(source), frozenset())
@@ -125,8 +125,8 @@ class Writes:
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
         self._overlaps = overlaps
         self._targets: list[Value] = []
-        self._anything = False  # True if there are writes to memory that is not an operand
-        self._kept: dict[Value, bool] = {}
+        self._writes_unknown_memory = False  # True if there are writes to memory that is not an operand
+        self._is_unwritten: dict[Value, bool] = {}
         for node in graph.walk():
             self._note(node)
 
@@ -140,14 +140,14 @@ class Writes:
         elif arrays and not _only_reads(node):
             self._targets += arrays
         elif not arrays and node.effects & Effects.WRITE:
-            self._anything = True
+            self._writes_unknown_memory = True
 
     def leave(self, array: Value) -> bool:
         """Return whether the elements of an array are never written, through aliases included."""
-        if array not in self._kept:
+        if array not in self._is_unwritten:
             pairs = (self._overlaps.between(target, array) for target in self._targets)
-            self._kept[array] = not self._anything and all(how == DISJOINT for how in pairs)
-        return self._kept[array]
+            self._is_unwritten[array] = not self._writes_unknown_memory and all(how == DISJOINT for how in pairs)
+        return self._is_unwritten[array]
 
 
 def _only_reads(node: Node) -> bool:
@@ -156,12 +156,12 @@ def _only_reads(node: Node) -> bool:
 
 def written_parameters(graph: Graph) -> list[int]:
     """Return the positions of the array parameters that stores of the graph may write."""
-    places = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
+    array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
     written = [node.inputs[0] for node in graph.walk() if node.op.traits.stores_into is not None]
-    if not places or not written:
+    if not array_positions or not written:
         return []
     overlaps = Overlaps(graph)
-    return [i for i in places if any(overlaps.may_be(value, graph.parameters[i]) for value in written)]
+    return [i for i in array_positions if any(overlaps.may_be(value, graph.parameters[i]) for value in written)]
 
 
 def base_of(value: Value) -> Value:
@@ -182,10 +182,10 @@ def _same_view(a: Value, b: Value) -> bool:
     return True
 
 
-_Place = tuple[int, tuple[int, ...], tuple[int, ...]]
+_Layout = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-def _place_in_base(value: Value, base: Value) -> _Place | None:
+def _layout_in_base(value: Value, base: Value) -> _Layout | None:
     """Return (offset in bytes, shape, strides) of a view in its base, or None if unknown."""
     type_ = value.type
     if not isinstance(type_, ArrayType) or None in type_.strides:
@@ -196,7 +196,7 @@ def _place_in_base(value: Value, base: Value) -> _Place | None:
         return 0, type_.shape, type_.strides  # type: ignore[return-value]
     node = value.node
     assert node is not None
-    outer = _place_in_base(node.inputs[0], base)
+    outer = _layout_in_base(node.inputs[0], base)
     if outer is None:
         return None
     if node.op.name == "array_strided":
@@ -216,7 +216,7 @@ def _place_in_base(value: Value, base: Value) -> _Place | None:
     return offset, type_.shape, type_.strides  # type: ignore[return-value]
 
 
-def _offset(node: Node, outer: _Place) -> int:
+def _offset(node: Node, outer: _Layout) -> int:
     total = 0
     for entry, axis in entries_of(len(outer[1]), node.attributes["spec"]):
         if isinstance(entry, At):
@@ -227,22 +227,22 @@ def _offset(node: Node, outer: _Place) -> int:
     return total
 
 
-def _may_overlap(a: _Place, b: _Place, size: int) -> str:
-    ends = [_ends(place, size) for place in (a, b)]
+def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
+    ends = [_byte_range(place, size) for place in (a, b)]
     if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
         return DISJOINT
     low = min(ends[0][0], ends[1][0])
     memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
     kind = np.dtype((np.void, size))
     first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
-    work: Any = _MOST_WORK
+    work: Any = _MAX_WORK
     try:
         return OVERLAP if np.shares_memory(first, second, work) else DISJOINT
     except np.exceptions.TooHardError:
         return UNKNOWN
 
 
-def _ends(place: _Place, size: int) -> tuple[int, int] | None:
+def _byte_range(place: _Layout, size: int) -> tuple[int, int] | None:
     offset, shape, strides = place
     if 0 in shape:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
 
 _COPIES = frozenset({"list", "dict", "set", "sorted"})
@@ -37,7 +37,7 @@ def fresh_objects(graph: Graph) -> frozenset[Value]:
 def _collect(node: Node, sources_of: dict[Value, list[Value]], foreign: list[Value]) -> None:
     """Collect the sources of the node's results and its regions' parameters."""
     if node.op.traits.control and not is_recursive(node):
-        for source, target in edges(node):
+        for source, target in flow_edges(node):
             if source is None:  # an exception
                 foreign.append(target)
             elif isinstance(target.type, ObjectType):

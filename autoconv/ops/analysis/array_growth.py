@@ -1,7 +1,7 @@
 """Arrays that may be larger than memory although all arrays that they are computed from fit.
 
 NumPy makes every intermediate array, and raises where memory does not hold it. A graph fuses intermediate arrays or
-removes unused ones. So these are found before, and what is beyond `MOST_BYTES` is left to NumPy.
+removes unused ones. So these are found before, and what is beyond `MAX_BYTES` is left to NumPy.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from autoconv.graph.dimensions import monomials, plus, product, quotient, times
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, Symbol, TensorType
 
-MOST_BYTES = 2**40  # of one array
-MOST_UNREAD_BYTES = 2**30  # of one array that nothing reads
+MAX_BYTES = 2**40  # of one array
+MAX_UNREAD_BYTES = 2**30  # of one array that nothing reads
 _BROADCASTS = frozenset({"broadcast_to", "broadcast_to_shape_of"})  # views in NumPy
 
 
@@ -25,15 +25,17 @@ def may_outgrow(node: Node) -> bool:
     """
     if not _is_new(node):
         return False
-    if any(_is_open(node.inputs[at]) for at in node.op.traits.counted_by if at < len(node.inputs)):
+    if any(_is_not_constant(node.inputs[at]) for at in node.op.traits.counted_by if at < len(node.inputs)):
         return True
-    most = max((_open(value) for value in node.results), default=0)
-    return most > 0 and most > max((_open(_base(value)) for value in node.inputs), default=0)
+    open_count = max((_open_dimension_count(value) for value in node.results), default=0)
+    return open_count > 0 and open_count > max(
+        (_open_dimension_count(_base(value)) for value in node.inputs), default=0
+    )
 
 
-def is_too_large(node: Node, most: int = MOST_BYTES) -> bool:
+def is_too_large(node: Node, limit: int = MAX_BYTES) -> bool:
     """Return whether a result is a new array in NumPy of more than so many bytes, all its dimensions being known."""
-    return _is_new(node) and any(_bytes(value) > most for value in node.results)
+    return _is_new(node) and any(_bytes(value) > limit for value in node.results)
 
 
 def _is_new(node: Node) -> bool:
@@ -51,7 +53,7 @@ def _base(value: Value) -> Value:
 
 
 def size_limits(graph: Graph) -> Iterator[Symbol]:
-    """Return expressions that must not be negative for all results to have at most `MOST_BYTES`.
+    """Return expressions that must not be negative for all results to have at most `MAX_BYTES`.
 
     Only results that are larger than each input by an open factor are considered.
     """
@@ -63,7 +65,7 @@ def size_limits(graph: Graph) -> Iterator[Symbol]:
             size = None if shape is None else product(shape)
             if isinstance(size, Symbol) and _is_of_arguments(size) and not _is_bounded(size, node):
                 assert isinstance(value.type, TensorType)
-                limit = plus(MOST_BYTES // value.type.dtype.size, times(size, -1))
+                limit = plus(MAX_BYTES // value.type.dtype.size, times(size, -1))
                 assert isinstance(limit, Symbol)
                 yield limit
 
@@ -81,11 +83,11 @@ def _is_bounded(size: Symbol, node: Node) -> bool:
     return any(isinstance(quotient(size, product(shape)), int) for shape in shapes)
 
 
-def _is_open(value: Value) -> bool:
+def _is_not_constant(value: Value) -> bool:
     return value.node is None or value.node.op.name != "constant"
 
 
-def _open(value: Value) -> int:
+def _open_dimension_count(value: Value) -> int:
     shape = value.type.shape if isinstance(value.type, (TensorType, ArrayType)) else None
     return sum(not isinstance(size, int) for size in shape or ())
 
@@ -99,4 +101,4 @@ def _bytes(value: Value) -> int:
     return math.prod(sizes) * type_.dtype.size if len(sizes) == len(type_.shape) else 0
 
 
-__all__ = ["MOST_BYTES", "MOST_UNREAD_BYTES", "is_too_large", "may_outgrow", "size_limits"]
+__all__ = ["MAX_BYTES", "MAX_UNREAD_BYTES", "is_too_large", "may_outgrow", "size_limits"]

@@ -22,8 +22,8 @@ class Extents:
             for value in node.results:
                 self._extents[value] = self._of(node, value)
 
-    def are_equal(self, one: Value, other: Value) -> bool:
-        return bool(self.of(one) == self.of(other))
+    def are_equal(self, first: Value, second: Value) -> bool:
+        return bool(self.of(first) == self.of(second))
 
     def of(self, value: Value) -> Any:
         return self._extents.get(value, value)
@@ -36,8 +36,8 @@ class Extents:
             return "where", self.of(mask), (x.shape or ())[len(mask.shape or ()) :]
         if not node.op.traits.elementwise:
             return value
-        extents = {self.of(each) for each in node.inputs if _shape(each) != ()}
-        shapes = {_shape(each) for each in node.inputs} - {()}
+        extents = {self.of(operand) for operand in node.inputs if _shape(operand) != ()}
+        shapes = {_shape(operand) for operand in node.inputs} - {()}
         return extents.pop() if len(extents) == 1 and shapes == {_shape(value)} else value
 
 

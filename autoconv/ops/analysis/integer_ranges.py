@@ -31,14 +31,14 @@ from autoconv.ops.analysis.value_range import (
 )
 
 Ranges = list[Range | None]  # of values in order; None for a value that is no integer
-_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
-_EXACT = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
+_MAX_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
+_EXACT_ROUNDS = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
 _BOUNDS = sorted({sign * (power - less) for power in _POWERS for less in (0, 1) for sign in (1, -1)})
 # Bounds of a number that grows by at most `_SLOW_STEP` in an iteration: no feasible run reaches them.
 _SLOWLY: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10
-_MOST_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
+_MAX_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
 _FALSE: Range = (0, 0)
 _TRUE: Range = (1, 1)
 _CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})  # they keep an integer, or take its truth
@@ -99,36 +99,36 @@ class RangeAnalysis:
                 for region in node.regions:
                     for value in region.parameters:
                         self._known.pop(value, None)
-        return {value: found for value, found in self._known.items() if found != _limits(value)}
+        return {value: known for value, known in self._known.items() if known != _limits(value)}
 
     def of(self, value: Value) -> Range | None:
         """Return the range of a value; None for one that is no integer without dimensions."""
-        found = self._known.get(value)
-        return _limits(value) if found is None else found
+        known = self._known.get(value)
+        return _limits(value) if known is None else known
 
     def run(self, graph: Graph) -> None:
         """Analyse a graph whose arguments are unknown."""
         self._visit(graph, [None] * len(graph.parameters))
 
-    def _visit(self, graph: Graph, given: Sequence[Range | None], owner: Node | None = None) -> Ranges:
+    def _visit(self, graph: Graph, parameter_ranges: Sequence[Range | None], owner: Node | None = None) -> Ranges:
         """Return the ranges of the outputs, given those of the parameters."""
         if owner is not None and self._owners.setdefault(graph, owner) is not owner:
             self._shared.add(graph)
-        for value, range_ in zip(graph.parameters, given, strict=True):
-            self._set(value, range_)
+        for value, range_ in zip(graph.parameters, parameter_ranges, strict=True):
+            self._set_range(value, range_)
         for node in graph.nodes:
-            self._node(node)
+            self._visit_node(node)
         return [self.of(value) for value in graph.outputs]
 
-    def _set(self, value: Value, found: Range | None) -> None:
+    def _set_range(self, value: Value, range_: Range | None) -> None:
         limits = _limits(value)
         if limits is None:
             return
         assumed = self._assumed.get(value)
         if assumed is not None:
-            found = assumed
-        both = limits if found is None else intersection(found, limits)
-        self._known[value] = limits if both is None else both
+            range_ = assumed
+        narrowed = limits if range_ is None else intersection(range_, limits)
+        self._known[value] = limits if narrowed is None else narrowed
 
     @contextmanager
     def _unreported(self) -> Iterator[None]:
@@ -139,58 +139,58 @@ class RangeAnalysis:
         finally:
             self._reached = reached
 
-    def _node(self, node: Node) -> None:
+    def _visit_node(self, node: Node) -> None:
         name = node.op.name
         if self._reached is not None:
             self._reached(node)
         if name == "constant":
             array = np.asarray(node.attributes["value"])
-            whole = array.shape == () and array.dtype.kind in "biu"
-            self._set(node.results[0], (int(array), int(array)) if whole else None)
+            is_integer = array.shape == () and array.dtype.kind in "biu"
+            self._set_range(node.results[0], (int(array), int(array)) if is_integer else None)
         elif name == "absent":
             self._absent.update(node.results)
-            self._set(node.results[0], None)
+            self._set_range(node.results[0], None)
         elif name == "cond":
-            self._condition(node)
+            self._visit_cond(node)
         elif name == "while":
-            self._loop(node)
+            self._visit_loop(node)
         elif name == "call" and not is_recursive(node):
             outputs = self._visit(node.regions[0], [self.of(value) for value in node.inputs], node)
-            for value, found in zip(node.results, outputs, strict=True):
-                self._set(value, found)
+            for value, range_ in zip(node.results, outputs, strict=True):
+                self._set_range(value, range_)
         elif node.regions:
             for region in node.regions:
                 if not is_recursive(node) or region not in self._entered:
                     self._entered.add(region)
                     self._visit(region, [None] * len(region.parameters), node)
             for value in node.results:
-                self._set(value, None)
+                self._set_range(value, None)
         else:
-            self._number(node)
+            self._visit_number(node)
 
-    def _number(self, node: Node) -> None:
+    def _visit_number(self, node: Node) -> None:
         for value in node.results:
-            self._set(value, self._result(node, value))
+            self._set_range(value, self._result_range(node, value))
 
-    def _result(self, node: Node, value: Value) -> Range | None:
+    def _result_range(self, node: Node, value: Value) -> Range | None:
         limits = _limits(value)
         if limits is None:
             return None
         if reads_only_shapes(node) and value.type.weak:  # type: ignore[union-attr]
             return intersection(SIZES, limits)
-        given = [self.of(operand) for operand in node.inputs]
-        if node.op.name == "select" and given[0] is not None:
-            is_true, is_false = intersection(given[0], _TRUE), intersection(given[0], _FALSE)
-            return _union([given[1] if is_true else None, given[2] if is_false else None])
-        known = [each for each in given if each is not None]
-        if len(known) < len(given):
+        operand_ranges = [self.of(operand) for operand in node.inputs]
+        if node.op.name == "select" and operand_ranges[0] is not None:
+            is_true, is_false = intersection(operand_ranges[0], _TRUE), intersection(operand_ranges[0], _FALSE)
+            return _union([operand_ranges[1] if is_true else None, operand_ranges[2] if is_false else None])
+        known_ranges = [range_ for range_ in operand_ranges if range_ is not None]
+        if len(known_ranges) < len(operand_ranges):
             return None
-        found = comparison_range(node.op.name, known) or result_range(node.op.name, known)
-        if found is None and node.op.name in _CASTS:
-            found = cast_range(known[0], limits)
-        return found if found is not None and is_inside(found) and cast_range(found, limits) else None
+        result = comparison_range(node.op.name, known_ranges) or result_range(node.op.name, known_ranges)
+        if result is None and node.op.name in _CASTS:
+            result = cast_range(known_ranges[0], limits)
+        return result if result is not None and is_inside(result) and cast_range(result, limits) else None
 
-    def _condition(self, node: Node) -> None:
+    def _visit_cond(self, node: Node) -> None:
         index = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == (0, 1)
         arms: list[Ranges] = []
@@ -198,111 +198,119 @@ class RangeAnalysis:
         for position, region in enumerate(node.regions):
             self._outer.update(zip(region.parameters, node.inputs[1:], strict=True))
             chosen = 1 - position if is_bool else position  # the first arm is that of True
-            given = [self.of(value) for value in node.inputs[1:]]
-            refined: Ranges | None = given
+            operand_ranges = [self.of(value) for value in node.inputs[1:]]
+            refined: Ranges | None = operand_ranges
             if is_bool and len(node.regions) == 2:
                 is_taken = index is not None and index[0] <= chosen <= index[1]
                 refined = (
-                    _refine(node.inputs[1:], given, self._facts(node.inputs[0], chosen == 1)) if is_taken else None
+                    _refine(
+                        node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], chosen == 1)
+                    ) if is_taken else None
                 )
             if refined is None:  # it is never taken
                 with self._unreported():
-                    self._visit(region, [None] * len(given), node)
+                    self._visit(region, [None] * len(operand_ranges), node)
                 continue
             outputs = self._visit(region, refined, node)
             arms.append(outputs)
             ends.append(region.outputs)
         for position, value in enumerate(node.results):
-            read = [arm[position] for arm, end in zip(arms, ends, strict=True) if end[position] not in self._absent]
-            self._set(value, _union(read) if None not in read else None)
+            reachable = [
+                arm[position] for arm, end in zip(arms, ends, strict=True) if end[position] not in self._absent
+            ]
+            self._set_range(value, _union(reachable) if None not in reachable else None)
 
-    def _loop(self, node: Node) -> None:
+    def _visit_loop(self, node: Node) -> None:
         operands = [self.of(value) for value in node.inputs]
         before = self._states.get(node)
         if before is not None and before[0] == operands and not self._assumed:
             state = before[1]
         else:
             with self._unreported():
-                state = self._state_of(node, operands, before)
+                state = self._find_state(node, operands, before)
             if not self._assumed:
                 self._states[node] = operands, state
         if self._reached is not None:
-            self._iteration(node, state, operands[len(state) :])
-        for value, found in zip(node.results, state, strict=True):
-            self._set(value, found)
+            self._run_iteration(node, state, operands[len(state) :])
+        for value, range_ in zip(node.results, state, strict=True):
+            self._set_range(value, range_)
 
-    def _state_of(self, node: Node, operands: Ranges, before: tuple[Ranges, Ranges] | None) -> Ranges:
+    def _find_state(self, node: Node, operands: Ranges, before: tuple[Ranges, Ranges] | None) -> Ranges:
         """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
         count = state_size(node)
         body = node.regions[1]
         start, captures = operands[:count], operands[count:]
         state = list(start) if before is None else _join(start, before[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:count]]
-        for turn in range(_ROUNDS + 2):
-            after = self._iteration(node, state, captures)
+        for turn in range(_MAX_ROUNDS + 2):
+            after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
                 after = [_without_slow_growth(a, b) for a, b in zip(state, after, strict=True)]
-            wider = _join(state, after)
-            if wider == state:  # the bounds hold; another iteration may narrow those that were widened
+            joined = _join(state, after)
+            if joined == state:  # the bounds hold; another iteration may narrow those that were widened
                 state = _join(start, after)
-                if state != wider:
-                    self._iteration(node, state, captures)
+                if state != joined:
+                    self._run_iteration(node, state, captures)
                 return state
-            if turn < _EXACT:
-                state = wider
-            elif turn < _ROUNDS - 1:
-                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, wider, strict=True)]
-            elif turn == _ROUNDS - 1 and self._assumes_slow_growth:
-                state = [_widen(a, b, _SLOWLY) for a, b in zip(state, wider, strict=True)]
+            if turn < _EXACT_ROUNDS:
+                state = joined
+            elif turn < _MAX_ROUNDS - 1:
+                state = [_widen(a, b, _BOUNDS) for a, b in zip(state, joined, strict=True)]
+            elif turn == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
+                state = [_widen(a, b, _SLOWLY) for a, b in zip(state, joined, strict=True)]
             else:
-                state = [a if a == b else c for a, b, c in zip(state, wider, limits, strict=True)]
-        self._iteration(node, limits, captures)
+                state = [a if a == b else c for a, b, c in zip(state, joined, limits, strict=True)]
+        self._run_iteration(node, limits, captures)
         return limits
 
-    def _iteration(self, node: Node, state: Ranges, captures: Ranges) -> Ranges:
+    def _run_iteration(self, node: Node, state: Ranges, captures: Ranges) -> Ranges:
         """Return the ranges of the state after an iteration that begins with these."""
         test, body = node.regions
-        given = [*state, *captures]
-        decides = test.outputs[0]
+        parameter_ranges = [*state, *captures]
+        test_result = test.outputs[0]
         with self._unreported():
-            needed = self._needed(node, given)
-        outputs = self._visit(test, given, node)
+            required = self._required_comparisons(node, parameter_ranges)
+        outputs = self._visit(test, parameter_ranges, node)
         if outputs[0] != _FALSE:
-            refined: Ranges | None = given
-            for condition in (*needed, decides):
-                refined = None if refined is None else _refine(test.parameters, refined, self._facts(condition, True))
+            refined: Ranges | None = parameter_ranges
+            for condition in (*required, test_result):
+                refined = None if refined is None else _refine(
+                    test.parameters, refined, self._implied_facts(condition, True)
+                )
             if refined is not None:
                 return self._visit(body, refined, node)
         with self._unreported():
             self._visit(body, [None] * len(body.parameters), node)  # it never runs with these
         return list(state)
 
-    def _needed(self, node: Node, given: Ranges) -> list[Value]:
+    def _required_comparisons(self, node: Node, parameter_ranges: Ranges) -> list[Value]:
         """Return the comparisons in a loop's test without which it is false, as in `first and second`."""
         test = node.regions[0]
-        decides = test.outputs[0]
-        if self._assumed or all(inner.op.name == "constant" or decides in inner.results for inner in test.nodes):
+        test_result = test.outputs[0]
+        if self._assumed or all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
             return []
-        compares = [
+        comparisons = [
             inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
         ]
-        needed = []
-        for value in compares[:_MOST_ASSUMED]:
-            if value is not decides:
+        required = []
+        for value in comparisons[:_MAX_ASSUMED]:
+            if value is not test_result:
                 self._assumed = {value: _FALSE}
-                if self._visit(test, given, node)[0] == _FALSE:
-                    needed.append(value)
+                if self._visit(test, parameter_ranges, node)[0] == _FALSE:
+                    required.append(value)
                 self._assumed = {}
-        return needed
+        return required
 
-    def _facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
+    def _implied_facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
         """Return what follows for a condition, and for the operands if it is a comparison, where it holds or not."""
         facts: dict[Value, Range] = {condition: _TRUE if holds else _FALSE}
         node = condition.node
-        given = [] if node is None else [self.of(value) for value in node.inputs]
-        if node is not None and None not in given:
-            found = implied_ranges(node.op.name, [each for each in given if each is not None], holds)
-            facts.update(zip(node.inputs, found or (), strict=bool(found)))
+        operand_ranges = [] if node is None else [self.of(value) for value in node.inputs]
+        if node is not None and None not in operand_ranges:
+            implied = implied_ranges(
+                node.op.name, [operand_range for operand_range in operand_ranges if operand_range is not None], holds
+            )
+            facts.update(zip(node.inputs, implied or (), strict=bool(implied)))
         for value, range_ in list(facts.items()):
             while value in self._outer:
                 value = self._outer[value]
@@ -324,8 +332,8 @@ def _limits_of(dtype: DType) -> Range | None:
 
 
 def _union(ranges: Sequence[Range | None]) -> Range | None:
-    known = [each for each in ranges if each is not None]
-    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+    known_ranges = [range_ for range_ in ranges if range_ is not None]
+    return (min(low for low, _ in known_ranges), max(high for _, high in known_ranges)) if known_ranges else None
 
 
 def _join(first: Ranges, second: Ranges) -> Ranges:
@@ -338,11 +346,11 @@ def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> 
         return None
     low, high = after
     if low < before[0]:
-        place = bisect_right(bounds, low)
-        low = bounds[place - 1] if place else -(1 << 63)
+        position = bisect_right(bounds, low)
+        low = bounds[position - 1] if position else -(1 << 63)
     if high > before[1]:
-        place = bisect_left(bounds, high)
-        high = bounds[place] if place < len(bounds) else (1 << 64) - 1
+        position = bisect_left(bounds, high)
+        high = bounds[position] if position < len(bounds) else (1 << 64) - 1
     return low, high
 
 
@@ -358,10 +366,10 @@ def _without_slow_growth(before: Range | None, after: Range | None) -> Range | N
     return low, high
 
 
-def _refine(values: Sequence[Value], given: Ranges, facts: dict[Value, Range]) -> Ranges | None:
+def _refine(values: Sequence[Value], ranges: Ranges, facts: dict[Value, Range]) -> Ranges | None:
     """Return the ranges with the facts; None where they contradict each other."""
     result: Ranges = []
-    for value, range_ in zip(values, given, strict=True):
+    for value, range_ in zip(values, ranges, strict=True):
         fact = facts.get(value)
         if fact is not None and range_ is not None:
             range_ = intersection(range_, fact)

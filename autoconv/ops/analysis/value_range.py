@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 Range = tuple[int, int]
-WHOLE: Range = (-(1 << 63), (1 << 63) - 1)
+INT64_RANGE: Range = (-(1 << 63), (1 << 63) - 1)
 SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 
@@ -17,7 +17,7 @@ def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
 
 def is_inside(range_: Range) -> bool:
     """Return whether 64 bits hold the interval."""
-    return WHOLE[0] <= range_[0] and range_[1] <= WHOLE[1]
+    return INT64_RANGE[0] <= range_[0] and range_[1] <= INT64_RANGE[1]
 
 
 def intersection(first: Range, second: Range) -> Range | None:
@@ -61,9 +61,9 @@ def cast_range(range_: Range, limits: Range) -> Range | None:
     return range_ if intersection(range_, limits) == range_ else None
 
 
-def _ordered_ranges(x: Range, y: Range, apart: int) -> tuple[Range, Range]:
+def _ordered_ranges(x: Range, y: Range, distance: int) -> tuple[Range, Range]:
     """Return the ranges of `x` and `y` where `x + apart <= y`."""
-    return (x[0], min(x[1], y[1] - apart)), (max(y[0], x[0] + apart), y[1])
+    return (x[0], min(x[1], y[1] - distance)), (max(y[0], x[0] + distance), y[1])
 
 
 def _without(x: Range, y: Range) -> Range:
@@ -100,8 +100,8 @@ def _item(position: Range, start: Range, stop: Range, step: Range) -> Range | No
 
 
 def _length(start: Range, stop: Range, step: Range) -> Range:
-    distance = max(stop[1] - start[0], 0) if step[0] > 0 else WHOLE[1]
-    return 0, min(distance, WHOLE[1])
+    distance = max(stop[1] - start[0], 0) if step[0] > 0 else INT64_RANGE[1]
+    return 0, min(distance, INT64_RANGE[1])
 
 
 def _and(x: Range, y: Range) -> Range | None:
@@ -120,17 +120,17 @@ def _xor(x: Range, y: Range) -> Range:
     return (0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)), (1 << bits) - 1
 
 
-def _shifted_right(x: Range, y: Range) -> Range | None:
+def _shift_right(x: Range, y: Range) -> Range | None:
     if y[1] < 0:
         return None
-    shifted = [bound >> min(max(by, 0), 63) for bound in x for by in y]  # a negative distance raises
+    shifted = [bound >> min(max(distance, 0), 63) for bound in x for distance in y]  # a negative distance raises
     return min(shifted), max(shifted)
 
 
-def _shifted_left(x: Range, y: Range) -> Range | None:
+def _shift_left(x: Range, y: Range) -> Range | None:
     if y[0] < 0 or y[1] > 62:
         return None
-    shifted = [bound << by for bound in x for by in y]
+    shifted = [bound << distance for bound in x for distance in y]
     return min(shifted), max(shifted)
 
 
@@ -150,8 +150,8 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "python_xor": _xor,
     "python_invert": lambda x: (~x[1], ~x[0]),
     "python_abs": _absolute,
-    "python_left_shift": _shifted_left,
-    "python_right_shift": _shifted_right,
+    "python_left_shift": _shift_left,
+    "python_right_shift": _shift_right,
     "python_int": lambda x: x,
     "range_item": _item,
     "range_length": _length,
@@ -173,7 +173,7 @@ _OPPOSITES = {
 
 __all__ = [
     "SIZES",
-    "WHOLE",
+    "INT64_RANGE",
     "Range",
     "cast_range",
     "comparison_range",

@@ -51,12 +51,12 @@ def summary(array: Any, entries: int = 3) -> str:
     if array.ndim < 2:
         shown = [element_text(x, quoted=False) for x in np.ravel(array)[:limit]]
         return " ".join(shown) + ("..." if array.size > limit else "")
-    texts, left = [], limit
+    texts, remaining = [], limit
     for row in array:
-        if left <= 0:
+        if remaining <= 0:
             break
-        texts.append(f"[{summary(row, left)}]")
-        left -= row.size
+        texts.append(f"[{summary(row, remaining)}]")
+        remaining -= row.size
     return "".join(texts) + ("..." if array.size > limit else "")
 
 

@@ -98,10 +98,10 @@ def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: 
     """
     if template is None:
         raise copy_exception(exception)
-    raise _chain(exception(*(_argument(entry, data) for entry in template)), chain)
+    raise _copy_links(exception(*(_exception_argument(entry, data) for entry in template)), chain)
 
 
-def _argument(entry: Any, data: Sequence[Any]) -> Any:
+def _exception_argument(entry: Any, data: Sequence[Any]) -> Any:
     if isinstance(entry, int):
         return data[entry].item() if _is_scalar(data[entry]) else data[entry]
     if entry and entry[0] is None:
@@ -115,17 +115,17 @@ def copy_exception(exception: BaseException) -> BaseException:
     """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
     kind: Any = type(exception)
     try:
-        new = kind.__new__(kind, *exception.args)  # without running the constructor again
+        copy = kind.__new__(kind, *exception.args)  # without running the constructor again
     except Exception:  # a class that cannot be made from its arguments
         return exception.with_traceback(None)
-    new.args = exception.args
+    copy.args = exception.args
     for name in _slot_names(kind):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             attribute = getattr(exception, name)
-            if getattr(new, name, _slot_names) is not attribute:  # the new instance may lack the attribute
-                setattr(new, name, attribute)
-    vars(new).update(vars(exception))
-    return _chain(new, exception)
+            if getattr(copy, name, _slot_names) is not attribute:  # the new instance may lack the attribute
+                setattr(copy, name, attribute)
+    vars(copy).update(vars(exception))
+    return _copy_links(copy, exception)
 
 
 @lru_cache(maxsize=256)
@@ -140,11 +140,11 @@ def _slot_names(kind: type) -> tuple[str, ...]:
     )
 
 
-def _chain(new: BaseException, like: BaseException | None) -> BaseException:
-    if like is not None:
-        new.__cause__, new.__context__ = like.__cause__, like.__context__
-        new.__suppress_context__ = like.__suppress_context__
-    return new
+def _copy_links(copy: BaseException, original: BaseException | None) -> BaseException:
+    if original is not None:
+        copy.__cause__, copy.__context__ = original.__cause__, original.__context__
+        copy.__suppress_context__ = original.__suppress_context__
+    return copy
 
 
 def format_data(value: Any) -> str:

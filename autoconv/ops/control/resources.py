@@ -47,7 +47,7 @@ def _assign_type(resource: Type, value: TensorType) -> TensorType:
     return old if value.shape is None else old.with_shape(value.shape)
 
 
-def _checked_value(resource: Any, value: Any) -> Any:
+def _check_value(resource: Any, value: Any) -> Any:
     value = np.asarray(value)
     old = resource.value
     if value.dtype != old.dtype:
@@ -62,26 +62,26 @@ def _checked_value(resource: Any, value: Any) -> Any:
 
 
 def _assign(resource: Any, value: Any) -> Any:
-    resource.value = _checked_value(resource, value)
+    resource.value = _check_value(resource, value)
     return resource.value
 
 
 def _assign_add(resource: Any, value: Any) -> Any:
-    return _change(resource, value, np.add)
+    return _update(resource, value, np.add)
 
 
 def _assign_subtract(resource: Any, value: Any) -> Any:
-    return _change(resource, value, np.subtract)
+    return _update(resource, value, np.subtract)
 
 
-def _change(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
+def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
     old = resource.value
     if np.shape(value) != old.shape:
         raise InvalidArgumentError(
             f"Cannot update variable with shape {list(old.shape)} using a Tensor with shape "
             f"{list(np.shape(value))}, shapes must be equal."
         )
-    resource.value = np.asarray(ufunc(old, _checked_value(resource, value)))
+    resource.value = np.asarray(ufunc(old, _check_value(resource, value)))
     return resource.value
 
 

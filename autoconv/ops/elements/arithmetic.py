@@ -95,8 +95,8 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
         b.warn("over", y.same(-1) & x.same(x.dtype.min))
     quotient = b.divide(x, divisor)
     if not x.dtype.is_unsigned:
-        rest = x - quotient * divisor
-        quotient = b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), quotient - 1, quotient)
+        remainder = x - quotient * divisor
+        quotient = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
     return b.select(zero, 0, quotient)
 
 
@@ -109,17 +109,19 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
         return float_modulo(b, x, y)
     divisor, zero = nonzero_divisor(b, x, y)
     b.warn("divide", zero)
-    rest = b.remainder(x, divisor)
+    remainder = b.remainder(x, divisor)
     if not x.dtype.is_unsigned:
-        rest = b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), rest + divisor, rest)
-    return b.select(zero, 0, rest)
+        remainder = b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
+    return b.select(zero, 0, remainder)
 
 
 def float_modulo(b: Elements, x: Any, y: Any) -> Any:
-    rest = b.remainder(x, y)
-    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
-    choice = b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
-    return b.select(y.same(0.0), rest, choice)
+    remainder = b.remainder(x, y)
+    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+    choice = b.select(
+        remainder.differs(0.0), b.select(other_sign, remainder + y, remainder), b.intrinsic("copysign", remainder, y)
+    )
+    return b.select(y.same(0.0), remainder, choice)
 
 
 def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
@@ -128,13 +130,13 @@ def _float_floor_divide(b: Elements, x: Any, y: Any) -> Any:
 
 def floor_quotient(b: Elements, x: Any, y: Any) -> Any:
     """Divide (x - remainder) by y, which is not 0, and round to the nearest integer, as NumPy and Python do."""
-    rest = b.remainder(x, y)
-    quotient = (x - rest) / y
-    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
-    quotient = b.select(rest.differs(0.0) & other_sign, quotient - 1.0, quotient)
-    down = b.intrinsic("floor", quotient)
-    down = b.select(b.compare("gt", quotient - down, 0.5), down + 1.0, down)
-    return b.select(quotient.differs(0.0), down, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
+    remainder = b.remainder(x, y)
+    quotient = (x - remainder) / y
+    other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+    quotient = b.select(remainder.differs(0.0) & other_sign, quotient - 1.0, quotient)
+    rounded = b.intrinsic("floor", quotient)
+    rounded = b.select(b.compare("gt", quotient - rounded, 0.5), rounded + 1.0, rounded)
+    return b.select(quotient.differs(0.0), rounded, b.intrinsic("copysign", b.constant(0.0, x.dtype), x / y))
 
 
 for _name, _test in (

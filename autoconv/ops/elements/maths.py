@@ -112,7 +112,7 @@ _EXPM1 = {
 }  # fmt: skip
 
 
-def _clamped(b: Elements, x: Any) -> Any:
+def _clamp_exponent(b: Elements, x: Any) -> Any:
     """Clamp x to a range somewhat wider than that where exp(x) is neither 0 nor inf."""
     return _clamp(b, x, *_EXP_RANGE[x.dtype])
 
@@ -150,7 +150,7 @@ def _exp_of_moderate(b: Elements, x: Any) -> Any:
 def _expm1(b: Elements, x: Any) -> Any:
     """Return 2·(s·(e^r - 1) + (s - 1/2)) with s = 2^(n-1); it rounds to -1 for very negative x."""
     low = -20.0 if x.dtype is float32 else -45.0
-    integer, _, minus_one = _reduce_argument(b, _clamped(b, b.select(x < low, low, x)))
+    integer, _, minus_one = _reduce_argument(b, _clamp_exponent(b, b.select(x < low, low, x)))
     scale = _power_of_two(b, integer - 1)
     value = b.fma(scale, minus_one, scale - 0.5) * 2.0
     return b.select(x.same(0.0), x, value)
@@ -205,10 +205,10 @@ def _log(b: Elements, x: Any) -> Any:
 
 def _log1p(b: Elements, x: Any) -> Any:
     """log(1 + x), corrected for the rounding error of 1 + x."""
-    whole = x + 1.0
-    lost = (x - (whole - 1.0)) / whole
-    logarithm = _log(b, whole) + b.select(b.intrinsic("fabs", lost) < 1.0, lost, 0.0)
-    return b.select(whole.same(1.0), x, logarithm)
+    total = x + 1.0
+    correction = (x - (total - 1.0)) / total
+    logarithm = _log(b, total) + b.select(b.intrinsic("fabs", correction) < 1.0, correction, 0.0)
+    return b.select(total.same(1.0), x, logarithm)
 
 
 _PI_HALVES = {
@@ -268,8 +268,8 @@ def _tan(b: Any, x: Any) -> Any:
 
 
 _TANH_32 = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
-_TANH_OVER = (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3)
-_TANH_UNDER = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3)
+_TANH_NUMERATOR = (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3)
+_TANH_DENOMINATOR = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3)
 
 
 def _tanh(b: Elements, x: Any) -> Any:
@@ -279,42 +279,43 @@ def _tanh(b: Elements, x: Any) -> Any:
     if x.dtype is float32:
         near = b.fma(horner(b, z, _TANH_32) * z, x, x)
     else:
-        near = b.fma(horner(b, z, _TANH_OVER) / horner(b, z, _TANH_UNDER) * z, x, x)
+        near = b.fma(horner(b, z, _TANH_NUMERATOR) / horner(b, z, _TANH_DENOMINATOR) * z, x, x)
     bounded = b.select(size > 20.0, 20.0, size)  # beyond, tanh rounds to 1
     far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded * 2.0) + 1.0)
     return b.intrinsic("copysign", b.select(size < 0.625, near, far), x)
 
 
-_ERF_OVER = (
+_ERF_NUMERATOR = (
     9.60497373987051638749, 9.00260197203842689217e1, 2.23200534594684319226e3, 7.00332514112805075473e3,
     5.55923013010394962768e4,
 )  # fmt: skip
-_ERF_UNDER = (
+_ERF_DENOMINATOR = (
     1.0, 3.35617141647503099647e1, 5.21357949780152679795e2, 4.59432382970980127987e3, 2.26290000613890934246e4,
     4.92673942608635921086e4,
 )  # fmt: skip
-_ERFC_OVER = (
+_ERFC_NUMERATOR = (
     2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687, 4.86371970985681366614e1,
     1.96520832956077098242e2, 5.26445194995477358631e2, 9.34528527171957607540e2, 1.02755188689515710272e3,
     5.57535335369399327526e2,
 )  # fmt: skip
-_ERFC_UNDER = (
+_ERFC_DENOMINATOR = (
     1.0, 1.32281951154744992508e1, 8.67072140885989742329e1, 3.54937778887819891062e2, 9.75708501743205489753e2,
     1.82390916687909736289e3, 2.24633760818710981792e3, 1.65666309194161350182e3, 5.57535340817727675546e2,
 )  # fmt: skip
 
-ERF, ERFC = (_ERF_OVER, _ERF_UNDER), (_ERFC_OVER, _ERFC_UNDER)  # quotients: erf(x)/x in x² up to 1, erfc(x)·e^x² to 8
+# quotients: erf(x)/x in x² up to 1, erfc(x)·e^x² to 8
+ERF, ERFC = (_ERF_NUMERATOR, _ERF_DENOMINATOR), (_ERFC_NUMERATOR, _ERFC_DENOMINATOR)
 
 
 # Fitted by iteratively reweighted least squares: erf(x)/x - 1/4 as a quotient in x², up to where erf rounds to 1, so
 # that x·(1/4 + quotient) is within 3.8e-8 of erf, relatively, in exact arithmetic. Evaluated in float32 it is within
 # 1.9e-7, or 2.9 units in the last place (3,000,000 arguments against math.erf). Without the 1/4, rounding errors of the
 # polynomials would count in full for large x; with it the quotient is next to nothing there.
-_ERF_32_OVER = (
+_ERF_32_NUMERATOR = (
     -7.47282684e-06, -5.75285367e-06, 2.33319588e-05, 2.42214669e-02, 6.48882017e-02,
     8.78379166e-01,
 )  # fmt: skip
-_ERF_32_UNDER = (
+_ERF_32_DENOMINATOR = (
     3.80916063e-05, 1.16254413e-03, 1.49692958e-02, 1.14109509e-01, 5.02076924e-01,
     1.00000000e+00,
 )  # fmt: skip
@@ -329,12 +330,12 @@ def _erf(b: Elements, x: Any) -> Any:
     if x.dtype is float32:
         bounded = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
         z = bounded * bounded
-        return b.fma(bounded, horner(b, z, _ERF_32_OVER) / horner(b, z, _ERF_32_UNDER), bounded * 0.25)
+        return b.fma(bounded, horner(b, z, _ERF_32_NUMERATOR) / horner(b, z, _ERF_32_DENOMINATOR), bounded * 0.25)
     size = b.intrinsic("fabs", x)
     z = x * x
-    near = x * (horner(b, z, _ERF_OVER) / horner(b, z, _ERF_UNDER))
+    near = x * (horner(b, z, _ERF_NUMERATOR) / horner(b, z, _ERF_DENOMINATOR))
     bounded = b.select(size > 7.0, 7.0, size)
-    quotient = horner(b, bounded, _ERFC_OVER) / horner(b, bounded, _ERFC_UNDER)
+    quotient = horner(b, bounded, _ERFC_NUMERATOR) / horner(b, bounded, _ERFC_DENOMINATOR)
     far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded * bounded)) * quotient, x)
     return b.select(size >= 1.0, far, near)  # nan selects `near`, which is nan
 
@@ -358,9 +359,9 @@ def scale_of(b: Elements, size: Any) -> tuple[Any, Any]:
 def _hypot(b: Elements, x: Any, y: Any) -> Any:
     """Return √(x² + y²); infinite where either operand is, even if the other is nan."""
     x, y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    scale, back = scale_of(b, b.select(x > y, x, y))
-    one, other = x * scale, y * scale
-    modulus = b.intrinsic("sqrt", b.fma(one, one, other * other)) * back
+    scale, inverse_scale = scale_of(b, b.select(x > y, x, y))
+    scaled_x, scaled_y = x * scale, y * scale
+    modulus = b.intrinsic("sqrt", b.fma(scaled_x, scaled_x, scaled_y * scaled_y)) * inverse_scale
     infinite = x.same(float("inf")) | y.same(float("inf"))
     return b.select(infinite, float("inf"), modulus)
 

@@ -28,8 +28,8 @@ def _computes_by_steps() -> bool:
     x = 1.0 + 2.0**-30
     exact = complex(x, x) * complex(x, -x)
     steps = complex(x * x - x * -x, x * -x + x * x)
-    wild = complex(_INFINITY, 1.0) * complex(1.0, 0.0)
-    return exact == steps and math.isnan(wild.imag) and sys.version_info < (3, 14)
+    product = complex(_INFINITY, 1.0) * complex(1.0, 0.0)
+    return exact == steps and math.isnan(product.imag) and sys.version_info < (3, 14)
 
 
 BY_STEPS = _computes_by_steps()
@@ -89,18 +89,18 @@ def power_by_int(b: Elements, xr: Any, xi: Any, n: Any, _: Any) -> Pair:
     """Exponentiate by squaring, for |n| of at most 100; a negative power is an inverse. An infinite result raises."""
     size = b.intrinsic("fabs", n)
     b.fail(b.compare("gt", size, 100.0))
-    whole = b.cast(size, int64)
+    exponent = b.cast(size, int64)
     one, zero = b.constant(1.0, float64), b.constant(0.0, float64)
     result: Pair = (one, zero)
     square: Pair = (xr, xi)
     for bit in (1, 2, 4, 8, 16, 32, 64):
-        is_set = b.bits("and", whole, bit).differs(0)
+        is_set = b.bits("and", exponent, bit).differs(0)
         product = multiply(b, *result, *square)
         result = select_pair(b, is_set, product, result)
         square = multiply(b, *square, *square)
     positive = b.compare("gt", n, 0.0)
-    none = result[0].same(0.0) & result[1].same(0.0)
-    b.fail(none & ~positive)
+    is_zero = result[0].same(0.0) & result[1].same(0.0)
+    b.fail(is_zero & ~positive)
     result = select_pair(b, positive, result, _quotient(b, one, zero, *result))
     for part in result:
         b.fail(b.intrinsic("fabs", part).same(_INFINITY))
@@ -116,11 +116,11 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     small = b.compare("le", b.intrinsic("fabs", yr), 100.0) & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
     b.fail(small | (xr.same(0.0) & xi.same(0.0)))
     size, turn = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
-    length, whole = b.libm("pow", size, yr), turn * yr
+    length, angle = b.libm("pow", size, yr), turn * yr
     turned = yi.differs(0.0)
     length = b.select(turned, length / b.libm("exp", turn * yi), length)
-    whole = b.select(turned, whole + yi * b.libm("log", size), whole)
-    real, imag = length * b.libm("cos", whole), length * b.libm("sin", whole)
+    angle = b.select(turned, angle + yi * b.libm("log", size), angle)
+    real, imag = length * b.libm("cos", angle), length * b.libm("sin", angle)
     all_finite(b, real, imag)
     return real, imag
 
@@ -160,8 +160,8 @@ def sqrt(b: Elements, x: Any, y: Any) -> Pair:
     right = b.compare("ge", x, 0.0)
     real = b.select(right, root, other)
     imag = b.intrinsic("copysign", b.select(right, other, root), y)
-    none = x.same(0.0) & y.same(0.0)
-    return b.select(none, 0.0, real), b.select(none, y, imag)
+    is_zero = x.same(0.0) & y.same(0.0)
+    return b.select(is_zero, 0.0, real), b.select(is_zero, y, imag)
 
 
 def sinh(b: Elements, x: Any, y: Any) -> Pair:
@@ -191,11 +191,11 @@ def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
 def by_rotation(rule: Callable[..., Pair]) -> Callable[..., Pair]:
     """Return the rule -i·f(iz), for z = x + iy."""
 
-    def found(b: Elements, x: Any, y: Any) -> Pair:
+    def rotated(b: Elements, x: Any, y: Any) -> Pair:
         real, imag = rule(b, -y, x)
         return imag, -real
 
-    return found
+    return rotated
 
 
 def phase(b: Elements, x: Any, y: Any) -> Any:

@@ -25,21 +25,21 @@ def math(b: Elements, *operands: Any, function: str) -> Any:
     return rule(b, *(b.cast(x, float64) for x in operands))
 
 
-def _size(b: Elements, x: Any) -> Any:
+def _magnitude(b: Elements, x: Any) -> Any:
     return b.intrinsic("fabs", x)
 
 
-def _overflows(b: Elements, found: Any, *operands: Any) -> Any:
+def _overflows(b: Elements, result: Any, *operands: Any) -> Any:
     """Return whether a result is infinite and no operand is."""
-    test = _size(b, found).same(_INF)
+    test = _magnitude(b, result).same(_INF)
     for x in operands:
-        test = test & b.compare("lt", _size(b, x), _INF)
+        test = test & b.compare("lt", _magnitude(b, x), _INF)
     return test
 
 
-def _is_invalid(b: Elements, found: Any, *operands: Any) -> Any:
+def _is_invalid(b: Elements, result: Any, *operands: Any) -> Any:
     """Return whether a result is nan and no operand is."""
-    test = b.is_nan(found)
+    test = b.is_nan(result)
     for x in operands:
         test = test & ~b.is_nan(x)
     return test
@@ -48,14 +48,14 @@ def _is_invalid(b: Elements, found: Any, *operands: Any) -> Any:
 # The operands for which Python raises, by function; `found` is the C library's result.
 _REFUSED: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
     **dict.fromkeys(("log", "log2", "log10"), lambda b, x, found: b.compare("le", x, 0.0)),
-    **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, found: _size(b, x).same(_INF)),
-    **dict.fromkeys(("asin", "acos"), lambda b, x, found: b.compare("gt", _size(b, x), 1.0)),
+    **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, found: _magnitude(b, x).same(_INF)),
+    **dict.fromkeys(("asin", "acos"), lambda b, x, found: b.compare("gt", _magnitude(b, x), 1.0)),
     **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), lambda b, x, found: _overflows(b, found, x)),
     **dict.fromkeys(("atan", "tanh", "asinh", "erf", "erfc", "cbrt")),
     "sqrt": lambda b, x, found: b.compare("lt", x, 0.0),
     "log1p": lambda b, x, found: b.compare("le", x, -1.0),
     "acosh": lambda b, x, found: b.compare("lt", x, 1.0),
-    "atanh": lambda b, x, found: b.compare("ge", _size(b, x), 1.0),
+    "atanh": lambda b, x, found: b.compare("ge", _magnitude(b, x), 1.0),
 }
 
 C_FUNCTIONS = frozenset({*_REFUSED, "atan2", "pow"})  # that the rules call by name
@@ -63,11 +63,11 @@ C_FUNCTIONS = frozenset({*_REFUSED, "atan2", "pow"})  # that the rules call by n
 
 def _c_function(name: str) -> Callable[..., Any]:
     def rule(b: Elements, x: Any) -> Any:
-        found = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
+        result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
         refused = _REFUSED[name]
         if refused is not None:
-            b.fail(refused(b, x, found))
-        return found
+            b.fail(refused(b, x, result))
+        return result
 
     return rule
 
@@ -82,15 +82,15 @@ def _rounding(name: str) -> Callable[..., Any]:
 
 
 def _power(b: Elements, x: Any, y: Any) -> Any:
-    found = b.libm("pow", x, y)
-    b.fail(_is_invalid(b, found, x, y) | _overflows(b, found, x, y))
-    return found
+    result = b.libm("pow", x, y)
+    b.fail(_is_invalid(b, result, x, y) | _overflows(b, result, x, y))
+    return result
 
 
 def _remainder(b: Elements, x: Any, y: Any) -> Any:
-    found = b.remainder(x, y)
-    b.fail(_is_invalid(b, found, x, y))
-    return found
+    result = b.remainder(x, y)
+    b.fail(_is_invalid(b, result, x, y))
+    return result
 
 
 def _logarithm(b: Elements, x: Any, base: Any) -> Any:
@@ -102,12 +102,12 @@ _ROUNDED = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {
     **{(name, 1): _c_function(name) for name in _REFUSED},
     **{(name, 1): _rounding(name) for name in _ROUNDED},
-    ("fabs", 1): _size,
+    ("fabs", 1): _magnitude,
     ("degrees", 1): lambda b, x: x * (180.0 / pi),
     ("radians", 1): lambda b, x: x * (pi / 180.0),
     ("isnan", 1): lambda b, x: b.is_nan(x),
-    ("isinf", 1): lambda b, x: _size(b, x).same(_INF),
-    ("isfinite", 1): lambda b, x: b.compare("lt", _size(b, x), _INF),
+    ("isinf", 1): lambda b, x: _magnitude(b, x).same(_INF),
+    ("isfinite", 1): lambda b, x: b.compare("lt", _magnitude(b, x), _INF),
     ("atan2", 2): lambda b, y, x: b.libm("atan2", y, x),
     ("copysign", 2): lambda b, x, y: b.intrinsic("copysign", x, y),
     ("fmod", 2): _remainder,

@@ -87,8 +87,8 @@ def floor_divide(b: Elements, x: Any, y: Any) -> Any:
     b.fail(y.same(0) | (y.same(-1) & x.same(-(2**63))))
     divisor, _ = nonzero_divisor(b, x, y)
     quotient = b.divide(x, divisor)
-    rest = x - quotient * divisor
-    return b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), quotient - 1, quotient)
+    remainder = x - quotient * divisor
+    return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), quotient - 1, quotient)
 
 
 @element("python_modulo")
@@ -98,13 +98,17 @@ def modulo(b: Elements, x: Any, y: Any) -> Any:
     x, y = _to_common_kind(b, x, y)
     if x.dtype.is_floating:
         b.fail(y.same(0.0))
-        rest = b.remainder(x, y)
-        other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", rest, 0.0)
-        return b.select(rest.differs(0.0), b.select(other_sign, rest + y, rest), b.intrinsic("copysign", rest, y))
+        remainder = b.remainder(x, y)
+        other_sign = b.compare("lt", y, 0.0) ^ b.compare("lt", remainder, 0.0)
+        return b.select(
+            remainder.differs(0.0), b.select(
+                other_sign, remainder + y, remainder
+            ), b.intrinsic("copysign", remainder, y)
+        )
     b.fail(y.same(0))
     divisor, _ = nonzero_divisor(b, x, y)
-    rest = b.remainder(x, divisor)
-    return b.select(rest.differs(0) & (rest ^ divisor).__lt__(0), rest + divisor, rest)
+    remainder = b.remainder(x, divisor)
+    return b.select(remainder.differs(0) & (remainder ^ divisor).__lt__(0), remainder + divisor, remainder)
 
 
 for _name, _test in (
@@ -191,11 +195,11 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
     """Return the broadcast size; incompatible sizes go to the kernel, which raises."""
     if not all(x.dtype is int64 for x in (first, *others)):
         return None
-    found = first
+    size = first
     for other in others:
-        b.fail(found.differs(other) & found.differs(1) & other.differs(1))
-        found = b.select(found.same(1), other, found)
-    return found
+        b.fail(size.differs(other) & size.differs(1) & other.differs(1))
+        size = b.select(size.same(1), other, size)
+    return size
 
 
 @element("python_int")
@@ -223,27 +227,27 @@ def power(b: Elements, x: Any, y: Any) -> Any:
     if not _are_python_kinds(x, y):
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
-        return _whole_power(b, *_to_common_kind(b, x, y))
+        return _integer_power(b, *_to_common_kind(b, x, y))
     x, y = _float(b, x), _float(b, y)
-    found = b.libm("pow", x, y)
-    infinite = b.intrinsic("fabs", found).same(float("inf"))  # of finite numbers: a quotient by 0, or an overflow
+    result = b.libm("pow", x, y)
+    infinite = b.intrinsic("fabs", result).same(float("inf"))  # of finite numbers: a quotient by 0, or an overflow
     for operand in (x, y):
         infinite = infinite & b.compare("lt", b.intrinsic("fabs", operand), float("inf"))
-    b.fail(infinite | (b.is_nan(found) & ~b.is_nan(x) & ~b.is_nan(y)))
-    return found
+    b.fail(infinite | (b.is_nan(result) & ~b.is_nan(x) & ~b.is_nan(y)))
+    return result
 
 
-def _whole_power(b: Elements, x: Any, y: Any) -> Any:
+def _integer_power(b: Elements, x: Any, y: Any) -> Any:
     """Exponentiate by squaring, for exponents up to 63: larger ones exceed 64 bits except for -1, 0 and 1."""
     b.fail(b.compare("lt", y, 0) | b.compare("gt", y, 63))
-    found, square = b.constant(1, int64), x
-    beyond = None  # whether the square has overflowed
+    result, square = b.constant(1, int64), x
+    square_overflowed = None  # whether the square has overflowed
     for bit in range(6):
         is_set = b.bits("and", y, b.constant(1 << bit, int64)).differs(0)
-        product, overflows = b.checked("mul", found, square)
-        b.fail(is_set & (overflows if beyond is None else overflows | beyond))
-        found = b.select(is_set, product, found)
+        product, overflows = b.checked("mul", result, square)
+        b.fail(is_set & (overflows if square_overflowed is None else overflows | square_overflowed))
+        result = b.select(is_set, product, result)
         if bit < 5:
             square, overflows = b.checked("mul", square, square)
-            beyond = overflows if beyond is None else overflows | beyond
-    return found
+            square_overflowed = overflows if square_overflowed is None else overflows | square_overflowed
+    return result

@@ -150,13 +150,13 @@ def digamma(b: Elements, x: Any) -> Any:
         z = b.select(below, z + 1.0, z)
     inverse = 1.0 / z
     square = inverse * inverse
-    found = shift + apply(b, "log", z) - inverse * 0.5 - horner(b, square, _DIGAMMA[-terms:]) * square
+    result = shift + apply(b, "log", z) - inverse * 0.5 - horner(b, square, _DIGAMMA[-terms:]) * square
     # π·cot(πx) from the fractional part, which is exact even for large |x|
     fraction = x - b.intrinsic("floor", x + 0.5)
     angle = fraction * math.pi
-    reflected = found - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
-    found = b.select(negative, reflected, found)
-    return b.select(negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), found)
+    reflected = result - math.pi * (apply(b, "cos", angle) / apply(b, "sin", angle))
+    result = b.select(negative, reflected, result)
+    return b.select(negative & (fraction.same(0.0) | x.same(float("-inf"))), float("nan"), result)
 
 
 _ERFC_FAR = (

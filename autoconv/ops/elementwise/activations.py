@@ -35,8 +35,8 @@ def _relu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     return (_where_positive(b, results[0], cotangents[0], b.zeros_like(cotangents[0])),)
 
 
-def _where_positive(b: Builder, x: Any, then: Any, otherwise: Any) -> Any:
-    return b.select(b.greater(x, b.zeros_like(x)), then, otherwise)
+def _where_positive(b: Builder, x: Any, if_positive: Any, otherwise: Any) -> Any:
+    return b.select(b.greater(x, b.zeros_like(x)), if_positive, otherwise)
 
 
 def _elu(x: Any) -> Any:
@@ -54,8 +54,8 @@ def _selu(x: Any) -> Any:
 
 def _selu_slope(b: Builder, x: Any, y: Any) -> Any:
     """The scale from 0 on, and y + scale·alpha below: at 0, the right derivative, as in TensorFlow."""
-    rising = b.multiply(b.ones_like(x), _SELU_SCALE)
-    return b.select(b.less(x, 0.0), b.add(y, _SELU_SCALE * _SELU_ALPHA), rising)
+    slope = b.multiply(b.ones_like(x), _SELU_SCALE)
+    return b.select(b.less(x, 0.0), b.add(y, _SELU_SCALE * _SELU_ALPHA), slope)
 
 
 def _leaky_relu(x: Any, *, alpha: float) -> Any:

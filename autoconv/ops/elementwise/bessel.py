@@ -22,7 +22,7 @@ def _define(name: str, graphdef: str, rule: Rule, derivative: Derivative, *sampl
     )  # fmt: skip
 
 
-def _over_x(b: Builder, x: Any, y: Any) -> Any:
+def _quotient_by_x(b: Builder, x: Any, y: Any) -> Any:
     """Return y / x, where y is x/2 next to 0."""
     zero = b.equal(x, b.zeros_like(x))
     half = b.multiply(b.ones_like(x), 0.5)
@@ -30,7 +30,7 @@ def _over_x(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _i1_slope(b: Builder, x: Any, y: Any) -> Any:
-    return b.subtract(b.bessel_i0(x), _over_x(b, x, y))
+    return b.subtract(b.bessel_i0(x), _quotient_by_x(b, x, y))
 
 
 def _i0e_slope(b: Builder, x: Any, y: Any) -> Any:
@@ -38,7 +38,7 @@ def _i0e_slope(b: Builder, x: Any, y: Any) -> Any:
 
 
 def _i1e_slope(b: Builder, x: Any, y: Any) -> Any:
-    return b.subtract(b.bessel_i0e(x), b.add(b.multiply(b.sign(x), y), _over_x(b, x, y)))
+    return b.subtract(b.bessel_i0e(x), b.add(b.multiply(b.sign(x), y), _quotient_by_x(b, x, y)))
 
 
 i0 = _define("bessel_i0", "BesselI0", bessel.i0, lambda b, x, y: b.bessel_i1(x), _SAMPLES[:3])

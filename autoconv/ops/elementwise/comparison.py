@@ -27,12 +27,12 @@ def _comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: A
 
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
         if not any_dtype:
-            _real(name, x)
+            _check_real(name, x)
         return broadcast_to_bool(x, y)
 
     def run(x: Any, y: Any) -> Any:
-        answer = kernel(x, y)
-        return answer if answer.dtype == bool else np.asarray(answer, bool)
+        result = kernel(x, y)
+        return result if result.dtype == bool else np.asarray(result, bool)
 
     samples: tuple[Sample, ...] = (sample(_X, _Y), sample(_I, _J))
     if any_dtype:
@@ -45,7 +45,7 @@ def _comparison(name: str, graphdef: str, kernel: Callable[..., Any], **facts: A
 
 def _extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gradient) -> Op:
     def result(x: TensorType, y: TensorType, **_: Any) -> TensorType:
-        _real(name, x)
+        _check_real(name, x)
         return broadcast(x, y)
 
     return define(
@@ -54,20 +54,20 @@ def _extremum(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Gr
     )  # fmt: skip
 
 
-def _real(name: str, x: TensorType) -> None:
+def _check_real(name: str, x: TensorType) -> None:
     if not (x.dtype.is_integer or x.dtype.is_floating):
         raise TypeError(f"{name} takes integer or floating tensors, found {x.dtype.name}")
 
 
 def _maximum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return _route(b, b.greater_equal(*inputs), inputs, cotangents[0])
+    return _route_cotangent(b, b.greater_equal(*inputs), inputs, cotangents[0])
 
 
 def _minimum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    return _route(b, b.less_equal(*inputs), inputs, cotangents[0])
+    return _route_cotangent(b, b.less_equal(*inputs), inputs, cotangents[0])
 
 
-def _route(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
+def _route_cotangent(b: Builder, to_first: Any, inputs: Any, cotangent: Any) -> Any:
     """Route the whole cotangent to the selected operand, to the first where both are equal."""
     zeros = b.zeros_like(cotangent)
     x, y = inputs

@@ -20,18 +20,18 @@ from autoconv.optimise.symbolic.sizes import Sizes
 _OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before the index operands
 
 
-def with_known_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
-    """Return a copy of a symbolic graph with bounds in the nodes where `is_native` then holds; None if nowhere."""
+def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
+    """Return a copy of a symbolic graph with bounds in the nodes that then are `is_native`; None if there are none."""
     copy = clone(graph, lambda *_: None)
     copy.needs = graph.needs
-    return copy if _settle(copy, Sizes(), is_native) else None
+    return copy if _fold_bounds(copy, Sizes(), is_native) else None
 
 
-def _settle(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bool:
+def _fold_bounds(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bool:
     """Move the bounds of one graph, in place; return whether anything changed."""
     changed = False
     for node in graph.nodes:
-        spec = _known_spec(node, sizes) if node.op.name in _OPERANDS else None
+        spec = _spec_with_bounds(node, sizes) if node.op.name in _OPERANDS else None
         if spec is not None:
             before = node.inputs, node.attributes
             node.inputs = node.inputs[: _OPERANDS[node.op.name]]
@@ -43,8 +43,8 @@ def _settle(graph: Graph, sizes: Sizes, is_native: Callable[[Node], bool]) -> bo
         if node.regions and not is_recursive(node):
             for region in node.regions:
                 captures = _captures(node)
-                sizes.share(region.parameters[len(region.parameters) - len(captures) :], captures)
-                changed |= _settle(region, sizes, is_native)
+                sizes.copy_facts(region.parameters[len(region.parameters) - len(captures) :], captures)
+                changed |= _fold_bounds(region, sizes, is_native)
         note_sizes(sizes, node)
     return changed
 
@@ -55,12 +55,14 @@ def _captures(node: Node) -> Sequence[Value]:
     return () if first is None else node.inputs[first:]
 
 
-def _known_spec(node: Node, sizes: Sizes) -> Spec | None:
-    """Return the index spec with dimensions for bounds; None unless all are known, with slices and ints only."""
+def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
+    """Return the index spec with dimensions as bounds; None unless all are known and entries are slices and ints."""
     count = _OPERANDS[node.op.name]
     shapes = [value.shape if isinstance(value.type, TensorType) else None for value in node.inputs[:count]]
     shape, result = shapes[0], node.results[0].type
-    if any(one is None or None in one for one in (*shapes, getattr(result, "shape", None))) or not has_symbols(result):
+    if any(
+        operand_shape is None or None in operand_shape for operand_shape in (*shapes, getattr(result, "shape", None))
+    ) or not has_symbols(result):
         return None
     assert shape is not None and isinstance(result, TensorType)
     if result.dtype.is_string or len(node.inputs) == count:
@@ -68,16 +70,16 @@ def _known_spec(node: Node, sizes: Sizes) -> Spec | None:
     spec = node.attributes["spec"]
     if not all(isinstance(entry, (At, Slice, Rest, NewAxis)) for entry in spec):
         return None
-    entries_found: list[Entry] = []
+    entries: list[Entry] = []
     for entry, operands, axis, _ in align(spec, len(shape), node.inputs[count:]):
         if isinstance(entry, Slice):
             bounds = entry.filled(map(sizes.numbers.get, operands))
             unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
-            open_ = [isinstance(bound, Symbol) for bound in bounds]
-            if unknown or open_[2] or (any(open_) and not isinstance(shape[axis], Symbol)):
+            are_symbols = [isinstance(bound, Symbol) for bound in bounds]
+            if unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)
         elif entry.takes:
             return None
-        entries_found.append(entry)
-    return tuple(entries_found[: len(spec)])
+        entries.append(entry)
+    return tuple(entries[: len(spec)])

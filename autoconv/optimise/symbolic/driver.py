@@ -36,7 +36,7 @@ def result_types(sizes: Sizes, node: Node, inputs: Sequence[Value], attributes: 
 
 
 def note_sizes(sizes: Sizes, node: Node) -> None:
-    """Derive the dimensions that a node's result holds."""
+    """Derive the dimensions that a node's result holds as numbers."""
     if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return
     type_ = node.results[0].type

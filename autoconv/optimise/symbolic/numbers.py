@@ -14,14 +14,14 @@ from autoconv.ops.index_spec import At, Slice
 from autoconv.optimise.symbolic.sizes import Numbers, Sizes
 
 Shape = tuple[Dimension, ...]
-MAX_VECTOR = 16  # elements of a vector that is tracked
+MAX_VECTOR = 16  # maximum length of a tracked vector
 
 
 def shape_of(value: Value) -> Shape | None:
     return value.shape if isinstance(value.type, (TensorType, ArrayType)) else None
 
 
-def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_constant(sizes: Sizes, node: Node) -> Numbers | None:
     value = np.asarray(node.attributes["value"])
     if value.size > MAX_VECTOR:
         return None
@@ -29,21 +29,21 @@ def _of_constant(sizes: Sizes, node: Node) -> Numbers | None:
     return tuple(numbers) if isinstance(numbers, list) else numbers
 
 
-def _of_shape(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_shape(sizes: Sizes, node: Node) -> Numbers | None:
     return _if_known(shape_of(node.inputs[0]))
 
 
-def _of_dimension(sizes: Sizes, node: Node) -> Numbers | None:
+def _number_of_dimension(sizes: Sizes, node: Node) -> Numbers | None:
     shape = shape_of(node.inputs[0])
     return None if shape is None else shape[node.attributes["axis"]]
 
 
-def _of_size(sizes: Sizes, node: Node) -> Numbers | None:
+def _number_of_size(sizes: Sizes, node: Node) -> Numbers | None:
     shape = shape_of(node.inputs[0])
     return None if shape is None else product(shape)
 
 
-def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_item(sizes: Sizes, node: Node) -> Numbers | None:
     source, spec = sizes.numbers.get(node.inputs[0]), node.attributes["spec"]
     if not isinstance(source, tuple) or len(spec) != 1 or len(node.inputs) > 1:
         return None
@@ -53,15 +53,15 @@ def _of_item(sizes: Sizes, node: Node) -> Numbers | None:
     return source[slice(*entry.parts)] if isinstance(entry, Slice) else None
 
 
-def _of_parts(sizes: Sizes, node: Node) -> Numbers | None:
+def _numbers_of_parts(sizes: Sizes, node: Node) -> Numbers | None:
     """Rule for `stack` and `concat`."""
-    sizes_found: list[Dimension] = []
+    numbers: list[Dimension] = []
     for value in node.inputs:
         part = sizes.numbers.get(value)
         if part is None:
             return None
-        sizes_found += part if isinstance(part, tuple) else (part,)
-    return tuple(sizes_found)
+        numbers += part if isinstance(part, tuple) else (part,)
+    return tuple(numbers)
 
 
 def _numbers_of_first(sizes: Sizes, node: Node) -> Numbers | None:
@@ -83,7 +83,7 @@ def _arithmetic(compute: Callable[[Dimension, Dimension], Dimension]) -> Callabl
         if not isinstance(x, tuple) and not isinstance(y, tuple):
             return compute(x, y)
         count = len(x) if isinstance(x, tuple) else len(y)  # type: ignore[arg-type]
-        xs, ys = (each if isinstance(each, tuple) else (each,) * count for each in (x, y))
+        xs, ys = (numbers if isinstance(numbers, tuple) else (numbers,) * count for numbers in (x, y))
         return _if_known(tuple(map(compute, xs, ys))) if len(xs) == len(ys) else None
 
     return rule
@@ -98,7 +98,7 @@ def _floor_quotient(x: Dimension, y: Dimension) -> Dimension:
     return quotient(x, y) if rounded is None else rounded
 
 
-def _of_product(sizes: Sizes, node: Node) -> Numbers | None:
+def _number_of_product(sizes: Sizes, node: Node) -> Numbers | None:
     number = sizes.numbers.get(node.inputs[0])
     return product(number) if isinstance(number, tuple) and not shape_of(node.results[0]) else None
 
@@ -108,13 +108,15 @@ def _if_known(shape: Shape | None) -> Shape | None:
 
 
 NUMBERS: dict[str, Callable[[Sizes, Node], Numbers | None]] = {
-    "constant": _of_constant, "shape": _of_shape, "dimension": _of_dimension, "array_size": _of_dimension,
-    "size": _of_size, "get_item": _of_item, "stack": _of_parts, "concat": _of_parts, "identity": _numbers_of_first,
+    "constant": _numbers_of_constant, "shape": _numbers_of_shape, "dimension": _number_of_dimension,
+    "array_size": _number_of_dimension,
+    "size": _number_of_size, "get_item": _numbers_of_item, "stack": _numbers_of_parts, "concat": _numbers_of_parts,
+    "identity": _numbers_of_first,
     "cast": _numbers_of_first, "list_length_checked": _numbers_of_first,
     "reshape": _numbers_of_first, "expand_dims": _numbers_of_first, "squeeze": _numbers_of_first,
     "python_int": _numbers_of_first, "python_cast": _numbers_of_first,
     "add": _arithmetic(plus), "python_add": _arithmetic(plus), "subtract": _arithmetic(_difference),
     "python_subtract": _arithmetic(_difference), "multiply": _arithmetic(times), "python_multiply": _arithmetic(times),
     "floor_divide": _arithmetic(_floor_quotient), "python_floor_divide": _arithmetic(_floor_quotient),
-    "reduce_prod": _of_product,
+    "reduce_prod": _number_of_product,
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoconv.graph.dimensions import Quotient, floor_quotient, least, plus, product, slice_length, times
+from autoconv.graph.dimensions import Quotient, floor_quotient, minimum, plus, product, slice_length, times
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT, At, Mask, NewAxis, Rest, Slice, align, is_basic
@@ -27,25 +27,29 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
         elif isinstance(entry, Rest):
             dimensions += shape[axis : axis + count]
         elif isinstance(entry, Slice):
-            given = list(map(sizes.numbers.get, operands))
-            dimensions.append(None if None in given else _sliced_size(sizes, shape[axis], entry.filled(given)))
+            bounds_of_operands = list(map(sizes.numbers.get, operands))
+            dimensions.append(
+                None if None in bounds_of_operands else _sliced_dimension(
+                    sizes, shape[axis], entry.filled(bounds_of_operands)
+                )
+            )
         elif isinstance(entry, At) and isinstance(entry.index, int) and isinstance(size := shape[axis], Symbol):
-            sizes.need(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
+            sizes.require_nonnegative(plus(size, -entry.index - 1) if entry.index >= 0 else plus(size, entry.index))
     if is_basic(spec):
         return tuple(dimensions)
 
     def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
-        return None if INPUT in bounds else _sliced_size(sizes, size, bounds)
+        return None if INPUT in bounds else _sliced_dimension(sizes, size, bounds)
 
     types: Any = tuple(value.type for value in inputs[1:])
     return indexed_shape(shape, types, spec, sliced)
 
 
-def _sliced_size(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
+def _sliced_dimension(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:
     needs: list[Dimension] = []
     result = slice_length(size, bounds, needs)
     for need in needs:
-        sizes.need(need)
+        sizes.require_nonnegative(need)
     return result
 
 
@@ -83,11 +87,11 @@ def _pad(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     if shape is None or paddings is None or len(inputs) > 1 or len(paddings) != len(shape):
         return None
     for amount in (amount for pair in paddings for amount in pair):
-        sizes.need(amount)
+        sizes.require_nonnegative(amount)
     if attributes.get("mode", "CONSTANT") != "CONSTANT":
         reflects = attributes["mode"] == "REFLECT"  # the edge element is not repeated
         for size, pair in zip(shape, paddings, strict=True):
-            sizes.need(plus(size, -max(pair) - (reflects and max(pair) > 0)))
+            sizes.require_nonnegative(plus(size, -max(pair) - (reflects and max(pair) > 0)))
     return tuple(plus(plus(size, before), after) for size, (before, after) in zip(shape, paddings, strict=True))
 
 
@@ -96,15 +100,15 @@ def _reshape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
     shape, requested = shape_of(inputs[0]), _requested_dimensions(sizes, inputs, attributes["shape"])
     if shape is None or requested is None or None in shape or None in requested:
         return None
-    left = [i for i, size in enumerate(requested) if size == -1]
-    if len(left) > 1 or 0 in requested:
+    inferred_axes = [i for i, size in enumerate(requested) if size == -1]
+    if len(inferred_axes) > 1 or 0 in requested:
         return None
-    if left:
-        rest = _inferred_size(shape, [size for size in requested if size != -1])
-        if rest is None:
+    if inferred_axes:
+        inferred = _inferred_size(shape, [size for size in requested if size != -1])
+        if inferred is None:
             return None
-        requested = tuple(rest if i in left else size for i, size in enumerate(requested))
-    return requested if _are_equal(sizes, product(requested), product(shape)) else None
+        requested = tuple(inferred if i in inferred_axes else size for i, size in enumerate(requested))
+    return requested if _require_equal(sizes, product(requested), product(shape)) else None
 
 
 def _inferred_size(shape: Shape, sizes: Sequence[Dimension]) -> Dimension:
@@ -119,16 +123,16 @@ def _reshape_like(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str
     shape, target = map(shape_of, inputs)
     if shape is None or target is None or None in shape or None in target:
         return None
-    return target if _are_equal(sizes, product(target), product(shape)) else None
+    return target if _require_equal(sizes, product(target), product(shape)) else None
 
 
-def _are_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
-    """Return whether two dimensions may be equal; their equality becomes a precondition."""
-    more = plus(first, times(second, -1))
-    if not isinstance(more, Symbol):
-        return more == 0
-    sizes.need(more)
-    sizes.need(times(more, -1))
+def _require_equal(sizes: Sizes, first: Dimension, second: Dimension) -> bool:
+    """Require that two dimensions are equal, as a precondition; return False where they never are."""
+    difference = plus(first, times(second, -1))
+    if not isinstance(difference, Symbol):
+        return difference == 0
+    sizes.require_nonnegative(difference)
+    sizes.require_nonnegative(times(difference, -1))
     return True
 
 
@@ -150,36 +154,36 @@ def _squeeze(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any
     return tuple(size for size in shape if size != 1)
 
 
-def _to_shape(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
+def _broadcast(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
     """Rule for `fill` and `broadcast_to`."""
-    return _nonnegative_shape(sizes, _requested_dimensions(sizes, inputs, attributes["shape"]))
+    return _require_nonnegative(sizes, _requested_dimensions(sizes, inputs, attributes["shape"]))
 
 
-def _nonnegative_shape(sizes: Sizes, shape: Shape | None) -> Shape | None:
-    """Return a requested shape, and add the preconditions that its sizes are not negative."""
+def _require_nonnegative(sizes: Sizes, shape: Shape | None) -> Shape | None:
+    """Require that the sizes of a shape are not negative; return the shape, None if it is not known."""
     if shape is None or None in shape or any(isinstance(size, int) and size < 0 for size in shape):
         return None
     for size in shape:
-        sizes.need(size)
+        sizes.require_nonnegative(size)
     return shape
 
 
-def _shape_by_operand(operands: int) -> _Rule:
+def _requested_shape_rule(operands: int) -> _Rule:
     """Return a rule for random ops: the result's shape is the operand at the position `operands`."""
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
         if len(inputs) <= operands:
             return None
         numbers = sizes.numbers.get(inputs[operands])
-        return _nonnegative_shape(sizes, numbers) if isinstance(numbers, tuple) else None
+        return _require_nonnegative(sizes, numbers) if isinstance(numbers, tuple) else None
 
     return rule
 
 
-def _added_dimension(operands: int, place: int) -> _Rule:
+def _added_dimension_rule(operands: int, default_axis: int) -> _Rule:
     """Return a rule for ops that add a dimension to the first operand's shape.
 
-    Its size is the operand at the position `operands`; its axis is the attribute `axis`, or `place`.
+    Its size is the operand at the position `operands`; its axis is the attribute `axis`, or `default_axis`.
     """
 
     def rule(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> Shape | None:
@@ -187,9 +191,9 @@ def _added_dimension(operands: int, place: int) -> _Rule:
         size = sizes.numbers.get(inputs[operands]) if len(inputs) > operands else None
         if shape is None or size is None or isinstance(size, tuple) or (isinstance(size, int) and size < 1):
             return None
-        sizes.need(size)
-        at = attributes.get("axis", place) % (len(shape) + 1)
-        return (*shape[:at], size, *shape[at:])
+        sizes.require_nonnegative(size)
+        axis = attributes.get("axis", default_axis) % (len(shape) + 1)
+        return (*shape[:axis], size, *shape[axis:])
 
     return rule
 
@@ -211,7 +215,7 @@ def _range(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     length = plus(bounds[1], times(bounds[0], -1))  # type: ignore[arg-type]
     if not isinstance(length, Symbol):
         return None
-    sizes.need(length)
+    sizes.require_nonnegative(length)
     return (length,)
 
 
@@ -219,7 +223,7 @@ def _top_k(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     shape, count = shape_of(inputs[0]), attributes.get("k")
     if shape is None or count is None or len(inputs) > 1:
         return None
-    sizes.need(plus(shape[-1], -count))
+    sizes.require_nonnegative(plus(shape[-1], -count))
     return (*shape[:-1], count)
 
 
@@ -231,15 +235,15 @@ def _split(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
     axis = attributes.get("axis", 0) % len(shape)
     parts: list[Dimension] = list(numbers) if isinstance(numbers, tuple) else requested
     if parts.count(-1) == 1:
-        left = shape[axis]
+        remaining = shape[axis]
         for part in parts:
-            left = plus(left, times(part, -1) if part != -1 else 0)
-        sizes.need(left)
-        parts[parts.index(-1)] = left
+            remaining = plus(remaining, times(part, -1) if part != -1 else 0)
+        sizes.require_nonnegative(remaining)
+        parts[parts.index(-1)] = remaining
     elif None in parts:
-        each = floor_quotient(shape[axis], len(parts))
-        sizes.need(plus(times(each, len(parts)), times(shape[axis], -1)))  # the division is exact
-        return [(*shape[:axis], each, *shape[axis + 1 :])] * len(parts)
+        part_size = floor_quotient(shape[axis], len(parts))
+        sizes.require_nonnegative(plus(times(part_size, len(parts)), times(shape[axis], -1)))  # the division is exact
+        return [(*shape[:axis], part_size, *shape[axis + 1 :])] * len(parts)
     total: Dimension = 0
     for part in parts:
         total = plus(total, part)
@@ -284,8 +288,8 @@ def _diag_part(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, A
     shape, offset = shape_of(inputs[0]), attributes.get("offset", 0)
     if shape is None or len(shape) < 2:
         return None
-    size = least(plus(shape[-2], min(offset, 0)), plus(shape[-1], -max(offset, 0)))
-    sizes.need(size)
+    size = minimum(plus(shape[-2], min(offset, 0)), plus(shape[-1], -max(offset, 0)))
+    sizes.require_nonnegative(size)
     return None if isinstance(size, int) and size < 0 else (*shape[:-2], size)
 
 
@@ -297,7 +301,7 @@ def _qr(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) ->
     if shape is None or len(shape) < 2:
         return None
     *batch, rows, columns = shape
-    inner = rows if attributes.get("full_matrices") else least(rows, columns)
+    inner = rows if attributes.get("full_matrices") else minimum(rows, columns)
     return [(*batch, rows, inner), (*batch, inner, columns)]
 
 
@@ -306,7 +310,7 @@ def _svd(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any]) -
     if shape is None or len(shape) < 2:
         return None
     *batch, rows, columns = shape
-    inner = least(rows, columns)
+    inner = minimum(rows, columns)
     left, right = (rows, columns) if attributes.get("full_matrices") else (inner, inner)
     shapes: list[Shape] = [(*batch, inner), (*batch, rows, left), (*batch, columns, right)]
     return shapes if attributes.get("compute_uv", True) else shapes[:1]
@@ -335,14 +339,18 @@ def _irfft(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, Any])
 _DISTRIBUTIONS = ("uniform", "normal", "bits", "truncated_normal")
 SHAPES: dict[str, _Rule] = {
     "get_item": _get_item, "array_view": _get_item, "array_new": _new_array, "concat": _concat, "pad": _pad,
-    "reshape": _reshape, "fill": _to_shape, "broadcast_to": _to_shape, "range": _range, "set_item": _set_item,
+    "reshape": _reshape, "fill": _broadcast, "broadcast_to": _broadcast, "range": _range, "set_item": _set_item,
     "add_at_item": _set_item, "top_k": _top_k, "split": _split, "tile": _tile, "repeat": _repeat, "unpad": _unpad,
     "diag": _diag, "diag_part": _diag_part, "reshape_like": _reshape_like, "squeeze": _squeeze, "qr": _qr, "svd": _svd,
     "sliding_windows": _windows, "rfft": _rfft, "irfft": _irfft, "numpy_cumsum": _flattening_rule("axis", None),
     "numpy_cumprod": _flattening_rule("axis", None), "numpy_copy": _flattening_rule("how", "flatten"),
-    **{f"random_{name}": _shape_by_operand(0) for name in _DISTRIBUTIONS}, "random_uniform_int": _shape_by_operand(2),
-    **{f"stateless_random_{name}": _shape_by_operand(1) for name in _DISTRIBUTIONS[:3]}, "eye": _shape_by_operand(0),
-    "one_hot": _added_dimension(3, -1), "linspace": _added_dimension(2, 0),
-    "stateless_truncated_normal": _shape_by_operand(1),
-    "stateless_random_uniform_int": _shape_by_operand(3),
+    **{
+        f"random_{name}": _requested_shape_rule(0) for name in _DISTRIBUTIONS
+    }, "random_uniform_int": _requested_shape_rule(2),
+    **{
+        f"stateless_random_{name}": _requested_shape_rule(1) for name in _DISTRIBUTIONS[:3]
+    }, "eye": _requested_shape_rule(0),
+    "one_hot": _added_dimension_rule(3, -1), "linspace": _added_dimension_rule(2, 0),
+    "stateless_truncated_normal": _requested_shape_rule(1),
+    "stateless_random_uniform_int": _requested_shape_rule(3),
 }  # fmt: skip

@@ -11,19 +11,22 @@ Numbers = Dimension | tuple[Dimension, ...]  # value of a scalar; values of a ve
 
 
 class Sizes:
-    """Facts about sizes. `numbers`: values that hold dimensions; `needs`: dimensions that must not be negative."""
+    """Facts about sizes that the rules derive.
+
+    `numbers` maps values that hold dimensions to these; `preconditions` are dimensions that must not be negative.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[Value, Numbers] = {}
-        self.needs: dict[int | Symbol, None] = {}
+        self.preconditions: dict[int | Symbol, None] = {}
 
-    def share(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
+    def copy_facts(self, inner: Sequence[Value], outer: Sequence[Value]) -> None:
         """Copy the facts about outer values to the parameters of a region."""
         for parameter, value in zip(inner, outer, strict=True):
             if value in self.numbers:
                 self.numbers[parameter] = self.numbers[value]
 
-    def need(self, dimension: Dimension) -> None:
+    def require_nonnegative(self, dimension: Dimension) -> None:
         """Add the precondition that the dimension is not negative."""
         if isinstance(dimension, Symbol):
-            self.needs[dimension] = None
+            self.preconditions[dimension] = None

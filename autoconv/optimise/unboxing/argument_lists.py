@@ -10,17 +10,17 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import changes, is_noted
-from autoconv.optimise.unboxing.kind_inference import LIST, ROUND_CHECKS, Kinds, is_number, key_of, root, rule
+from autoconv.optimise.unboxing.kind_inference import LIST, ROUND_CHECKS, Kinds, find_root, is_number, key_of, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 
 NAME = "object_numbers"
 # Operations that change their first operand, a list.
-_CHANGES = frozenset(
+_MUTATIONS = frozenset(
     {"object_apply.setitem", "object_apply.delitem", "object_apply.iadd"}
     | {f"object_method.{name}" for name in (
         "append", "pop", "extend", "sort", "reverse", "clear", "insert", "remove")}
 )  # fmt: skip
-_QUIET = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
+_PURE_OPS = frozenset({"object_build", "object_make", "object_exception", "object_iterate", "object_advance",
                     "object_unpack"})  # fmt: skip
 
 
@@ -30,44 +30,45 @@ def mark_number_lists(graph: Graph, facts: Mapping[int, tuple[TensorType, int]])
     `facts` maps positions to (type of the numbers, depth of nesting: 1 for a flat list, 2 for a list of lists).
     """
 
-    def told(copy: Graph, value: Value, position: int) -> Value:
+    def mark(copy: Graph, value: Value, position: int) -> Value:
         if position not in facts:
             return value
         element, depth = facts[position]
         attributes = {"element": element, "depth": depth}
         return copy.add(OPS[NAME], [value], attributes, types=[value.type]).results[0]
 
-    return clone(graph, lambda copy, node, inputs: None, told)
+    return clone(graph, lambda copy, node, inputs: None, mark)
 
 
-def ban_changed(kinds: Kinds) -> None:
-    """Ban the argument lists that may be changed."""
+def ban_mutated_arguments(kinds: Kinds) -> None:
+    """Ban the argument lists that may be mutated."""
     sites = {site for cell in kinds.cells() for site in cell.sites if site.op.name == NAME}
     if not sites:
         return
-    wrong: set[Node] = set()
+    banned_sites: set[Node] = set()
     fresh = fresh_objects(kinds.graph)
     for node in kinds.graph.walk():
         if node in kinds.known:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
-            if key_of(node) in _CHANGES and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
-                wrong |= root(kinds.cell(node.inputs[0])).sites & sites
-        elif not node.regions and _may_change(node, fresh):
-            wrong |= sites
+            if key_of(node) in _MUTATIONS and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
+                banned_sites |= find_root(kinds.cell(node.inputs[0])).sites & sites
+        elif not node.regions and _may_mutate_argument(node, fresh):
+            banned_sites |= sites
     for value in kinds.graph.outputs:
         cell = kinds.cell(value)
         if cell.kind != LIST:
             continue
-        wrong |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
-        while cell.of is not None and not is_number(root(cell.of).kind):  # items of a returned list escape with it
-            cell = root(cell.of)
-            wrong |= cell.sites & sites
-    kinds.ban(wrong)
+        banned_sites |= {site for site in cell.sites & sites if site.attributes["depth"] > 1}
+        # items of a returned list escape with it
+        while cell.content is not None and not is_number(find_root(cell.content).kind):
+            cell = find_root(cell.content)
+            banned_sites |= cell.sites & sites
+    kinds.ban(banned_sites)
 
 
-def _may_change(node: Node, fresh: frozenset[Value]) -> bool:
+def _may_mutate_argument(node: Node, fresh: frozenset[Value]) -> bool:
     name = node.op.name
-    if name in _QUIET or not node.op.name.startswith("object_"):
+    if name in _PURE_OPS or not node.op.name.startswith("object_"):
         return name == "py_call"
     if node.inputs and node.inputs[0] in fresh:
         return False
@@ -81,12 +82,12 @@ def _may_change(node: Node, fresh: frozenset[Value]) -> bool:
 
 @rule(NAME)
 def _numbers_kind(kinds: Kinds, node: Node) -> bool:
-    of = kinds.make_list(node)
+    items = kinds.make_list(node)
     for _ in range(node.attributes["depth"] - 1):
-        of = kinds.make_inner_list(of, node) if of is not None else None
-    if of is None:
+        items = kinds.make_inner_list(items, node) if items is not None else None
+    if items is None:
         return False
-    kinds.raise_kind(of, node.attributes["element"])
+    kinds.raise_kind(items, node.attributes["element"])
     return True
 
 
@@ -97,10 +98,10 @@ def _write_numbers(w: Writer, node: Node) -> list[Value]:
     type_ = NUMBERS if flat else ObjectType("list")
     op = OPS["typed_list_of" if flat else "typed_list_of_rows"]
     attributes = {"element": node.attributes["element"]} | ({} if flat else {"depth": node.attributes["depth"]})
-    list_node = w.graph.add_for(node, op, [w.object(value, node)], attributes, types=[type_])
+    list_node = w.graph.add_replacement(node, op, [w.object(value, node)], attributes, types=[type_])
     w.argument_lists.append((list_node.results[0], w.object(value, node)))
     return [*list_node.results]
 
 
-ROUND_CHECKS.append(ban_changed)
-__all__ = ["NAME", "ban_changed", "mark_number_lists"]
+ROUND_CHECKS.append(ban_mutated_arguments)
+__all__ = ["NAME", "ban_mutated_arguments", "mark_number_lists"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.numpy.list_arrays import OF_OBJECTS
-from autoconv.optimise.unboxing.kind_inference import LIST, Cell, Kinds, is_number, nested_rule, root, rule
+from autoconv.optimise.unboxing.kind_inference import LIST, Cell, Kinds, find_root, is_number, nested_rule, rule
 from autoconv.optimise.unboxing.writer import Writer, write
 
 
@@ -28,9 +28,9 @@ def _array_kind(kinds: Kinds, node: Node) -> bool | None:
 def _innermost(cell: Cell) -> tuple[Cell, int]:
     """Return the cell of the innermost items of a nested list, and the nesting depth."""
     seen: set[Cell] = set()
-    while cell.kind == LIST and cell not in seen and cell.of is not None:
+    while cell.kind == LIST and cell not in seen and cell.content is not None:
         seen.add(cell)
-        cell = root(cell.of)
+        cell = find_root(cell.content)
     return cell, len(seen) + 1
 
 

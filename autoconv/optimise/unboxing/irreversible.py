@@ -11,24 +11,26 @@ def late_nodes(graph: Graph) -> set[Node]:
     result: set[Node] = set()
     entered: set[tuple[Graph, bool]] = set()  # bodies of recursive functions
 
-    def visit(region: Graph, late: bool) -> bool:
+    def visit(region: Graph, is_late: bool) -> bool:
         for node in region.nodes:
-            inner = late
-            again = node.op.traits.repeats or is_recursive(node)
-            if again and any(is_irreversible(one) for part in node.regions for one in part.walk()):
-                inner = True
+            is_inner_late = is_late
+            runs_repeatedly = node.op.traits.repeats or is_recursive(node)
+            if runs_repeatedly and any(
+                is_irreversible(inner_node) for inner_region in node.regions for inner_node in inner_region.walk()
+            ):
+                is_inner_late = True
             if is_recursive(node):
-                entry_key = (node.regions[0], inner)
-                late = inner
+                entry_key = (node.regions[0], is_inner_late)
+                is_late = is_inner_late
                 if entry_key not in entered:
                     entered.add(entry_key)
                     visit(*entry_key)
                 continue
-            if inner and not node.regions:
+            if is_inner_late and not node.regions:
                 result.add(node)
-            after = [visit(part, inner) for part in node.regions]
-            late = any(after) or late or is_irreversible(node)
-        return late
+            results_late = [visit(inner_region, is_inner_late) for inner_region in node.regions]
+            is_late = any(results_late) or is_late or is_irreversible(node)
+        return is_late
 
     visit(graph, False)
     return result

@@ -12,7 +12,7 @@ from typing import Any
 
 from autoconv.graph.dtypes import bfloat16, bool_, float16, float64, int64
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.optimise.unboxing.irreversible import late_nodes
 
@@ -21,8 +21,8 @@ SLICE, RANGE, ROW_CURSOR, OTHER = "slice", "range", "row cursor", "other"
 INT, FLOAT, BOOL = (TensorType(dtype, (), True) for dtype in (int64, float64, bool_))
 Kind = TensorType | str | None  # None: no definition is known yet
 
-# By the key of a node: return whether its effect on objects of the present kinds is known (then the kinds of the
-# results are set); None where that cannot be decided yet.
+# A rule, by the key of a node, sets the kinds of the results. It returns whether the node's effect on objects of these
+# kinds is known; None where that is not decided yet.
 Rule = Callable[["Kinds", Node], bool | None]
 RULES: dict[str, Rule] = {}
 ROUND_CHECKS: list[Callable[[Kinds], object]] = []  # checks of a finished round, which may ban lists
@@ -30,17 +30,17 @@ NESTED_RULES: dict[str, Rule] = {}  # the same for nodes with a list of lists as
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-    return _registers(RULES, names)
+    return _register_in(RULES, names)
 
 
 def nested_rule(*names: str) -> Callable[[Rule], Rule]:
-    return _registers(NESTED_RULES, names)
+    return _register_in(NESTED_RULES, names)
 
 
-def _registers(rules: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule], Rule]:
+def _register_in(table: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule], Rule]:
     def register(function: Rule) -> Rule:
         for name in names:
-            rules[name] = function
+            table[name] = function
         return function
 
     return register
@@ -54,23 +54,23 @@ def key_of(node: Node) -> str:
 
 
 class Cell:
-    """A class of values that may be one object.
+    """An equivalence class of values that may be one object.
 
-    `of`: the cell of a list's items, or the cell of the list that an iterator traverses; `sites`: the nodes that
-    allocate the lists.
+    `content`: the cell of a list's items, or of the list that an iterator traverses; `sites`: the nodes that allocate
+    the lists.
     """
 
-    __slots__ = ("kind", "of", "parent", "sites")
+    __slots__ = ("content", "kind", "parent", "sites")
 
     def __init__(self) -> None:
         self.parent: Cell | None = None
         self.kind: Kind = None
-        self.of: Cell | None = None
+        self.content: Cell | None = None
         self.sites: set[Node] = set()
 
 
 class Kinds:
-    """The result of the analysis.
+    """The analysis of a graph, and its result: the kind of each object.
 
     `known`: nodes with a rule for the kinds of their operands; `nested`: those among them with a list of lists as
     operand.
@@ -85,8 +85,8 @@ class Kinds:
             pass
 
     def kind(self, value: Value) -> Kind:
-        found = self.cell(value).kind
-        return OTHER if found is None and self._settled else found
+        kind = self.cell(value).kind
+        return OTHER if kind is None and self._is_second_round else kind
 
     def number(self, value: Value) -> Kind:
         """Return the kind of an object, or the number type of a tensor."""
@@ -96,55 +96,55 @@ class Kinds:
         return self.kind(value)
 
     def cell(self, value: Value) -> Cell:
-        found = self._cells.get(value)
-        if found is None:
-            found = self._cells[value] = Cell()
-        return root(found)
+        cell = self._cells.get(value)
+        if cell is None:
+            cell = self._cells[value] = Cell()
+        return find_root(cell)
 
     def item(self, value: Value) -> Cell:
         """Return the cell of a list's items, or the cell of the list that an iterator traverses."""
-        of = self.cell(value).of
-        assert of is not None
-        return root(of)
+        content = self.cell(value).content
+        assert content is not None
+        return find_root(content)
 
     def has_lists(self) -> bool:
-        return any(root(cell).kind == LIST for cell in self._cells.values())
+        return any(find_root(cell).kind == LIST for cell in self._cells.values())
 
     # ---- transfer functions used by rules
 
     def raise_kind(self, cell: Cell, kind: Kind) -> None:
-        cell = root(cell)
+        cell = find_root(cell)
         if kind is None or cell.kind == kind or cell.kind == OTHER:
             return
         self._changed = True
         cell.kind, before = (kind, None) if cell.kind is None else (OTHER, cell.kind)
         if cell.kind == OTHER:
-            self._spoil(cell, before)
+            self._ban_lists_of(cell, before)
 
     def raise_kind_of(self, value: Value, kind: Kind) -> None:
         self.raise_kind(self.cell(value), kind)
 
     def unify(self, first: Cell, second: Cell) -> None:
-        first, second = root(first), root(second)
+        first, second = find_root(first), find_root(second)
         if first is second:
             return
         self._changed = True
         kinds = (first.kind, second.kind)
         second.parent = first
         first.sites |= second.sites
-        of = [one for one in (first.of, second.of) if one is not None]
-        first.of = of[0] if of else None
+        contents = [content for content in (first.content, second.content) if content is not None]
+        first.content = contents[0] if contents else None
         if kinds[0] is None or kinds[1] is None or kinds[0] == kinds[1]:
             first.kind = kinds[0] or kinds[1]
-            if len(of) == 2:
-                self.unify(*of)
+            if len(contents) == 2:
+                self.unify(*contents)
             if first.kind == OTHER:
-                self._spoil(first, None)
+                self._ban_lists_of(first, None)
             return
         first.kind = OTHER
-        for one in of:
-            self._spoil_lists(one)
-        self._spoil(first, None)
+        for content in contents:
+            self._ban_sites(content)
+        self._ban_lists_of(first, None)
 
     def make_list(self, node: Node) -> Cell | None:
         """Mark a node as an allocation site of a list; return the cell of its items, or None for a banned list."""
@@ -152,28 +152,28 @@ class Kinds:
             return None
         cell = self.cell(node.results[0])
         cell.sites.add(node)
-        if cell.of is None:
-            cell.of = Cell()
+        if cell.content is None:
+            cell.content = Cell()
         self.raise_kind(cell, LIST)
         if cell.kind == OTHER:
             self._banned.add(node)
             return None
-        return root(cell.of)
+        return find_root(cell.content)
 
     def make_inner_list(self, cell: Cell, node: Node) -> Cell | None:
         """Mark a node as an allocation site of inner lists; return the cell of their items, or None if banned."""
         cell.sites.add(node)
-        if cell.of is None:
-            cell.of = Cell()
+        if cell.content is None:
+            cell.content = Cell()
         self.raise_kind(cell, LIST)
-        cell = root(cell)
+        cell = find_root(cell)
         if cell.kind == OTHER:
             self._banned.add(node)
             return None
-        return root(cell.of or cell)
+        return find_root(cell.content or cell)
 
     def cells(self) -> set[Cell]:
-        return set(map(root, self._cells.values()))
+        return set(map(find_root, self._cells.values()))
 
     def ban(self, sites: set[Node]) -> None:
         """Exclude the lists allocated by these nodes."""
@@ -187,25 +187,25 @@ class Kinds:
             return
         self.raise_kind(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
 
-    def iterate_over(self, value: Value, kind: str, of: Cell) -> None:
-        """Make the value an iterator of the kind over the list of cell `of`."""
+    def iterate_over(self, value: Value, kind: str, list_cell: Cell) -> None:
+        """Make the value an iterator of the kind over the list of `list_cell`."""
         cell = self.cell(value)
-        if cell.of is None:
-            cell.of = of
+        if cell.content is None:
+            cell.content = list_cell
         else:
-            self.unify(cell.of, of)
+            self.unify(cell.content, list_cell)
         self.raise_kind(cell, kind)
-        if root(cell).kind == OTHER:
-            self._spoil_lists(of)
+        if find_root(cell).kind == OTHER:
+            self._ban_sites(list_cell)
 
-    def _spoil(self, cell: Cell, before: Kind) -> None:
+    def _ban_lists_of(self, cell: Cell, before: Kind) -> None:
         """Ban the lists of a cell that rises to OTHER, and those that it traverses if it was an iterator."""
-        self._spoil_lists(cell)
-        if cell.of is not None and before != LIST:
-            self._spoil_lists(cell.of)
+        self._ban_sites(cell)
+        if cell.content is not None and before != LIST:
+            self._ban_sites(cell.content)
 
-    def _spoil_lists(self, cell: Cell) -> None:
-        self._banned |= root(cell).sites
+    def _ban_sites(self, cell: Cell) -> None:
+        self._banned |= find_root(cell).sites
 
     # ---- fixed point
 
@@ -215,7 +215,7 @@ class Kinds:
         self._cells: dict[Value, Cell] = {}
         for value in self.graph.parameters:
             self._escape(value)
-        for self._settled in (False, True):  # the second round treats undecided kinds as OTHER
+        for self._is_second_round in (False, True):  # the second round treats undecided kinds as OTHER
             self._changed = True
             while self._changed:
                 self._changed = False
@@ -226,12 +226,12 @@ class Kinds:
                 for value in self.graph.outputs:
                     if self.kind(value) not in (None, LIST) and not is_number(self.kind(value)):
                         self._escape(value)
-        for cell in set(map(root, self._cells.values())):
+        for cell in set(map(find_root, self._cells.values())):
             if cell.kind == LIST and not _holds_numbers(cell):
                 self._banned |= cell.sites
         self._check_outputs()
-        for look in ROUND_CHECKS:
-            look(self)
+        for check in ROUND_CHECKS:
+            check(self)
         return len(self._banned) == before
 
     def _check_outputs(self) -> None:
@@ -241,8 +241,8 @@ class Kinds:
             cell = self.cell(value)
             while isinstance(value.type, ObjectType) and cell.kind == LIST:
                 if seen.setdefault(cell, value) is not value:
-                    self._spoil_lists(cell)
-                cell = root(cell.of or cell)
+                    self._ban_sites(cell)
+                cell = find_root(cell.content or cell)
                 if seen.get(cell) is value:
                     break  # a list that contains itself is banned elsewhere
 
@@ -266,7 +266,7 @@ class Kinds:
                 self.known.add(node)
                 if nested:
                     self.nested.add(node)
-            elif is_decided is False or self._settled:
+            elif is_decided is False or self._is_second_round:
                 for value in node.inputs:
                     if not is_number(self.number(value)):
                         self._escape(value)
@@ -286,7 +286,7 @@ class Kinds:
 
     def _flow_through(self, node: Node) -> None:
         if node.op.traits.control:
-            for source, target in edges(node):
+            for source, target in flow_edges(node):
                 if source is None:  # an exception
                     self._escape(target)
                 else:
@@ -312,7 +312,7 @@ def _holds_numbers(cell: Cell) -> bool:
     seen: set[Cell] = set()
     while cell.kind == LIST and cell not in seen:
         seen.add(cell)
-        cell = root(cell.of or cell)
+        cell = find_root(cell.content or cell)
     return is_number(cell.kind)
 
 
@@ -325,7 +325,7 @@ def _used_values(graph: Graph) -> set[Value]:
     return result
 
 
-def root(cell: Cell) -> Cell:
+def find_root(cell: Cell) -> Cell:
     while cell.parent is not None:
         cell = cell.parent
     return cell

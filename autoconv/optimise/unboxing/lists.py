@@ -18,12 +18,18 @@ from autoconv.optimise.unboxing.kind_inference import (
     SLICE,
     Kind,
     Kinds,
+    find_root,
     is_index,
-    root,
     rule,
 )
 from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
-from autoconv.optimise.unboxing.whole_lists import gives, gives_nothing, makes, part_kind, write_part
+from autoconv.optimise.unboxing.whole_lists import (
+    mark_new_list,
+    set_no_result,
+    set_result_kind,
+    slice_kind,
+    write_slice,
+)
 from autoconv.optimise.unboxing.writer import Writer, write
 
 # ---- construction
@@ -33,7 +39,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 def _build_kind(kinds: Kinds, node: Node) -> bool:
     if node.attributes["kind"] != "list":
         return False
-    if not makes(kinds, node):
+    if not mark_new_list(kinds, node):
         return False
     for value in node.inputs:
         kinds.add_item(node.results[0], value)
@@ -45,7 +51,7 @@ def _write_build(w: Writer, node: Node) -> list[Value]:
     element = w.element(node.results[0])
     if element["element"] == LIST:
         return w.copy_nested(node)
-    items = [w.converted(w.number(value), element["element"], node) for value in node.inputs]
+    items = [w.convert(w.number(value), element["element"], node) for value in node.inputs]
     return [w.add("typed_list_make", node, *items, **element)]
 
 
@@ -59,7 +65,7 @@ def _product_kind(kinds: Kinds, node: Node) -> bool | None:
         return None if count is not None else False
     if not is_index(kinds.number(count)):
         return False
-    return makes(kinds, node, kinds.item(value).kind)
+    return mark_new_list(kinds, node, kinds.item(value).kind)
 
 
 def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
@@ -75,29 +81,29 @@ def _write_product(w: Writer, node: Node) -> list[Value]:
         return [*write_operator(w, node)]
     value, count = _list_and_count(w.kinds, node)
     assert count is not None
-    return [w.on_list("repeat", node, value, w.converted(w.number(count), INT, node))]
+    return [w.add_list_op("repeat", node, value, w.convert(w.number(count), INT, node))]
 
 
 # ---- items
 
 
 @rule("object_apply.getitem")
-def _get_kind(kinds: Kinds, node: Node) -> bool | None:
+def _item_kind(kinds: Kinds, node: Node) -> bool | None:
     value, index = node.inputs
     if kinds.kind(value) is None or kinds.number(index) is None:
         return None
     if kinds.kind(value) != LIST:
         return False
     if kinds.number(index) == SLICE:
-        return part_kind(kinds, node)
-    return is_index(kinds.number(index)) and gives(kinds, node, kinds.item(value).kind)
+        return slice_kind(kinds, node)
+    return is_index(kinds.number(index)) and set_result_kind(kinds, node, kinds.item(value).kind)
 
 
 @write("object_apply.getitem")
-def _write_get(w: Writer, node: Node) -> list[Value]:
+def _write_item(w: Writer, node: Node) -> list[Value]:
     if w.kinds.number(node.inputs[1]) == SLICE:
-        return write_part(w, node)
-    return [w.on_list("get", node, node.inputs[0], w.converted(w.number(node.inputs[1]), INT, node))]
+        return write_slice(w, node)
+    return [w.add_list_op("get", node, node.inputs[0], w.convert(w.number(node.inputs[1]), INT, node))]
 
 
 @rule("object_apply.setitem")
@@ -108,13 +114,13 @@ def _set_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(value) != LIST or not is_index(kinds.number(index)):
         return False
     kinds.add_item(value, item)
-    return gives_nothing(kinds, node)
+    return set_no_result(kinds, node)
 
 
 @write("object_apply.setitem")
 def _write_set(w: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    return w.change("set", node, value, w.converted(w.number(index), INT, node), w.number(item))
+    return w.add_change("set", node, value, w.convert(w.number(index), INT, node), w.number(item))
 
 
 @rule("object_length")
@@ -125,7 +131,7 @@ def _length_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_length")
 def _write_length(w: Writer, node: Node) -> list[Value]:
-    return [w.on_list("length", node, node.inputs[0])]
+    return [w.add_list_op("length", node, node.inputs[0])]
 
 
 @rule("object_method.append")
@@ -133,12 +139,12 @@ def _append_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.kind(node.inputs[0]) != LIST or len(node.inputs) != 2 or node.attributes["keywords"]:
         return None if kinds.kind(node.inputs[0]) is None else False
     kinds.add_item(*node.inputs)
-    return gives_nothing(kinds, node)
+    return set_no_result(kinds, node)
 
 
 @write("object_method.append")
 def _write_append(w: Writer, node: Node) -> list[Value]:
-    return w.change("append", node, node.inputs[0], w.number(node.inputs[1]))
+    return w.add_change("append", node, node.inputs[0], w.number(node.inputs[1]))
 
 
 @rule("object_method.pop")
@@ -150,13 +156,13 @@ def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     if index and not is_index(kinds.number(index[0])):
         return False
-    return gives(kinds, node, kinds.item(value).kind)
+    return set_result_kind(kinds, node, kinds.item(value).kind)
 
 
 @write("object_method.pop")
 def _write_pop(w: Writer, node: Node) -> list[Value]:
     value, *index = node.inputs
-    return [w.on_list("pop", node, value, *(w.converted(w.number(one), INT, node) for one in index))]
+    return [w.add_list_op("pop", node, value, *(w.convert(w.number(one), INT, node) for one in index))]
 
 
 # ---- iteration
@@ -208,7 +214,7 @@ def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_advance(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return w.copy_nested(node)
-    return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_item_of(w, node.inputs[0]))]
+    return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_element_attribute(w, node.inputs[0]))]
 
 
 @rule("object_current")
@@ -219,13 +225,13 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
         kinds.iterate_over(node.results[0], PAIR, kinds.item(value))
         return kinds.kind(node.results[0]) == PAIR
     if kind == ROW_CURSOR:
-        of = kinds.item(value).of
-        assert of is not None
-        kinds.unify(kinds.cell(node.results[0]), of)
+        content = kinds.item(value).content
+        assert content is not None
+        kinds.unify(kinds.cell(node.results[0]), content)
         return True
     if kind != CURSOR:
         return None if kind is None else False
-    return gives(kinds, node, _items(kinds, value))
+    return set_result_kind(kinds, node, _yielded_kind(kinds, value))
 
 
 @write("object_current")
@@ -235,7 +241,7 @@ def _write_current(w: Writer, node: Node) -> list[Value]:
     _, cursor = w.parts(node.inputs[0])
     if w.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
-    return [w.add("typed_list_current", node, cursor, **_item_of(w, node.inputs[0]))]
+    return [w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))]
 
 
 @rule("object_unpack")
@@ -245,22 +251,22 @@ def _unpack_kind(kinds: Kinds, node: Node) -> bool | None:
     if kind != PAIR or node.attributes["count"] != 2 or node.attributes.get("star", -1) >= 0:
         return None if kind is None else False
     kinds.raise_kind_of(node.results[0], INT)
-    kinds.raise_kind_of(node.results[1], _items(kinds, value))
+    kinds.raise_kind_of(node.results[1], _yielded_kind(kinds, value))
     return True
 
 
 @write("object_unpack")
 def _write_unpack(w: Writer, node: Node) -> list[Value]:
     (cursor,) = w.parts(node.inputs[0])
-    current = w.add("typed_list_current", node, cursor, **_item_of(w, node.inputs[0]))
+    current = w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))
     return [w.add("typed_list_position", node, cursor), current]
 
 
-def _items(kinds: Kinds, value: Value) -> Kind:
+def _yielded_kind(kinds: Kinds, value: Value) -> Kind:
     """Return the kind of the items that an iterator yields."""
-    of = kinds.item(value).of
-    return None if of is None else root(of).kind
+    content = kinds.item(value).content
+    return None if content is None else find_root(content).kind
 
 
-def _item_of(w: Writer, value: Value) -> dict[str, Any]:
-    return {"element": _items(w.kinds, value)}
+def _element_attribute(w: Writer, value: Value) -> dict[str, Any]:
+    return {"element": _yielded_kind(w.kinds, value)}

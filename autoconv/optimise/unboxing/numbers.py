@@ -38,7 +38,7 @@ _OPERAND_COUNTS = {
     **dict.fromkeys(_UNARY_OPS.values(), 1),
 }
 _BOUND_TYPES = (int, type(None))
-_INT64_RANGE = -(1 << 63), (1 << 63) - 1  # other ints have no number in a graph
+_INT64_RANGE = -(1 << 63), (1 << 63) - 1  # graphs have no numbers for other ints
 
 
 @rule("object_constant")
@@ -90,7 +90,7 @@ def _kind_of_box(node: Node) -> Kind:
 def _write_box(w: Writer, node: Node) -> list[Value]:
     kind = w.kinds.kind(node.results[0])
     assert isinstance(kind, TensorType)
-    return [w.converted(w.number(node.inputs[0]), kind, node)]
+    return [w.convert(w.number(node.inputs[0]), kind, node)]
 
 
 @rule("object_unbox")
@@ -107,7 +107,7 @@ def _unbox_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_unbox")
 def _write_unbox(w: Writer, node: Node) -> list[Value]:
-    return [w.converted(w.number(node.inputs[0]), node.attributes["type"], node)]
+    return [w.convert(w.number(node.inputs[0]), node.attributes["type"], node)]
 
 
 @rule("object_element")
@@ -128,7 +128,7 @@ def _write_element(w: Writer, node: Node) -> list[Value]:
     if not number.weak:
         return [number if number.type == TensorType(dtype) else w.add("cast", node, number, dtype=dtype)]
     if dtype.is_bool:
-        number = w.converted(number, BOOL, node)
+        number = w.convert(number, BOOL, node)
     elif dtype.is_integer and number.type == FLOAT:
         number = w.add("python_int", node, number)
     return [w.add("python_cast", node, number, dtype=dtype, weak=False)]
@@ -152,7 +152,7 @@ def _write_defined(w: Writer, node: Node) -> list[Value]:
 
 @rule(*_OP_NAMES)
 def operator_kind(kinds: Kinds, node: Node) -> bool | None:
-    name = _op_of(node)
+    name = _op_name(node)
     kinds_of_inputs = [kinds.number(value) for value in node.inputs]
     if node.attributes["keywords"] or len(kinds_of_inputs) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
@@ -160,34 +160,36 @@ def operator_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     if None in kinds_of_inputs:
         return None
-    kind, refused = _result(kinds, node, name, kinds_of_inputs)
+    kind, refused = _result_kind(kinds, node, name, kinds_of_inputs)
     kinds.raise_kind_of(node.results[0], OTHER if refused else kind)
     return not refused and kinds.kind(node.results[0]) != OTHER
 
 
-def _result(kinds: Kinds, node: Node, name: str, kinds_of_inputs: list[Kind]) -> tuple[Kind, bool]:
-    """Return the result kind of an operator, and whether the operator has to stay on objects."""
+def _result_kind(kinds: Kinds, node: Node, name: str, kinds_of_inputs: list[Kind]) -> tuple[Kind, bool]:
+    """Return the result kind of an operator, and whether the operator has to stay one on objects."""
     if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in kinds_of_inputs:
         return OTHER, True  # raises Python's TypeError
     (kind,) = OPS[name].result_types(kinds_of_inputs, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
     # The result may be beyond 64 bits, or of another kind.
-    limited = kind == INT or name in ("python_power", "python_int")
-    bounded = name in ("python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift")
-    return kind, limited and not bounded and node in kinds.late
+    may_overflow = kind == INT or name in ("python_power", "python_int")
+    is_bounded = name in (
+        "python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift"
+    )
+    return kind, may_overflow and not is_bounded and node in kinds.late
 
 
-def _op_of(node: Node) -> str:
+def _op_name(node: Node) -> str:
     return f"python_{_OP_NAMES[key_of(node)]}"
 
 
 @write(*_OP_NAMES)
 def write_operator(w: Writer, node: Node) -> list[Value]:
-    return [w.add(_op_of(node), node, *(w.number(value) for value in node.inputs))]
+    return [w.add(_op_name(node), node, *(w.number(value) for value in node.inputs))]
 
 
 @rule("object_apply.pos", "object_apply.round")
-def _same_kind(kinds: Kinds, node: Node) -> bool | None:
+def _rounding_kind(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.number(node.inputs[0])
     if kind is None:
         return None
@@ -201,15 +203,15 @@ def _same_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.pos", "object_apply.round")
-def _write_same(w: Writer, node: Node) -> list[Value]:
+def _write_rounding(w: Writer, node: Node) -> list[Value]:
     number = w.number(node.inputs[0])
     if node.attributes["function"] == "round":
         return [w.add("python_round", node, number, digits=None)]
-    return [w.converted(number, w.kinds.kind(node.results[0]), node)]
+    return [w.convert(number, w.kinds.kind(node.results[0]), node)]
 
 
 @rule("object_apply.min", "object_apply.max")
-def _choice_kind(kinds: Kinds, node: Node) -> bool | None:
+def _extremum_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
     kinds_of_inputs = [kinds.number(value) for value in node.inputs]
     if len(kinds_of_inputs) == 1:
@@ -236,10 +238,10 @@ def _reduced_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.min", "object_apply.max")
-def _write_choice(w: Writer, node: Node) -> list[Value]:
+def _write_extremum(w: Writer, node: Node) -> list[Value]:
     function = node.attributes["function"]
     if len(node.inputs) == 1:
-        return [w.on_list("reduce", node, node.inputs[0], function=function)]
+        return [w.add_list_op("reduce", node, node.inputs[0], function=function)]
     best, *others = (w.number(value) for value in node.inputs)
     test = "python_less" if function == "min" else "python_greater"
     for other in others:
@@ -257,8 +259,8 @@ def _truth_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_truth(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == LIST:
         zero = w.add("constant", node, value=np.array(0), weak=True)
-        return [w.add("python_greater", node, w.on_list("length", node, node.inputs[0]), zero)]
-    return [w.converted(w.number(node.inputs[0]), BOOL, node)]
+        return [w.add("python_greater", node, w.add_list_op("length", node, node.inputs[0]), zero)]
+    return [w.convert(w.number(node.inputs[0]), BOOL, node)]
 
 
 @rule("object_index")
@@ -269,7 +271,7 @@ def _index_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_index")
 def _write_index(w: Writer, node: Node) -> list[Value]:
-    return [w.converted(w.number(node.inputs[0]), INT, node)]
+    return [w.convert(w.number(node.inputs[0]), INT, node)]
 
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:

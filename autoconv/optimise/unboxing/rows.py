@@ -6,59 +6,59 @@ from autoconv.graph.graph import Node, Value
 from autoconv.optimise.unboxing.kind_inference import LIST, OTHER, ROW_CURSOR, SLICE, Kinds, is_index, nested_rule
 
 
-def _is_rows(kinds: Kinds, value: Value) -> bool:
+def _is_nested_list(kinds: Kinds, value: Value) -> bool:
     return kinds.kind(value) == LIST and kinds.item(value).kind == LIST
 
 
 def _is_row_index(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
     """Return whether the first operand is a list of lists and the one at `position` an index; None if undecided."""
     index = kinds.number(node.inputs[position])
-    if not _is_rows(kinds, node.inputs[0]):
+    if not _is_nested_list(kinds, node.inputs[0]):
         return False
     return None if index is None else is_index(index)
 
 
-def _gives_row(kinds: Kinds, node: Node) -> bool:
+def _mark_row_result(kinds: Kinds, node: Node) -> bool:
     kinds.unify(kinds.cell(node.results[0]), kinds.item(node.inputs[0]))
     return True
 
 
-def _makes_rows(kinds: Kinds, node: Node, value: Value) -> bool:
-    of = kinds.make_list(node)
-    if of is None:
+def _mark_new_rows(kinds: Kinds, node: Node, value: Value) -> bool:
+    items = kinds.make_list(node)
+    if items is None:
         return False
-    kinds.unify(of, kinds.item(value))
+    kinds.unify(items, kinds.item(value))
     return True
 
 
 @nested_rule("object_apply.getitem")
 def _get_kind(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.number(node.inputs[1]) == SLICE and _is_rows(kinds, node.inputs[0]):
+    if kinds.number(node.inputs[1]) == SLICE and _is_nested_list(kinds, node.inputs[0]):
         return False  # a SLICE has no object representation
-    known = _is_row_index(kinds, node)
-    return _gives_row(kinds, node) if known else known
+    is_row_index = _is_row_index(kinds, node)
+    return _mark_row_result(kinds, node) if is_row_index else is_row_index
 
 
 @nested_rule("object_method.pop")
 def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
     if len(node.inputs) > 2 or node.attributes["keywords"]:
         return False
-    known = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_rows(kinds, node.inputs[0])
-    return _gives_row(kinds, node) if known else known
+    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 2 else _is_nested_list(kinds, node.inputs[0])
+    return _mark_row_result(kinds, node) if is_row_index else is_row_index
 
 
 @nested_rule("object_apply.setitem", "object_method.insert")
 def _set_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
-    if known:
+    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 3 else False
+    if is_row_index:
         kinds.add_item(node.inputs[0], node.inputs[2])
         kinds.raise_kind_of(node.results[0], OTHER)
-    return known
+    return is_row_index
 
 
 @nested_rule("object_method.append")
 def _append_kind(kinds: Kinds, node: Node) -> bool | None:
-    if len(node.inputs) != 2 or not _is_rows(kinds, node.inputs[0]):
+    if len(node.inputs) != 2 or not _is_nested_list(kinds, node.inputs[0]):
         return False
     kinds.add_item(*node.inputs)
     kinds.raise_kind_of(node.results[0], OTHER)
@@ -72,23 +72,23 @@ def _length_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_method.reverse", "object_method.clear", "object_apply.delitem")
 def _change_kind(kinds: Kinds, node: Node) -> bool | None:
-    if not _is_rows(kinds, node.inputs[0]):
+    if not _is_nested_list(kinds, node.inputs[0]):
         return False
-    known = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
-    if known:
+    is_row_index = _is_row_index(kinds, node) if len(node.inputs) == 2 else True
+    if is_row_index:
         kinds.raise_kind_of(node.results[0], OTHER)
-    return known
+    return is_row_index
 
 
 @nested_rule("object_method.copy", "object_apply.list")
 def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
-    return len(node.inputs) == 1 and _makes_rows(kinds, node, node.inputs[0])
+    return len(node.inputs) == 1 and _mark_new_rows(kinds, node, node.inputs[0])
 
 
 @nested_rule("object_apply.mul")
-def _times_kind(kinds: Kinds, node: Node) -> bool | None:
-    known = _is_row_index(kinds, node)
-    return _makes_rows(kinds, node, node.inputs[0]) if known else known
+def _product_kind(kinds: Kinds, node: Node) -> bool | None:
+    is_row_index = _is_row_index(kinds, node)
+    return _mark_new_rows(kinds, node, node.inputs[0]) if is_row_index else is_row_index
 
 
 @nested_rule("object_defined")

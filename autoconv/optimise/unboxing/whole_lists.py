@@ -28,7 +28,7 @@ from autoconv.optimise.unboxing.writer import Writer, write
 _ALL = (False, False, False)
 
 
-def is_list(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
+def is_list_operation(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
     """Return whether the node has `count` operands, the first a list; None if undecided."""
     kind = kinds.number(node.inputs[0])
     if kind is None:
@@ -36,27 +36,27 @@ def is_list(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
     return kind == LIST and len(node.inputs) == count and not node.attributes.get("keywords")
 
 
-def gives(kinds: Kinds, node: Node, kind: Kind) -> bool:
+def set_result_kind(kinds: Kinds, node: Node, kind: Kind) -> bool:
     kinds.raise_kind_of(node.results[0], kind)
     return True
 
 
-def gives_nothing(kinds: Kinds, node: Node) -> bool:
-    return gives(kinds, node, OTHER)
+def set_no_result(kinds: Kinds, node: Node) -> bool:
+    return set_result_kind(kinds, node, OTHER)
 
 
-def makes(kinds: Kinds, node: Node, *items: Kind) -> bool:
+def mark_new_list(kinds: Kinds, node: Node, *items: Kind) -> bool:
     """Mark the node as the allocation of a list with items of these kinds; return False if the list is banned."""
-    of = kinds.make_list(node)
-    if of is None:
+    content = kinds.make_list(node)
+    if content is None:
         return False
     for kind in items:
-        kinds.raise_kind(of, kind)
+        kinds.raise_kind(content, kind)
     return True
 
 
 def _copy(w: Writer, node: Node, value: Value) -> Value:
-    return w.on_list("slice", node, value, given=_ALL)
+    return w.add_list_op("slice", node, value, given=_ALL)
 
 
 # ---- copies and slices
@@ -65,8 +65,8 @@ def _copy(w: Writer, node: Node, value: Value) -> Value:
 @rule("object_apply.list", "object_method.copy", "object_apply.sorted")
 def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
     if kinds.number(node.inputs[0]) == RANGE and node.attributes.get("function") == "list" and len(node.inputs) == 1:
-        return makes(kinds, node, INT)
-    return is_list(kinds, node) and makes(kinds, node, kinds.item(node.inputs[0]).kind)
+        return mark_new_list(kinds, node, INT)
+    return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.item(node.inputs[0]).kind)
 
 
 @write("object_apply.list", "object_method.copy", "object_apply.sorted")
@@ -76,7 +76,7 @@ def _write_copy(w: Writer, node: Node) -> list[Value]:
         return [w.add("typed_list_range", node, *w.parts(value), element=INT)]
     copy = _copy(w, node, value)
     if node.attributes.get("function") == "sorted":
-        w.run("change", node, copy, element=w.element(value)["element"], method="sort")
+        w.add_mutation("change", node, copy, element=w.element(value)["element"], method="sort")
     return [copy]
 
 
@@ -96,7 +96,7 @@ def _range_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_apply.range")
 def _write_range(w: Writer, node: Node) -> list[Value]:
-    numbers = [w.converted(w.number(value), INT, node) for value in node.inputs]
+    numbers = [w.convert(w.number(value), INT, node) for value in node.inputs]
     if len(numbers) == 1:
         numbers = [w.add("constant", node, value=np.array(0), weak=True), *numbers]
     if len(numbers) == 2:
@@ -105,7 +105,7 @@ def _write_range(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.slice")
-def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
+def _slice_object_kind(kinds: Kinds, node: Node) -> bool | None:
     kinds_of_inputs = [INT if is_none(value) else kinds.number(value) for value in node.inputs]
     if len(kinds_of_inputs) != 3 or not all(kind is None or is_index(kind) for kind in kinds_of_inputs):
         return False
@@ -118,31 +118,33 @@ def _slice_kind(kinds: Kinds, node: Node) -> bool | None:
 
 
 @write("object_apply.slice")
-def _write_slice(w: Writer, node: Node) -> list[Value]:
-    return [w.converted(w.number(value), INT, node) for value in node.inputs if not is_none(value)]
+def _write_slice_object(w: Writer, node: Node) -> list[Value]:
+    return [w.convert(w.number(value), INT, node) for value in node.inputs if not is_none(value)]
 
 
-def part_kind(kinds: Kinds, node: Node) -> bool | None:
+def slice_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs[start:stop:step]`."""
     value, index = node.inputs
     if index.node is None:
         return False
-    return makes(kinds, node, kinds.item(value).kind)
+    return mark_new_list(kinds, node, kinds.item(value).kind)
 
 
-def write_part(w: Writer, node: Node) -> list[Value]:
+def write_slice(w: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
     constant = index.node
     assert constant is not None
     if constant.op.name == "object_constant":
-        cut = constant.attributes["value"]
-        bounds = [cut.start, cut.stop, cut.step]
-        parts = [w.add("constant", node, value=np.array(int(one)), weak=True) for one in bounds if one is not None]
-        are_given = tuple(one is not None for one in bounds)
+        slice_ = constant.attributes["value"]
+        bounds = [slice_.start, slice_.stop, slice_.step]
+        parts = [
+            w.add("constant", node, value=np.array(int(bound)), weak=True) for bound in bounds if bound is not None
+        ]
+        are_given = tuple(bound is not None for bound in bounds)
     else:
         parts = [*w.values.get(index, ())]
-        are_given = tuple(not is_none(one) for one in constant.inputs)
-    return [w.on_list("slice", node, value, *parts, given=are_given)]
+        are_given = tuple(not is_none(bound) for bound in constant.inputs)
+    return [w.add_list_op("slice", node, value, *parts, given=are_given)]
 
 
 @rule("object_apply.add", "object_apply.iadd")
@@ -157,7 +159,7 @@ def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     one, other = (kinds.item(value) for value in node.inputs)
     if node.attributes["function"] == "add":
-        return makes(kinds, node, one.kind, other.kind) and _same_items(kinds, node)
+        return mark_new_list(kinds, node, one.kind, other.kind) and _same_items(kinds, node)
     kinds.raise_kind(one, other.kind)
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
     return _same_items(kinds, node)
@@ -175,22 +177,22 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(first) != LIST:
         return [*write_operator(w, node)]
     list_ = _copy(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
-    w.run("extend", node, list_, *w.list(second), **w.element(first))
+    w.add_mutation("extend", node, list_, *w.list(second), **w.element(first))
     return [list_]
 
 
 @rule("object_method.extend")
 def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_two = is_list(kinds, node, 2)
+    is_list_of_two = is_list_operation(kinds, node, 2)
     if not is_list_of_two or kinds.number(node.inputs[1]) != LIST:
         return None if is_list_of_two is None or kinds.number(node.inputs[1]) is None else False
     kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
-    return gives_nothing(kinds, node) and _same_items(kinds, node)
+    return set_no_result(kinds, node) and _same_items(kinds, node)
 
 
 @write("object_method.extend")
 def _write_extend(w: Writer, node: Node) -> list[Value]:
-    return w.change("extend", node, node.inputs[0], *w.list(node.inputs[1]))
+    return w.add_change("extend", node, node.inputs[0], *w.list(node.inputs[1]))
 
 
 # ---- in-place changes
@@ -198,46 +200,46 @@ def _write_extend(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.sort", "object_method.reverse", "object_method.clear")
 def _change_kind(kinds: Kinds, node: Node) -> bool | None:
-    return is_list(kinds, node) and gives_nothing(kinds, node)
+    return is_list_operation(kinds, node) and set_no_result(kinds, node)
 
 
 @write("object_method.sort", "object_method.reverse", "object_method.clear")
 def _write_change(w: Writer, node: Node) -> list[Value]:
     method = node.attributes["name"]
     if method == "clear":
-        return w.change("clear", node, node.inputs[0])
-    return w.change("change", node, node.inputs[0], method=method)
+        return w.add_change("clear", node, node.inputs[0])
+    return w.add_change("change", node, node.inputs[0], method=method)
 
 
 @rule("object_apply.delitem")
 def _delete_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_two, index = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    is_list_of_two, index = is_list_operation(kinds, node, 2), kinds.number(node.inputs[1])
     if not is_list_of_two or index is None:
         return None if is_list_of_two is None or (is_list_of_two and index is None) else False
-    return is_index(index) and gives_nothing(kinds, node)
+    return is_index(index) and set_no_result(kinds, node)
 
 
 @write("object_apply.delitem")
 def _write_delete(w: Writer, node: Node) -> list[Value]:
     value, index = node.inputs
-    return w.change("change", node, value, w.converted(w.number(index), INT, node), method="delete")
+    return w.add_change("change", node, value, w.convert(w.number(index), INT, node), method="delete")
 
 
 @rule("object_method.insert")
 def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_three, index = is_list(kinds, node, 3), kinds.number(node.inputs[1])
+    is_list_of_three, index = is_list_operation(kinds, node, 3), kinds.number(node.inputs[1])
     if not is_list_of_three or index is None:
         return None if is_list_of_three is None or (is_list_of_three and index is None) else False
     if not is_index(index):
         return False
     kinds.add_item(node.inputs[0], node.inputs[2])
-    return gives_nothing(kinds, node)
+    return set_no_result(kinds, node)
 
 
 @write("object_method.insert")
 def _write_insert(w: Writer, node: Node) -> list[Value]:
     value, index, item = node.inputs
-    return w.change("change", node, value, w.converted(w.number(index), INT, node), w.number(item), method="insert")
+    return w.add_change("change", node, value, w.convert(w.number(index), INT, node), w.number(item), method="insert")
 
 
 # ---- searches and reductions
@@ -246,7 +248,7 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for ints and bools only: a nan is found by identity."""
-    is_list_of_two, kind_of_item = is_list(kinds, node, 2), kinds.number(node.inputs[1])
+    is_list_of_two, kind_of_item = is_list_operation(kinds, node, 2), kinds.number(node.inputs[1])
     if not is_list_of_two or kind_of_item is None:
         return None if is_list_of_two is None or (is_list_of_two and kind_of_item is None) else False
     item = kinds.item(node.inputs[0]).kind
@@ -255,7 +257,7 @@ def _find_kind(kinds: Kinds, node: Node) -> bool | None:
     if item not in (INT, BOOL) or kind_of_item != item:
         return False
     name = node.attributes.get("name")
-    return gives(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
+    return set_result_kind(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
 
 
 @write("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
@@ -263,28 +265,28 @@ def _write_find(w: Writer, node: Node) -> list[Value]:
     value, item = node.inputs
     method = node.attributes.get("name", "__contains__")
     if method == "remove":
-        return w.change("change", node, value, w.number(item), method=method)
-    return [w.on_list("find", node, value, w.number(item), method=method)]
+        return w.add_change("change", node, value, w.number(item), method=method)
+    return [w.add_list_op("find", node, value, w.number(item), method=method)]
 
 
 @rule("object_apply.sum", "object_apply.any", "object_apply.all")
 def _reduce_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_known_list = is_list(kinds, node)
+    is_known_list = is_list_operation(kinds, node)
     if not is_known_list:
         return is_known_list
     item = kinds.item(node.inputs[0]).kind
     if item is None:
         return None
     if node.attributes["function"] != "sum":
-        return is_python_number(item) and gives(kinds, node, BOOL)
+        return is_python_number(item) and set_result_kind(kinds, node, BOOL)
     if not is_python_number(item) or node in kinds.late:
         return False
-    return gives(kinds, node, FLOAT if item == FLOAT else INT)
+    return set_result_kind(kinds, node, FLOAT if item == FLOAT else INT)
 
 
 @write("object_apply.sum", "object_apply.any", "object_apply.all")
 def _write_reduce(w: Writer, node: Node) -> list[Value]:
-    return [w.on_list("reduce", node, node.inputs[0], function=node.attributes["function"])]
+    return [w.add_list_op("reduce", node, node.inputs[0], function=node.attributes["function"])]
 
 
 # ---- readers of all items
@@ -292,8 +294,8 @@ def _write_reduce(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
 def _shown_kind(kinds: Kinds, node: Node) -> bool | None:
-    """Rule for operations that only read: they get a Python list of the present items."""
-    return is_list(kinds, node) and gives(kinds, node, OTHER)
+    """Rule for operations that only read: their operand becomes a Python list of the present items."""
+    return is_list_operation(kinds, node) and set_result_kind(kinds, node, OTHER)
 
 
 @write("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copied_regions, copy_node
+from autoconv.graph.graph import Graph, Node, Span, Value, compute_effects, copy_node, copy_regions
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ObjectType, TensorType, Type
 from autoconv.ops import OPS
@@ -23,16 +23,16 @@ from autoconv.optimise.unboxing.kind_inference import (
     RANGE,
     SLICE,
     Kinds,
+    find_root,
     is_none,
     is_number,
     key_of,
-    root,
 )
 
-# Returns the replacements of the results of a node with inferred kinds: as many for each result as `Writer.types` has.
+# Returns the replacements of the results of a node with inferred kinds: one for each of `Writer.types` of a result.
 Write = Callable[["Writer", Node], Sequence[Value]]
 _RULES: dict[str, Write] = {}
-_SERVING_BOTH = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
+_WRITTEN_FOR_BOTH = frozenset({"object_defined", OF_OBJECTS})  # one rule serves lists of numbers and lists of lists
 
 
 def write(*names: str) -> Callable[[Write], Write]:
@@ -44,23 +44,23 @@ def write(*names: str) -> Callable[[Write], Write]:
     return register
 
 
-def rewritten(graph: Graph, kinds: Kinds) -> Graph:
-    """Return the graph rewritten by `kinds`; its parameters and result types stay."""
-    identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
-    copy = _Copies(kinds, "identified" if identified else "number").graph(graph, outermost=True)
+def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
+    """Rewrite the graph by its inferred kinds; parameters and result types stay."""
+    has_identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
+    copy = _GraphCopier(kinds, "identified" if has_identified else "number").graph(graph, outermost=True)
     compute_effects(copy)
     return copy
 
 
-class _Copies:
-    def __init__(self, kinds: Kinds, how_floats: str) -> None:
+class _GraphCopier:
+    def __init__(self, kinds: Kinds, float_boxing: str) -> None:
         self._kinds = kinds
-        self._how_floats = how_floats
+        self._float_boxing = float_boxing
         self._copies: dict[Graph, Graph] = {}
 
     def graph(self, graph: Graph, outermost: bool = False) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
-        w = Writer(copy, self._kinds, self._how_floats)
+        w = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
             w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
         for node in graph.nodes:
@@ -88,18 +88,21 @@ class _Copies:
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
-        new_node = w.graph.add_for(
-            node, node.op, inputs, attributes, regions=copied_regions(node, self._copies, self.graph), types=types,
+        new_node = w.graph.add_replacement(
+            node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.graph), types=types,
         )  # fmt: skip
         w.set(node, new_node.results)
 
 
 class Writer:
-    """Write one graph. `values` maps the old graph's values to replacements, `constants` new values to numbers."""
+    """The writer of one graph.
 
-    def __init__(self, graph: Graph, kinds: Kinds, how_floats: str = "number") -> None:
-        """`how_floats` is the `how` attribute of a box for Python floats."""
-        self.how_floats = how_floats
+    `values` maps values of the old graph to their replacements, `constants` new values to the numbers that they are.
+    """
+
+    def __init__(self, graph: Graph, kinds: Kinds, float_boxing: str = "number") -> None:
+        """`float_boxing` is the `how` attribute of a box for Python floats."""
+        self.float_boxing = float_boxing
         self.graph = graph
         self.kinds = kinds
         self.values: dict[Value, tuple[Value, ...]] = {}
@@ -130,7 +133,7 @@ class Writer:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        nested = node in self.kinds.nested and key_of(node) not in _SERVING_BOTH
+        nested = node in self.kinds.nested and key_of(node) not in _WRITTEN_FOR_BOTH
         is_row = nested and key_of(node) == "object_apply.getitem"
         replacements = (
             self._row(node) if is_row else self.copy_nested(node) if nested else _RULES[key_of(node)](self, node)
@@ -163,22 +166,22 @@ class Writer:
         if node is not None:
             return self._python_list(value, node.span)
         if values[0] not in self._outgoing_lists:
-            self._outgoing_lists[values[0]] = self._make_outgoing(value)
+            self._outgoing_lists[values[0]] = self._returned_list(value)
         return self._outgoing_lists[values[0]]
 
-    def _make_outgoing(self, value: Value) -> Value:
-        """Return the Python list for a result: the caller's own list if it came in as an argument."""
+    def _returned_list(self, value: Value) -> Value:
+        """Return the Python list for a result: the caller's list if the list was an argument."""
         (list_value,) = self.list(value)
         if list_value in dict(self.argument_lists):
             return dict(self.argument_lists)[list_value]
         item = self.kinds.item(value).kind
-        if not self.argument_lists or not is_number(item) or not self._may_be_argument(value):
+        if not self.argument_lists or not is_number(item) or not self._may_hold_argument(value):
             return self._python_list(value, _span_of(value))
         inputs = [list_value, *(one for pair in self.argument_lists for one in pair)]
         op = OPS["typed_list_or_given"]
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
-    def _may_be_argument(self, value: Value) -> bool:
+    def _may_hold_argument(self, value: Value) -> bool:
         return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
 
     def _python_list(self, value: Value, span: Span | None) -> Value:
@@ -186,8 +189,8 @@ class Writer:
         item = self.kinds.item(value)
         op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
         while not is_number(item.kind):
-            assert item.of is not None
-            item = root(item.of)
+            assert item.content is not None
+            item = find_root(item.content)
         attributes = {"element": item.kind}
         return self.graph.add(op, self.list(value), attributes, types=[value.type], span=span).results[0]
 
@@ -196,48 +199,48 @@ class Writer:
         if number in self.constants:
             attributes = {"value": self.constants[number]}
             return self.graph.add(OPS["object_constant"], [], attributes, types=[type_], span=span).results[0]
-        how = self.how_floats if type_ == ObjectType("float") else "number" if number.weak else "array"
+        how = self.float_boxing if type_ == ObjectType("float") else "number" if number.weak else "array"
         return self.graph.add(OPS["object_box"], [number], {"how": how}, types=[type_], span=span).results[0]
 
     def add(self, name: str, node: Node, *inputs: Value, **attributes: Any) -> Value:
         """Add an op that replaces the node; return its result."""
-        return self.graph.add_for(node, OPS[name], inputs, attributes).results[0]
+        return self.graph.add_replacement(node, OPS[name], inputs, attributes).results[0]
 
-    def on_list(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
+    def add_list_op(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
         """Add an op on the typed list that replaces the value; return its result."""
         return self.add(f"typed_list_{name}", node, *self.list(value), *operands, **self.element(value), **attributes)
 
-    def change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
+    def add_change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
         """Add an op without results on the value's typed list; None replaces the node's result."""
         inputs = (*self.list(value), *operands)
         attributes |= self.element(value)
-        self.graph.add_for(node, OPS[f"typed_list_{name}"], inputs, attributes)
+        self.graph.add_replacement(node, OPS[f"typed_list_{name}"], inputs, attributes)
         used = [value for value in node.results if value in self.kinds.used]
         return [self.add("object_constant", node, value=None) for _ in used]
 
-    def run(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
+    def add_mutation(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
         """Add an op that changes the typed list `value`."""
-        self.graph.add_for(node, OPS[f"typed_list_{name}"], (value, *operands), attributes)
+        self.graph.add_replacement(node, OPS[f"typed_list_{name}"], (value, *operands), attributes)
 
     def copy(self, node: Node) -> list[Value]:
-        """Copy the node itself, on boxed operands."""
+        """Copy the node, with boxed operands."""
         inputs = [self.object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
     def copy_nested(self, node: Node) -> list[Value]:
-        """Copy the node itself, on lists of lists as they are."""
+        """Copy the node, with lists of lists as they are."""
         kinds = self.kinds
         inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
         types = [type_ for value in node.results for type_ in self.types(value)]
-        new_node = self.graph.add_for(node, node.op, inputs, node.attributes, types=types)
+        new_node = self.graph.add_replacement(node, node.op, inputs, node.attributes, types=types)
         return [*new_node.results]
 
     def _row(self, node: Node) -> list[Value]:
         """Read an inner list from a list of lists."""
-        index = self.converted(self.number(node.inputs[1]), INT, node)
+        index = self.convert(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
         inputs = [*self.list(node.inputs[0]), index]
-        row = self.graph.add_for(node, OPS["typed_list_row"], inputs, {}, types=[type_])
+        row = self.graph.add_replacement(node, OPS["typed_list_row"], inputs, {}, types=[type_])
         return [*row.results]
 
     def list(self, value: Value) -> tuple[Value, ...]:
@@ -246,7 +249,7 @@ class Writer:
     def element(self, value: Value) -> dict[str, Any]:
         return {"element": self.kinds.item(value).kind}
 
-    def converted(self, number: Value, kind: Any, node: Node) -> Value:
+    def convert(self, number: Value, kind: Any, node: Node) -> Value:
         """Convert the number to the kind; the conversion raises at run time where the kind cannot hold it."""
         assert isinstance(number.type, TensorType) and isinstance(kind, TensorType)
         if number.type == kind:
@@ -260,4 +263,4 @@ def _span_of(value: Value) -> Span | None:
     return None if value.node is None else value.node.span
 
 
-__all__ = ["Writer", "rewritten", "write"]
+__all__ = ["Writer", "rewrite_by_kinds", "write"]

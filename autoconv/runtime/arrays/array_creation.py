@@ -52,12 +52,12 @@ def _check_size(size: SymbolicTensor) -> None:
         raise StagingError("an array is created with a size that is not an int", current_place())
 
 
-def trace_strided(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """Return the views of the array that `like` makes; NotImplemented where `like` copies or the layout is unknown."""
-    layouts = view_layouts(array.type, like)
+def trace_strided(array: SymbolicArray, make_views: Callable[[np.ndarray], Any]) -> Any:
+    """Return the views that `make_views` makes of the array; NotImplemented if it copies or the layout is unknown."""
+    layouts = view_layouts(array.type, make_views)
     if layouts is NotImplemented:
         return NotImplemented
-    return [array if place is None else _strided_view(array, *place) for place in layouts]
+    return [array if layout is None else _strided_view(array, *layout) for layout in layouts]
 
 
 def _strided_view(array: SymbolicArray, offset: int, shape: ShapeLike, strides: ShapeLike) -> SymbolicArray:

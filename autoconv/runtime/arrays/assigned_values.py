@@ -21,19 +21,19 @@ from autoconv.runtime.tensors.conversion import as_tensor, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-_ADDRESSES = 2**47  # bytes of address space of a process
+_ADDRESS_SPACE = 2**47  # bytes of address space of a process
 
 
 def is_beyond_memory(sizes: Sequence[int | None], item_size: int) -> bool:
     """Return whether an array of these sizes (None: unknown) exceeds the address space, so that NumPy raises."""
-    return math.prod(size for size in sizes if size) * item_size > _ADDRESSES
+    return math.prod(size for size in sizes if size) * item_size > _ADDRESS_SPACE
 
 
-def as_value(value: object, type_: ArrayType) -> Tensor:
+def convert_assigned(value: object, type_: ArrayType) -> Tensor:
     """Convert a value assigned to an array, or to a view of one, as NumPy does."""
     if is_object(value) and type_.shape == ():
-        return element_of(value, type_.dtype)
-    return elements(value, type_.dtype)
+        return convert_element(value, type_.dtype)
+    return convert_elements(value, type_.dtype)
 
 
 def check_depth(value: Any, rank: int) -> None:
@@ -52,18 +52,18 @@ def _depth(value: Any) -> int:
     return type_.rank or 0 if isinstance(type_, (TensorType, ArrayType)) else 0
 
 
-def elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
+def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
     """Convert Python's numbers to elements of the dtype; arrays keep their dtype, for `cast_to` to convert later.
 
     With `is_single` (the target is one element or a slice), NumPy's scalars are converted and checked like Python's.
     """
     tensor = as_tensor(value)
     if tensor is not None:
-        return number_as(tensor, dtype) if tensor.weak or (is_single and _is_checked(value, dtype)) else tensor
+        return convert_number(tensor, dtype) if tensor.weak or (is_single and _checks_range(value, dtype)) else tensor
     if isinstance(value, (bool, int, float, complex)):
-        return EagerTensor(to_elements(value, dtype))
+        return EagerTensor(convert_numbers(value, dtype))
     if isinstance(value, (list, tuple)):
-        value = _nested(value, dtype)
+        value = _convert_nested(value, dtype)
         if isinstance(value, Tensor):
             return value
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
@@ -72,16 +72,16 @@ def elements(value: object, dtype: DType, is_single: bool = True) -> Tensor:
     raise StagingError(f"a {kind} is assigned to elements of an array", current_place())
 
 
-def elements_at(value: object, array: ArrayType, spec: Spec, operands: Sequence[Any]) -> Tensor:
-    """Return `elements` of a value that is assigned at an index; NumPy looks at a mask before it looks at the value."""
+def convert_elements_at(value: object, array: ArrayType, spec: Spec, operands: Sequence[Any]) -> Tensor:
+    """Convert the elements of a value that is assigned at an index; errors of a mask precede those of the value."""
     try:
-        return elements(value, array.dtype, is_single=False)
+        return convert_elements(value, array.dtype, is_single=False)
     except (TypeError, ValueError, OverflowError):
         mask = as_tensor(operands[0]) if spec == (Mask(),) else None
-        sizes = None if mask is None else _static_sizes(mask.type.shape)
-        own = _static_sizes(array.shape)
-        if sizes is not None and own is not None:
-            np.broadcast_to(0, own)[np.broadcast_to(False, sizes)]  # raises NumPy's error
+        mask_sizes = None if mask is None else _static_sizes(mask.type.shape)
+        array_sizes = _static_sizes(array.shape)
+        if mask_sizes is not None and array_sizes is not None:
+            np.broadcast_to(0, array_sizes)[np.broadcast_to(False, mask_sizes)]  # raises NumPy's error
         raise
 
 
@@ -90,12 +90,12 @@ def _static_sizes(shape: Shape) -> list[int] | None:
     return sizes if shape is not None and len(sizes) == len(shape) else None
 
 
-def _is_checked(value: object, dtype: DType) -> bool:
+def _checks_range(value: object, dtype: DType) -> bool:
     """Return whether NumPy checks the range of this NumPy scalar, as of a Python number: for signed integers only."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
-    own = value.type.dtype
-    return own.is_floating or (own.is_integer and not np.can_cast(own.numpy, dtype.numpy))
+    value_dtype = value.type.dtype
+    return value_dtype.is_floating or (value_dtype.is_integer and not np.can_cast(value_dtype.numpy, dtype.numpy))
 
 
 def check_rank(covered: int, rank: int) -> None:
@@ -112,14 +112,14 @@ def check_element(value: object, dtype: Any) -> None:
     if isinstance(value, (list, tuple)):
         if np.dtype(dtype).kind == "b":
             raise StagingError("the truth of a list is assigned to an element", current_place())
-        _assign(dtype, [0] * min(len(value), 2))
+        _try_assignment(dtype, [0] * min(len(value), 2))
     elif isinstance(value, np.ndarray):
         shape = value.shape
     if shape and all(isinstance(size, int) for size in shape):
-        _assign(dtype, np.ones(shape))
+        _try_assignment(dtype, np.ones(shape))
 
 
-def _assign(dtype: Any, value: Any) -> None:
+def _try_assignment(dtype: Any, value: Any) -> None:
     try:
         np.zeros(1, dtype)[0] = value
     except (TypeError, ValueError) as error:
@@ -139,17 +139,17 @@ def _sample_size(size: ShapeLike) -> Any:
     return 0 if as_tensor(size) is not None or not isinstance(size, (bool, np.bool_, float, complex, str)) else size
 
 
-def element_of(value: object, dtype: DType) -> Tensor:
+def convert_element(value: object, dtype: DType) -> Tensor:
     """Convert a number to an element of an array of the dtype."""
     if is_object(value):
         return record_object("object_element", [value], dtype=dtype)  # type: ignore[no-any-return]
     tensor = as_tensor(value)
     if tensor is None:
         return EagerTensor(np.asarray(value).astype(dtype.numpy))
-    return number_as(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
+    return convert_number(tensor, dtype) if tensor.weak else cast_to(tensor, dtype)  # type: ignore[no-any-return]
 
 
-def to_elements(value: object, dtype: DType) -> np.ndarray:
+def convert_numbers(value: object, dtype: DType) -> np.ndarray:
     """Convert Python numbers, or lists of them, to elements of the dtype; raise NumPy's errors as the program's."""
     try:
         with np.errstate(all="ignore"):
@@ -158,7 +158,7 @@ def to_elements(value: object, dtype: DType) -> np.ndarray:
         raise as_program_error(error) from None
 
 
-def number_as(number: Tensor, dtype: DType) -> Tensor:
+def convert_number(number: Tensor, dtype: DType) -> Tensor:
     """Convert a Python number to an element of the dtype; ints out of range raise, as do nan and inf for integers."""
     if dtype.is_bool:
         number = dispatch.apply("python_bool", number)
@@ -171,9 +171,9 @@ def number_as(number: Tensor, dtype: DType) -> Tensor:
 def refuse_complex(number: object, dtype: DType) -> None:
     """Raise Python's TypeError where a Python complex number would become a real element."""
     if loses_imaginary_parts(number, dtype):
-        python: Any = int if dtype.is_integer else float
+        number_type: Any = int if dtype.is_integer else float
         try:
-            python(0j)
+            number_type(0j)
         except TypeError as error:
             raise as_program_error(error) from None
 
@@ -202,12 +202,12 @@ def is_stored_item_by_item(value: object, type_: ArrayType) -> bool:
     tensors = list(map(as_tensor, value))
     if not all(np.ndim(x) == 0 if t is None else t.type.shape == () for x, t in zip(value, tensors, strict=True)):
         return False
-    return any(_may_not_fit(x, t, type_.dtype) for x, t in zip(value, tensors, strict=True))
+    return any(_may_overflow(x, t, type_.dtype) for x, t in zip(value, tensors, strict=True))
 
 
-def _may_not_fit(value: object, tensor: Tensor | None, dtype: DType) -> bool:
+def _may_overflow(value: object, tensor: Tensor | None, dtype: DType) -> bool:
     if tensor is not None:
-        return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _is_checked(value, dtype)
+        return (tensor.weak and (dtype is not int64 or not tensor.type.dtype.is_integer)) or _checks_range(value, dtype)
     return (
         isinstance(value, (int, float, complex)) and not isinstance(value, bool) and not _is_representable(value, dtype)
     )
@@ -220,27 +220,27 @@ def _is_representable(number: Any, dtype: DType) -> bool:
         return False
 
 
-def _nested(value: Any, dtype: DType) -> Any:
+def _convert_nested(value: Any, dtype: DType) -> Any:
     """Convert a list, or a list of lists, to an array as NumPy does for elements of the dtype."""
     if holds_numbers(value):
-        return to_elements(value, dtype)
+        return convert_numbers(value, dtype)
     if all(as_tensor(item) is None for item in value) and not any(isinstance(item, (list, tuple)) for item in value):
         return np.asarray(value)
-    items = [_item(item, dtype) for item in value]
+    items = [_convert_item(item, dtype) for item in value]
     if not any(isinstance(as_tensor(item), SymbolicTensor) for item in items):
         return np.asarray([item.numpy() if isinstance(item, EagerTensor) else item for item in items])
     return stack_items(items)
 
 
-def _item(item: object, dtype: DType) -> Any:
+def _convert_item(item: object, dtype: DType) -> Any:
     if isinstance(item, (list, tuple)):
-        return _nested(item, dtype)
+        return _convert_nested(item, dtype)
     if isinstance(item, (bool, int, float, complex)):
-        return to_elements(item, dtype)
+        return convert_numbers(item, dtype)
     tensor = as_tensor(item)
-    if tensor is None or not (tensor.weak or _is_checked(item, dtype)):
+    if tensor is None or not (tensor.weak or _checks_range(item, dtype)):
         return item
-    return number_as(tensor, dtype)
+    return convert_number(tensor, dtype)
 
 
 def holds_numbers(value: Any) -> bool:
@@ -267,30 +267,30 @@ def cast_to(tensor: Any, dtype: DType) -> Any:
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
 
 
-def sample(other: object) -> Any:
+def sample_operand(other: object) -> Any:
     """Return a small operand of the same dtype and weakness, with zeros for elements."""
     if isinstance(other, (list, tuple)):
-        return [sample(item) for item in other]
+        return [sample_operand(item) for item in other]
     tensor = as_tensor(other)
     if tensor is None:
         return other
     return np.zeros((), tensor.type.dtype.numpy).item() if tensor.weak else np.zeros(1, tensor.type.dtype.numpy)
 
 
-def is_static(mask: Any, shape: Sequence[int | None]) -> bool:
+def is_static_mask(mask: Any, shape: Sequence[int | None]) -> bool:
     """Return whether the mask is known while tracing to have the shape."""
     tensor = as_tensor(mask)
-    own = np.shape(mask) if tensor is None else tensor.type.shape
-    return None not in shape and tuple(own or ()) == tuple(shape)
+    mask_shape = np.shape(mask) if tensor is None else tensor.type.shape
+    return None not in shape and tuple(mask_shape or ()) == tuple(shape)
 
 
-def may_fit(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Return whether a value of the shape may broadcast to `place`; unknown sizes count as a match."""
-    pairs = zip(reversed(shape), reversed(place), strict=False)
-    return len(shape) <= len(place) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
+def may_broadcast(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a value of the shape may broadcast to `target`; unknown sizes count as a match."""
+    pairs = zip(reversed(shape), reversed(target), strict=False)
+    return len(shape) <= len(target) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
 
-_WITH_SHAPES = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+_TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
 
 
 def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
@@ -300,7 +300,7 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
     """
     function: Any = np.remainder if op == "modulo" else getattr(np, op)
     try:
-        function(*map(sample, operands), out=None if into is None else np.zeros(1, into))
+        function(*map(sample_operand, operands), out=None if into is None else np.zeros(1, into))
     except TypeError as error:
         raise as_program_error(error) from None
     except Exception:  # errors about the samples' elements or shapes
@@ -315,23 +315,25 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: D
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
-        has_shape = isinstance(operand, _WITH_SHAPES)  # excludes choices between several values
+        has_shape = isinstance(operand, _TYPES_WITH_SHAPE)  # excludes choices between several values
         shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if has_shape else None)
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
     if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
         check_types(op, operands, dtype)
-        words = " ".join(shape_words(shape) for shape in (*shapes, *([] if into is None else [into])))
+        words = " ".join(numpy_shape_text(shape) for shape in (*shapes, *([] if into is None else [into])))
         raise as_program_error(ValueError(f"operands could not be broadcast together with shapes {words} "))
 
 
-def fits_exactly(place: Sequence[int | None], shape: Sequence[Any]) -> bool:
-    """Return whether a result of the shape may fill `place` without broadcasting; unknown sizes count as a match."""
-    return len(place) == len(shape) and all(a == b or a is None or b is None for a, b in zip(shape, place, strict=True))
+def may_have_shape(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
+    """Return whether a result of the shape may fill `target` without broadcasting; unknown sizes count as a match."""
+    return len(target) == len(shape) and all(
+        a == b or a is None or b is None for a, b in zip(shape, target, strict=True)
+    )
 
 
-def shape_words(shape: Any) -> str:
+def numpy_shape_text(shape: Any) -> str:
     """Format a shape as NumPy's error messages do."""
     sizes = ["?" if size is None else str(size) for size in shape or ()]
     return f"({','.join(sizes)}{',' if len(sizes) == 1 else ''})"
@@ -345,7 +347,9 @@ def as_program_error(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_program_error", "as_value", "cast_to", "check_broadcast", "check_sizes", "check_types", "element_of",
-    "elements", "fits_exactly", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts", "may_fit",
-    "number_as", "refuse_warning", "stack_items", "to_elements",
+    "as_program_error", "convert_assigned", "cast_to", "check_broadcast", "check_sizes", "check_types",
+    "convert_element",
+    "convert_elements", "may_have_shape", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts",
+    "may_broadcast",
+    "convert_number", "refuse_warning", "stack_items", "convert_numbers",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from autoconv.runtime.recording.regions import current_region
 PARTS_ARE_VIEWS = ("parts", "views")  # the fact that a trace learns, for the next one
 
 
-def note_complex(what: str) -> None:
+def note_complex(event: str) -> None:
     """Note that a complex array is "written", or "taken" apart into real and imaginary parts.
 
     Parts are views in NumPy, but values here until such an array is written. Where parts are taken before, the trace
@@ -15,12 +15,12 @@ def note_complex(what: str) -> None:
     """
     region = current_region()
     assert region is not None
-    region.trace.complexes.add(what)
+    region.trace.complexes.add(event)
     if len(region.trace.complexes) > 1:
         region.contract.restart(*PARTS_ARE_VIEWS)
 
 
-def are_views() -> bool:
+def parts_are_views() -> bool:
     """Return whether parts have to be views: the trace has changed a complex array, or an earlier one did later."""
     region = current_region()
     return region is not None and "written" in region.trace.complexes

@@ -7,7 +7,7 @@ import numpy as np
 from autoconv.graph.types import ArrayType
 
 
-def copies(index: object) -> bool:
+def selects_copy(index: object) -> bool:
     """Return whether an index of positions and slices holds an array without dimensions: NumPy copies the elements.
 
     NumPy's scalars select a view, as Python's numbers do.
@@ -22,4 +22,4 @@ def _is_without_dimensions(item: object) -> bool:
     return isinstance(type_, ArrayType) and type_.shape == ()
 
 
-__all__ = ["copies"]
+__all__ = ["selects_copy"]

@@ -31,7 +31,7 @@ _VIEWS = frozenset({"transpose", "reshape", "ravel", "squeeze", "swapaxes"})
 _ALWAYS_VIEWS = frozenset({"transpose", "squeeze", "swapaxes"})
 
 
-def member(array: SymbolicArray, name: str) -> Any:
+def array_member(array: SymbolicArray, name: str) -> Any:
     """Return `array.name`; raise AttributeError for names that NumPy's arrays lack as well."""
     if not hasattr(np.ndarray, name) or (name.startswith("__") and name.endswith("__")):
         error = AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
@@ -40,15 +40,15 @@ def member(array: SymbolicArray, name: str) -> Any:
     if name == "T" or (name == "mT" and array.ndim > 1):
         return view_of(array, lambda x: getattr(x, name))
     if name in ("real", "imag", "strides"):
-        return _refuse_attribute(array, name)
+        return _special_attribute(array, name)
     if name in ("conj", "conjugate") and not array.type.dtype.is_complex:
         return ArrayMember(name, lambda: array)
     if name == "diagonal":
         return ArrayMember(name, functools.partial(diagonal_of, array))
     if name in _VIEWS:
-        return ArrayMember(name, lambda *args, **kwargs: _view(array, name, args, kwargs))
-    if name in _OWN:
-        return ArrayMember(name, lambda *args, **kwargs: _OWN[name](array, *args, **kwargs))
+        return ArrayMember(name, lambda *args, **kwargs: _call_view_method(array, name, args, kwargs))
+    if name in _METHODS:
+        return ArrayMember(name, lambda *args, **kwargs: _METHODS[name](array, *args, **kwargs))
     if name in ARRAY_MUTATORS or name == "flat":
         raise StagingError(f"the method {name!r} changes an array in place", current_place())
     result = attribute_of(array.load(), name)
@@ -70,12 +70,12 @@ class ArrayMember(BoundSymbolicMethod):
         return self.run(*args, **kwargs)
 
 
-def view_of(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
-    """Return the single view that `like` makes, static or not; raise StagingError where `like` copies."""
-    views = trace_strided(array, like)
+def view_of(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
+    """Return the single view that `make_view` makes, static or not; raise StagingError where `make_view` copies."""
+    views = trace_strided(array, make_view)
     if views is NotImplemented:
         if array.ndim:
-            views = _by_order(array, like)
+            views = _permuted_view(array, make_view)
         if views is NotImplemented:
             current_contract().specialise(array)
             raise StagingError("a view of an array whose sizes are known only at run time is taken", current_place())
@@ -100,12 +100,12 @@ def windows_of(array: SymbolicArray, axes: tuple[int, ...], lengths: tuple[int, 
     return SymbolicArray(node.results[0])
 
 
-def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
+def _permuted_view(array: SymbolicArray, make_view: Callable[[np.ndarray], Any]) -> Any:
     """Return a view that permutes, reverses or adds dimensions, for an array with unknown sizes or strides."""
     shape = tuple(range(2, 2 + array.ndim))
     sample = np.empty(shape, np.bool_)
-    view = like(sample)
-    if None in array.known_shape and like(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
+    view = make_view(sample)
+    if None in array.known_shape and make_view(np.empty((1,) * array.ndim, np.bool_)).ndim != view.ndim:
         return NotImplemented  # which dimensions are dropped depends on their sizes
     if view is sample:
         return [array]
@@ -124,7 +124,7 @@ def _by_order(array: SymbolicArray, like: Callable[[np.ndarray], Any]) -> Any:
     return [SymbolicArray(node.results[0])]
 
 
-def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
+def _special_attribute(array: SymbolicArray, name: str) -> Any:
     if name == "real" and not array.type.dtype.is_complex:
         return array
     if name == "imag" and not array.type.dtype.is_complex:
@@ -133,7 +133,7 @@ def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
         if array.type.dtype.is_complex:
             if array.ndim == 0:  # a value would count as a scalar, which `+=` does not change
                 raise StagingError("parts of an array without dimensions are taken, which are views", current_place())
-            if complex_parts.are_views():
+            if complex_parts.parts_are_views():
                 node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
                 return SymbolicArray(node.results[0])
             complex_parts.note_complex("taken")
@@ -143,16 +143,16 @@ def _refuse_attribute(array: SymbolicArray, name: str) -> Any:
     raise StagingError(f"the attribute {name!r} of an array is read", current_place())
 
 
-def _view(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    arrays = [tensor for value in _flat(args) if isinstance(tensor := as_tensor(value), SymbolicTensor)]
+def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    arrays = [views for value in _flatten_values(args) if isinstance(views := as_tensor(value), SymbolicTensor)]
     if arrays:
         current_contract().specialise(*arrays)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _call_method(x, name, args, kwargs))
-    tensor = trace_strided(array, lambda x: _call_method(x, name, args, kwargs))
-    if tensor is not NotImplemented:
-        return tensor[0]
+    views = trace_strided(array, lambda x: _call_method(x, name, args, kwargs))
+    if views is not NotImplemented:
+        return views[0]
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
         current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
@@ -167,8 +167,10 @@ def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[s
         raise
 
 
-def _flat(values: Any) -> list[Any]:
-    return [part for value in values for part in (_flat(value) if isinstance(value, (tuple, list)) else [value])]
+def _flatten_values(values: Any) -> list[Any]:
+    return [
+        part for value in values for part in (_flatten_values(value) if isinstance(value, (tuple, list)) else [value])
+    ]
 
 
 def _load(value: object) -> Any:
@@ -222,11 +224,11 @@ def _sort(
     array.store(sort(array.load(), axis=axis))
 
 
-_OWN: dict[str, Callable[..., Any]] = {
+_METHODS: dict[str, Callable[..., Any]] = {
     "copy": _copy, "astype": _astype, "flatten": _flatten, "fill": _fill, "sort": _sort,
 }  # fmt: skip
 
-def refuse_attribute(name: str) -> NoReturn:
+def refuse_attribute_assignment(name: str) -> NoReturn:
     """Raise StagingError for an assignment that changes the array; NumPy's AttributeError for other attributes."""
     if name in ("shape", "strides", "dtype", "flat", "data", "real", "imag"):
         raise StagingError(f"the attribute {name!r} of an array is assigned", current_place())
@@ -235,35 +237,35 @@ def refuse_attribute(name: str) -> NoReturn:
     raise as_program_error(AttributeError(f"'numpy.ndarray' object has no attribute {name!r}"))
 
 
-def is_one_array(a: SymbolicArray, b: SymbolicArray) -> bool:
+def is_same_array(a: SymbolicArray, b: SymbolicArray) -> bool:
     """Return whether two symbolic arrays are one object; raise StagingError where only the run decides."""
     if a.value_in_graph is b.value_in_graph:
         return True
     region = current_region()
     assert region is not None
-    if all(_is_made_once(array.value_in_graph, region) for array in (a, b)) and not _may_be_one_without_elements(a, b):
+    if all(_is_unique_object(array.value_in_graph, region) for array in (a, b)) and not _may_be_same_empty_array(a, b):
         return False
     raise StagingError("two arrays are compared by identity", current_place())
 
 
-def _is_made_once(value: Value, region: Region) -> bool:
+def _is_unique_object(value: Value, region: Region) -> bool:
     """True if the value is an argument that overlaps no other, or its defining node creates a new array object."""
     if value.node is None:
         return value.graph is region.trace.root.graph and region.trace.memory == "apart"
     return value.node.op.name in ("array_new", "array_of", "array_view", "array_strided")
 
 
-def _may_be_one_without_elements(a: SymbolicArray, b: SymbolicArray) -> bool:
+def _may_be_same_empty_array(a: SymbolicArray, b: SymbolicArray) -> bool:
     """True if one array without elements may be given as both arguments: it overlaps nothing, not even itself."""
     if a.value_in_graph.node is not None or b.value_in_graph.node is not None or a.type.dtype is not b.type.dtype:
         return False
     if a.ndim != b.ndim:
         return False
     sizes = list(zip(a.known_shape, b.known_shape, strict=True))
-    agree = all(one == other or None in (one, other) for one, other in sizes)
-    return agree and any(one in (0, None) and other in (0, None) for one, other in sizes)
+    may_agree = all(first == second or None in (first, second) for first, second in sizes)
+    return may_agree and any(first in (0, None) and second in (0, None) for first, second in sizes)
 
 
-symbolic_arrays.methods_by(member)
+symbolic_arrays.register_members(array_member)
 
-__all__ = ["ArrayMember", "is_one_array", "member", "refuse_attribute", "view_of"]
+__all__ = ["ArrayMember", "is_same_array", "array_member", "refuse_attribute_assignment", "view_of"]

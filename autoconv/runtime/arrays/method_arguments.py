@@ -15,8 +15,8 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def refuse_method(name: str, what: str) -> NoReturn:
-    raise StagingError(f"the method {name!r} of an array {what}", current_place())
+def refuse_method(name: str, reason: str) -> NoReturn:
+    raise StagingError(f"the method {name!r} of an array {reason}", current_place())
 
 
 def refuse_options(name: str, **options: Any) -> None:

@@ -39,7 +39,7 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 # The methods that change an array in place.
-_MOST_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
+_MAX_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
 
 
 def attribute_of(x: SymbolicTensor, name: str) -> Any:
@@ -80,12 +80,12 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
     region = current_region()
     if region is not None and region.trace.memory:
         return True  # 0-d arrays are represented as memory, so this is a scalar
-    if not _gives_scalar(x.value_in_graph.node):
+    if not _has_scalar_result(x.value_in_graph.node):
         refuse_method(name, "gives a NumPy scalar for a scalar, and an array for an array without dimensions")
     return True
 
 
-def _gives_scalar(node: Any) -> bool:
+def _has_scalar_result(node: Any) -> bool:
     """Return whether NumPy's counterpart of the node gives a scalar, not a 0-d array.
 
     False for None, which stands for a parameter: that may be either.
@@ -97,20 +97,20 @@ def _gives_scalar(node: Any) -> bool:
         return bool(node.inputs[0].type.shape) and is_fixed(node.attributes["spec"], At)
     if name == "squeeze":  # a product of two vectors
         return node.inputs[0].node is not None and node.inputs[0].node.op.name == "matmul"
-    return name in _GIVE_SCALARS or (node.op.traits.elementwise and name != "identity")
+    return name in _SCALAR_OPS or (node.op.traits.elementwise and name != "identity")
 
 
 # ---- reductions
 
 
 def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **options: Any) -> Any:
-    keeps = flag_argument(name, keepdims)
-    if keeps and not is_scalar(x, name):
+    keeps_dimensions = flag_argument(name, keepdims)
+    if keeps_dimensions and not is_scalar(x, name):
         options["keepdims"] = True
     return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), **options)
 
 
-def _total(name: str) -> Callable[..., Any]:
+def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
         x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
     ) -> Any:
@@ -121,7 +121,7 @@ def _total(name: str) -> Callable[..., Any]:
     return run
 
 
-def _choice(name: str) -> Callable[..., Any]:
+def _reduction_method(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(name, out=out, **other)
         return _reduce(name, x, axis, keepdims)
@@ -129,7 +129,7 @@ def _choice(name: str) -> Callable[..., Any]:
     return run
 
 
-def _scan(name: str) -> Callable[..., Any]:
+def _scan_method(name: str) -> Callable[..., Any]:
     def run(x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None) -> Any:
         refuse_options(name, out=out)
         return dispatch.apply(f"numpy_{name}", x, axis=axis_argument(name, axis), dtype=dtype_argument(name, dtype))
@@ -157,9 +157,9 @@ def _clip(
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
         refuse_method("clip", f"is called on {x.dtype.name} elements")
-    if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_of_graph, (min, max))):
-        return _by_function("clip", "a_min", "a_max")(x, min, max)
-    low, high = (None if _is_no_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
+    if x.dtype.is_integer and x.dtype is not int64 and any(map(_is_symbolic_number, (min, max))):
+        return _method_by_function("clip", "a_min", "a_max")(x, min, max)
+    low, high = (None if _is_vacuous_bound(x, bound, side) else bound for bound, side in ((min, -1), (max, 1)))
     if min is None and max is None:
         refuse_method("clip", "is given no bounds")
     if low is None and high is None:
@@ -169,7 +169,7 @@ def _clip(
     return dispatch.apply("numpy_clip", x, low, high)
 
 
-def _is_no_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
+def _is_vacuous_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
     """True if no element can exceed the bound; NumPy accepts Python ints beyond the range of an integer dtype."""
     if bound is None:
         return True
@@ -181,7 +181,7 @@ def _is_no_bound(x: SymbolicTensor, bound: object, side: int) -> bool:
     return False
 
 
-def _is_of_graph(bound: object) -> bool:
+def _is_symbolic_number(bound: object) -> bool:
     """Return whether the bound is a symbolic Python number."""
     tensor = as_tensor(bound)
     return tensor is not None and tensor.weak
@@ -202,7 +202,7 @@ def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None,
         return compute(x, shape)
     sizes = tuple(map(operator.index, shape))
     if not sizes:
-        return x if is_scalar(x, "reshape") else _without_dimensions(dispatch.apply("reshape", x, shape=()))
+        return x if is_scalar(x, "reshape") else _as_0d_array(dispatch.apply("reshape", x, shape=()))
     return dispatch.apply("reshape", x, shape=sizes)
 
 
@@ -228,10 +228,10 @@ def _squeeze(x: SymbolicTensor, axis: object = None) -> Any:
     known_shape(x, "squeeze")
     axes = axis_argument("squeeze", axis)
     result = dispatch.apply("squeeze", x, axis=(axes,) if isinstance(axes, int) else axes)
-    return result if result.type.shape != () else _without_dimensions(result)
+    return result if result.type.shape != () else _as_0d_array(result)
 
 
-def _without_dimensions(x: SymbolicTensor) -> Any:
+def _as_0d_array(x: SymbolicTensor) -> Any:
     """Return the 0-d array that NumPy gives here."""
     return current_contract().without_dimensions(x)
 
@@ -285,16 +285,16 @@ def _item(x: SymbolicTensor, *index: Any) -> Any:
 def _tolist(x: SymbolicTensor) -> Any:
     shape = x.type.shape
     count = element_count(shape)
-    if count is None or count > _MOST_ITEMS:
+    if count is None or count > _MAX_ITEMS:
         return as_object(dispatch.apply("numpy_tolist", x))
     result_dtype("tolist", x)
-    return _nested(x, shape or ())
+    return _nest_items(x, shape or ())
 
 
-def _nested(x: object, shape: tuple[Any, ...]) -> Any:
+def _nest_items(x: object, shape: tuple[Any, ...]) -> Any:
     if not shape:
         return as_number("tolist", x)
-    return trace_container([_nested(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
+    return trace_container([_nest_items(binary_dispatch.get_item(x, row), shape[1:]) for row in range(shape[0])])
 
 
 # ---- products
@@ -313,7 +313,7 @@ def _dot(x: SymbolicTensor, b: Any, out: OutLike | None = None) -> Any:
     return binary_dispatch.binary("matmul" if all(ranks) else "multiply", x, b)
 
 
-def _by_function(name: str, *parameters: str) -> Callable[..., Any]:
+def _method_by_function(name: str, *parameters: str) -> Callable[..., Any]:
     """Return a method that calls NumPy's function `name`; `parameters` name its arguments after the array."""
 
     def run(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
@@ -334,34 +334,35 @@ def _compress(
 
 def _conjugate(x: SymbolicTensor, *args: Any, **kwargs: Any) -> Any:
     """Return the conjugate; for real elements, the array itself, unlike `np.conjugate`."""
-    plain = not (args or kwargs or x.dtype.is_complex)
-    return x if plain else _by_function("conjugate")(x, *args, **kwargs)
+    is_array_itself = not (args or kwargs or x.dtype.is_complex)
+    return x if is_array_itself else _method_by_function("conjugate")(x, *args, **kwargs)
 
 
 _ATTRIBUTES: dict[str, Callable[[SymbolicTensor], Any]] = {
-    "T": _transpose, "mT": _by_function("matrix_transpose"),
-    "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _by_function("imag"),
+    "T": _transpose, "mT": _method_by_function("matrix_transpose"),
+    "real": lambda x: dispatch.apply("real", x) if x.dtype.is_complex else x, "imag": _method_by_function("imag"),
     "size": lambda x: binary_dispatch.count_of(x), "itemsize": lambda x: x.type.dtype.size,
     "nbytes": lambda x: binary_dispatch.count_of(x) * x.type.dtype.size,
 }  # fmt: skip
 _METHODS: dict[str, Callable[..., Any]] = {
-    **{name: _total(name) for name in ("sum", "prod")},
-    **{name: _choice(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
-    "mean": _by_function("mean", "axis", "dtype", "out"),
-    **{name: _by_function(name, "axis", "dtype", "out", "ddof") for name in ("std", "var")},
-    **{name: _scan(name) for name in ("cumsum", "cumprod")},
+    **{name: _typed_reduction_method(name) for name in ("sum", "prod")},
+    **{name: _reduction_method(name) for name in ("min", "max", "any", "all", "argmin", "argmax")},
+    "mean": _method_by_function("mean", "axis", "dtype", "out"),
+    **{name: _method_by_function(name, "axis", "dtype", "out", "ddof") for name in ("std", "var")},
+    **{name: _scan_method(name) for name in ("cumsum", "cumprod")},
     "round": _round, "clip": _clip, "reshape": _reshape, "ravel": _ravel, "transpose": _transpose, "squeeze": _squeeze,
     "copy": _copy, "flatten": _flatten, "astype": _astype, "item": _item, "tolist": _tolist, "dot": _dot,
-    "conj": _conjugate, "conjugate": _conjugate, "nonzero": _by_function("nonzero"),
-    "swapaxes": _by_function("swapaxes", "axis1", "axis2"),
-    "argsort": _by_function("argsort", "axis", "kind", "order"), "repeat": _by_function("repeat", "repeats", "axis"),
-    "take": _by_function("take", "indices", "axis", "out", "mode"),
-    "choose": _by_function("choose", "choices", "out", "mode"), "compress": _compress,
-    "diagonal": _by_function("diagonal", "offset", "axis1", "axis2"),
-    "trace": _by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
-    "searchsorted": _by_function("searchsorted", "v", "side", "sorter"),
+    "conj": _conjugate, "conjugate": _conjugate, "nonzero": _method_by_function("nonzero"),
+    "swapaxes": _method_by_function("swapaxes", "axis1", "axis2"),
+    "argsort": _method_by_function("argsort", "axis", "kind", "order"),
+    "repeat": _method_by_function("repeat", "repeats", "axis"),
+    "take": _method_by_function("take", "indices", "axis", "out", "mode"),
+    "choose": _method_by_function("choose", "choices", "out", "mode"), "compress": _compress,
+    "diagonal": _method_by_function("diagonal", "offset", "axis1", "axis2"),
+    "trace": _method_by_function("trace", "offset", "axis1", "axis2", "dtype", "out"),
+    "searchsorted": _method_by_function("searchsorted", "v", "side", "sorter"),
 }  # fmt: skip
 # Ops whose 0-d results are NumPy scalars; elementwise ops give scalars for scalars and for arrays alike.
-_GIVE_SCALARS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
+_SCALAR_OPS = frozenset(f"numpy_{name}" for name in _METHODS) | {"reduce_sum", "reduce_max", "reduce_min", "matmul"}
 
 __all__ = ["ArrayMethod", "attribute_of", "is_scalar"]

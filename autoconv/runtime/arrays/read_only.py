@@ -11,7 +11,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def read_only(result: object) -> Any:
+def mark_read_only(result: object) -> Any:
     """Register that NumPy returns this result read-only; return it, as a value of the graph that is recorded."""
     region = current_region()
     if region is None or not isinstance(result, Tensor):
@@ -30,4 +30,4 @@ def is_read_only(value: Value, trace: Trace) -> bool:
     return value in trace.read_only
 
 
-__all__ = ["is_read_only", "read_only"]
+__all__ = ["is_read_only", "mark_read_only"]

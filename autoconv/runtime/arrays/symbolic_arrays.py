@@ -22,23 +22,23 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_sure_to_fit
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
-    as_value,
     cast_to,
     check_broadcast,
     check_depth,
     check_element,
     check_rank,
     check_types,
-    elements_at,
-    fits_exactly,
-    is_static,
+    convert_assigned,
+    convert_elements_at,
+    is_static_mask,
     is_stored_item_by_item,
-    may_fit,
+    may_broadcast,
+    may_have_shape,
+    numpy_shape_text,
     refuse_warning,
-    shape_words,
 )
 from autoconv.runtime.arrays.complex_parts import note_complex
-from autoconv.runtime.arrays.indices import copies
+from autoconv.runtime.arrays.indices import selects_copy
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.differentiated_values import is_differentiated
@@ -55,16 +55,16 @@ _REFLECTED = {one.typed: one.reflected for one in BINARY}
 
 
 class SymbolicArray(TensorMethods):
-    """An array of the graph being recorded. `_taken` is (base, index spec, operands) of a view made by indexing."""
+    """An array of the graph being recorded. `_source` of a view by indexing is (base, index spec, operands)."""
 
-    __slots__ = ("__weakref__", "_taken", "_value")
+    __slots__ = ("__weakref__", "_source", "_value")
     __array_priority__ = 200.0
     __hash__ = None  # type: ignore[assignment]
     weak = False
 
-    def __init__(self, value: Value, taken_from: Any = None) -> None:
+    def __init__(self, value: Value, view_source: Any = None) -> None:
         self._value = value
-        self._taken = taken_from
+        self._source = view_source
 
     # ---- protocols of the recording
 
@@ -87,7 +87,7 @@ class SymbolicArray(TensorMethods):
         result = binary_dispatch.elementwise(op, *operands)
         if result is not NotImplemented:
             return fresh(result)
-        if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _others(operands)):
+        if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _foreign(operands)):
             _refuse_foreign(operands)
         return NotImplemented
 
@@ -191,37 +191,37 @@ class SymbolicArray(TensorMethods):
 
     def store(self, value: Any) -> None:
         """`self[...] = value`."""
-        self._about_to_change("assignment destination")
+        self._check_writeable("assignment destination")
         check_depth(value, self.ndim)
         if is_stored_item_by_item(value, self.type):
             for position, item in enumerate(value):
                 self[position] = item
             return
-        tensor = as_value(value, self.type)
+        tensor = convert_assigned(value, self.type)
         refuse_warning(tensor, self.type.dtype)
-        shape, place = tensor.type.shape, self.known_shape
-        if shape is not None and len(shape) > len(place):
-            while len(shape) > len(place) and shape[0] == 1:
+        shape, target = tensor.type.shape, self.known_shape
+        if shape is not None and len(shape) > len(target):
+            while len(shape) > len(target) and shape[0] == 1:
                 shape = shape[1:]
             tensor = dispatch.apply("reshape", tensor, shape=shape)
-        if shape is None or not may_fit(place, shape):
-            own_words, target_words = shape_words(tensor.type.shape), shape_words(place)
-            words = f"could not broadcast input array from shape {own_words} into shape {target_words}"
+        if shape is None or not may_broadcast(target, shape):
+            source_text, target_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target)
+            words = f"could not broadcast input array from shape {source_text} into shape {target_text}"
             raise as_program_error(ValueError(words))
         record_array_op("array_store", [self._value, value_of(tensor)])
 
     def __getitem__(self, index: object) -> Any:
-        spec, operands = self._parsed(index)
+        spec, operands = self._parse_index(index)
         if not is_basic(spec):
             return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
         is_element = len(spec) == self.ndim and is_fixed(spec, At)
-        return view.load() if is_element else fresh(view.load()) if copies(index) else view
+        return view.load() if is_element else fresh(view.load()) if selects_copy(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
-        self._about_to_change("assignment destination")
-        spec, operands = self._parsed(index)
-        if type(value) is SymbolicArray and value._taken is not None and self._is_taken(value._taken, spec, operands):
+        self._check_writeable("assignment destination")
+        spec, operands = self._parse_index(index)
+        if type(value) is SymbolicArray and value._source and self._is_view_of(value._source, spec, operands):
             return  # x[i] += y has updated the view already
         if is_basic(spec):
             view = self._view(spec, operands)
@@ -229,20 +229,20 @@ class SymbolicArray(TensorMethods):
                 check_element(value, self.dtype)
             view.store(value)
             return
-        tensor = elements_at(value, self.type, spec, operands)
+        tensor = convert_elements_at(value, self.type, spec, operands)
         refuse_warning(tensor, self.type.dtype)
-        if spec == (Mask(),) and tensor.type.shape == () and is_static(operands[0], self.known_shape):
+        if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
         record_array_op("array_set", [self._value, value_of(tensor), *map(value_of, operands)], spec=spec)
 
-    def _about_to_change(self, what: str) -> None:
+    def _check_writeable(self, subject: str) -> None:
         if self.type.read_only:
-            raise as_program_error(ValueError(f"{what} is read-only"))
+            raise as_program_error(ValueError(f"{subject} is read-only"))
 
-    def _parsed(self, index: object) -> tuple[Spec, list[Any]]:
+    def _parse_index(self, index: object) -> tuple[Spec, list[Any]]:
         check_rank(int(isinstance(index, slice)), self.ndim)  # before bounds of a slice are looked at, as in NumPy
-        spec, operands = binary_dispatch.parsed_index(_indices(index))
+        spec, operands = binary_dispatch.parse_program_index(_indices(index))
         operands = [convert_to_tensor(o) if isinstance(o, (list, tuple)) else o for o in operands]
         covered = covered_dimensions(align(spec, self.ndim, operands, lambda mask: mask.ndim or 0))
         check_rank(covered, self.ndim)
@@ -265,17 +265,17 @@ class SymbolicArray(TensorMethods):
             if isinstance(entry, Slice) and entry.step == 0:
                 raise as_program_error(ValueError("slice step cannot be zero"))
 
-    def _is_taken(self, taken_from: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
-        base, own_spec, values = taken_from
-        are_same = base is self and own_spec == spec and len(values) == len(operands)
+    def _is_view_of(self, source: tuple[Any, Spec, tuple[Value, ...]], spec: Spec, operands: Sequence[Any]) -> bool:
+        base, source_spec, values = source
+        are_same = base is self and source_spec == spec and len(values) == len(operands)
         return are_same and all(value is value_of(operand) for value, operand in zip(values, operands, strict=True))
 
     # ---- operators
 
-    def changed(self, name: str, other: object) -> SymbolicArray:
+    def update_in_place(self, name: str, other: object) -> SymbolicArray:
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
         op = _BINARY[name]
-        self._about_to_change("output array")
+        self._check_writeable("output array")
         check_broadcast(op, (self.load(), _load(other)), self.known_shape, self.dtype)
         operand = as_tensor(_load(other))
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
@@ -287,8 +287,8 @@ class SymbolicArray(TensorMethods):
         dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), _load(other)), self.dtype)
-        if shape is None or not fits_exactly(self.known_shape, shape):
-            words = f"{shape_words(self.known_shape)} doesn't match the broadcast shape {shape_words(shape)}"
+        if shape is None or not may_have_shape(self.known_shape, shape):
+            words = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
             raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
         self.store(cast_to(result, self.type.dtype))
         return self
@@ -309,23 +309,23 @@ class SymbolicArray(TensorMethods):
         return fresh(binary_dispatch.round_to(self.load(), digits or 0))
 
     def __getattr__(self, name: str) -> Any:
-        return _methods(self, name)
+        return _get_member(self, name)
 
 
-def methods_by(methods: Callable[[SymbolicArray, str], Any]) -> None:
-    """Register `methods(array, name)` as the implementation of attributes and methods of arrays."""
-    global _methods
-    _methods = methods
+def register_members(get_member: Callable[[SymbolicArray, str], Any]) -> None:
+    """Register `get_member(array, name)` as the implementation of attributes and methods of arrays."""
+    global _get_member
+    _get_member = get_member
 
 
-def _no_methods(array: SymbolicArray, name: str) -> Any:
+def _no_members(array: SymbolicArray, name: str) -> Any:
     raise AttributeError(name)
 
 
-_methods: Callable[[SymbolicArray, str], Any] = _no_methods
+_get_member: Callable[[SymbolicArray, str], Any] = _no_members
 
 for _name in _BINARY:
-    setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.changed(_name, other))
+    setattr(SymbolicArray, f"__{_name}__", lambda self, other, _name=_name: self.update_in_place(_name, other))
 
 
 def as_array(value: object) -> Any:
@@ -368,12 +368,12 @@ def _refuse(how: str) -> NoReturn:
     raise StagingError(f"an array known only at run time is {how}", current_place())
 
 
-def _others(operands: Sequence[Any]) -> list[Any]:
+def _foreign(operands: Sequence[Any]) -> list[Any]:
     return [operand for operand in operands if as_tensor(operand) is None]
 
 
 def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
-    kinds = [type(operand).__name__ for operand in _others(operands)]
+    kinds = [type(operand).__name__ for operand in _foreign(operands)]
     _refuse(f"computed with {', '.join(kinds) or 'text'}, which NumPy converts to an array")
 
 

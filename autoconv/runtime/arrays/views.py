@@ -12,8 +12,9 @@ from autoconv.graph.types import ArrayType
 View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-def view_layouts(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
-    """Return (offset in bytes, shape, strides) of each array that `like` makes; None stands for the operand itself.
+def view_layouts(type_: ArrayType, make_views: Callable[[np.ndarray], Any]) -> Any:
+    """Return (offset in bytes, shape, strides) of each array that `make_views` makes; None stands for the operand
+    itself.
 
     All of them share the operand's memory and are writeable. NotImplemented where one does not or is not, or where
     sizes or strides are unknown.
@@ -21,9 +22,9 @@ def view_layouts(type_: ArrayType, like: Callable[[np.ndarray], Any]) -> Any:
     if None in type_.shape or None in type_.strides:
         return NotImplemented
     array = _placeholder_array(type_)
-    found = like(array)
-    views = found if isinstance(found, (list, tuple)) else [found]
-    if not all(isinstance(view, np.ndarray) and _looks_at(view, array) for view in views):
+    result = make_views(array)
+    views = result if isinstance(result, (list, tuple)) else [result]
+    if not all(isinstance(view, np.ndarray) and _shares_memory(view, array) for view in views):
         return NotImplemented
     start = _address(array)
     return [None if view is array else (_address(view) - start, view.shape, view.strides) for view in views]
@@ -38,7 +39,7 @@ def _placeholder_array(type_: ArrayType) -> np.ndarray:
     return np.ndarray(type_.shape, type_.dtype.numpy, memory, -low, type_.strides)  # type: ignore[arg-type]
 
 
-def _looks_at(view: np.ndarray, array: np.ndarray) -> bool:
+def _shares_memory(view: np.ndarray, array: np.ndarray) -> bool:
     owner: Any = view
     while isinstance(owner, np.ndarray) and owner is not array and owner is not array.base:
         owner = owner.base

@@ -31,10 +31,10 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
-_OF_CONTAINERS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _COMPARISONS = [one.method for one in COMPARISONS]
-_IN_PLACE = frozenset(f"__{one.in_place}__" for one in _OF_CONTAINERS)
-_CHANGING = frozenset(
+_IN_PLACE = frozenset(f"__{one.in_place}__" for one in _CONTAINER_OPERATORS)
+_MUTATING = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
         "setdefault", "popitem", "intersection_update", "difference_update", "symmetric_difference_update",
@@ -43,59 +43,59 @@ _CHANGING = frozenset(
 )  # fmt: skip
 _OPERATORS = {
     **{f"__{name}__": name for name in ("getitem", "setitem", "delitem", "reversed")},
-    **{one.method: one.name for one in (*_OF_CONTAINERS, *COMPARISONS)},
-    **{f"__{one.in_place}__": one.in_place for one in _OF_CONTAINERS},
+    **{one.method: one.name for one in (*_CONTAINER_OPERATORS, *COMPARISONS)},
+    **{f"__{one.in_place}__": one.in_place for one in _CONTAINER_OPERATORS},
 }
-_REFLECTED = {one.reflected: one.name for one in _OF_CONTAINERS}
+_REFLECTED = {one.reflected: one.name for one in _CONTAINER_OPERATORS}
 _REFUSED = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
 # These compare items, or take a position: with symbolic operands they have to be nodes.
 _COMPARING = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
-_BY_VALUE = frozenset(
+_STORING = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
-_JOINING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
+_ITERATING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
 
 
-def _forwarding(plain: type, name: str) -> Callable[..., Any]:
-    own = getattr(plain, name)
+def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
+    plain_method = getattr(plain, name)
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if self._items is not None or _grows(self, name, args):
+        if self._items is not None or _needs_tensor_list(self, name, args):
             return (items_of(self) or self.grow()).call(self, name, args, kwargs)
         if name in _SEARCHING and _is_symbolic_search(self, args):
             return self.search(name, args)
         if plain is dict and has_optional_keys(self):
             return self.call_maybe(name, args, kwargs)
-        if self._heap is None and name == "__add__" and _is_late(args[0]):
+        if self._heap is None and name == "__add__" and _is_symbolic_iterable(args[0]):
             return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
         if self._heap is None and _needs_graph(self, name, args):
             materialise(self)
         if self._heap is None:
-            if name == "__add__" and _is_added_by(args[0], self):
+            if name == "__add__" and _is_added_by_other(args[0], self):
                 return NotImplemented
             if name == "__iter__":
-                return _known_items(self, own(self))
+                return _iterate_static(self, plain_method(self))
             if plain is dict and name in VIEWS:
                 return DictView(self, name)
-            if name in _CHANGING:
+            if name in _MUTATING:
                 note_container(self)
             if name == "append":
                 _note_appended(self, args)
             try:
-                return traced_result(own(self, *args, **kwargs))
+                return traced_result(plain_method(self, *args, **kwargs))
             except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
                 error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
                 raise
         if name == "__iter__":
             return self._heap.unpack_for(sys._getframe(1))
-        return _by_node(self, name, args, kwargs)
+        return _record_method(self, name, args, kwargs)
 
     method.__name__ = name
     return method
 
 
-def _by_node(container: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the node of a method or operator of a container in the graph."""
     heap = container._heap
     if name in _REFUSED:
@@ -109,7 +109,7 @@ def _by_node(container: Any, name: str, args: tuple[Any, ...], kwargs: dict[str,
     return record_object("object_method", [heap, *args, *kwargs.values()], name=name, keywords=tuple(kwargs))
 
 
-def _is_added_by(other: object, container: object) -> bool:
+def _is_added_by_other(other: object, container: object) -> bool:
     """Return whether `container + other` is the other's operator: a list has no `+` of numbers, so Python asks it."""
     if type(other) is SymbolicTensor:
         refuse_as_python(operator.add, container, other)
@@ -123,15 +123,15 @@ def _note_appended(container: object, args: tuple[Any, ...]) -> None:
         region.trace.appended.append((container, args[0]))
 
 
-def _known_items(container: object, items: Any) -> Any:
+def _iterate_static(container: object, items: Any) -> Any:
     """Iterate while the contents are static; Python's own iterator would see an empty container after the move."""
-    _check_known(container)
+    _check_static(container)
     for item in items:
         yield item
-        _check_known(container)
+        _check_static(container)
 
 
-def _check_known(container: object) -> None:
+def _check_static(container: object) -> None:
     if not is_known(container):
         kind = PLAIN[type(container)].__name__
         raise StagingError(
@@ -140,11 +140,11 @@ def _check_known(container: object) -> None:
         )  # fmt: skip
 
 
-TracedDict.known_items = _known_items
+TracedDict.known_items = _iterate_static
 
 # Methods with a position or a repeat count as operand.
-_BY_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
-_WITH_ANOTHER = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
+_WITH_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
+_WITH_ANOTHER_LIST = frozenset({"extend", "__add__", "__iadd__", "__eq__", "__ne__"})
 
 
 _SEARCHING = frozenset({"index", "count", "remove"})
@@ -158,14 +158,14 @@ def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
     return holds_symbols(args) or holds_symbols(contents(container))
 
 
-def _grows(container: object, name: str, args: tuple[Any, ...]) -> bool:
+def _needs_tensor_list(container: object, name: str, args: tuple[Any, ...]) -> bool:
     """Return whether an operation makes a list with symbolic items, under `function`."""
     region = current_region()
     if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
         return False
-    if name in _BY_POSITION or (name == "__getitem__" and type(args[0]) is slice):
+    if name in _WITH_POSITION or (name == "__getitem__" and type(args[0]) is slice):
         return holds_symbols(args[:1]) or (type(args[0]) is slice and holds_symbols(_bounds(args[0])))
-    return name in _WITH_ANOTHER and items_of(args[0]) is not None
+    return name in _WITH_ANOTHER_LIST and items_of(args[0]) is not None
 
 
 def _bounds(part: slice) -> tuple[Any, ...]:
@@ -179,17 +179,19 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
         return False
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
-    if name in _JOINING and args:
+    if name in _ITERATING and args:
         return heap_of(args[0]) is not None or (type(args[0]) not in (*PLAIN, DictView) and holds_symbols((args[0],)))
     if isinstance(container, list):
         # The position of the operand that is iterated over.
-        first = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
-        return (name not in _BY_VALUE and holds_symbols(args[:1])) or any(map(_is_late, args[first : first + 1]))
-    shown = args and type(args[0]) is DictView and heap_of(args[0]) is None
-    return holds_symbols(tuple(args[0].now()) if shown else args[:1])
+        position = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
+        return (name not in _STORING and holds_symbols(args[:1])) or any(
+            map(_is_symbolic_iterable, args[position : position + 1])
+        )
+    is_static_view = args and type(args[0]) is DictView and heap_of(args[0]) is None
+    return holds_symbols(tuple(args[0].present_view()) if is_static_view else args[:1])
 
 
-def _is_late(value: object) -> bool:
+def _is_symbolic_iterable(value: object) -> bool:
     """Return whether the items of an iterable are known only at run time."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
@@ -203,4 +205,4 @@ for _plain, _traced in KINDS.items():
     _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
     _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
     for _name in _names:
-        setattr(_traced, _name, _forwarding(_plain, _name))
+        setattr(_traced, _name, _forwarding_method(_plain, _name))

@@ -116,7 +116,7 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
     __slots__ = ("_heap", "_home", "_made_of", "_outside")
 
     def __init__(self, items: Any = ()) -> None:
-        set.__init__(self, _in_order(items) if type(items) is set else items)
+        set.__init__(self, _ordered_source(items) if type(items) is set else items)
         self._heap = None
         self._home = current_region()
         self._made_of = None
@@ -125,11 +125,11 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
     def made_of(self) -> Any:
         """Return what to make a set of, so that it iterates as this one does, which no longer changes."""
         if self._made_of is None:
-            self._made_of = _in_order(self)
+            self._made_of = _ordered_source(self)
         return self._made_of
 
 
-def _in_order(elements: set[Any], **preferred: bool) -> Any:
+def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
     """Return what to make a set of, so that it iterates in the order of `elements`."""
     order, region = insertion_order(elements, **preferred), current_region()
     if order is None and region is not None and region.contract.objects_in_graph:
@@ -161,12 +161,12 @@ def traced_result(container: object, references: int = 0) -> Any:
     """
     return (
         trace_container(container)
-        if type(container) in KINDS and sys.getrefcount(container) <= _OF_A_CALL + references
+        if type(container) in KINDS and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
         else container
     )
 
 
-_OF_A_CALL = 2  # references: the parameter, and getrefcount's argument
+_REFERENCES_OF_RESULT = 2  # references: the parameter, and getrefcount's argument
 
 
 def traced_argument(value: Any) -> Any:
@@ -250,12 +250,12 @@ def materialise(container: Any) -> SymbolicObject:
         return container._heap
     region = current_region()
     is_recorded = region is not None and region.journal is None and region.parent is not None
-    if is_recorded and _is_from_around(container):
+    if is_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
     note_container(container)
     kind: Any = PLAIN[type(container)]
     if kind is set:
-        items = _in_order(container, one_by_one=True)
+        items = _ordered_source(container, one_by_one=True)
     else:
         items = list(kind.items(container)) if kind is dict else list(kind.__iter__(container))
     # The listeners would move the container themselves, to store it.
@@ -268,10 +268,10 @@ def materialise(container: Any) -> SymbolicObject:
     return heap
 
 
-def _is_from_around(container: Any) -> bool:
+def _is_from_enclosing_region(container: Any) -> bool:
     region = current_region()
     assert region is not None
-    return region.is_inside(container._home) and container._home.standing is not region
+    return region.is_inside(container._home) and container._home.merged_region is not region
 
 
 class SetContents(frozenset):  # type: ignore[type-arg]
@@ -281,7 +281,7 @@ class SetContents(frozenset):  # type: ignore[type-arg]
 
     def __new__(cls, elements: set[Any]) -> SetContents:
         result = super().__new__(cls, elements)
-        result.made_of = _in_order(elements)
+        result.made_of = _ordered_source(elements)
         return result
 
 
@@ -316,7 +316,7 @@ def _restore_contents(container: Any, held: Any) -> None:
         set.update(container, held.made_of if type(held) is SetContents else held)
 
 
-def container_spot(container: object) -> Location:
+def container_location(container: object) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
     plain = PLAIN.get(type(container), type(container))
     return Location(
@@ -344,13 +344,13 @@ def note_container(container: object) -> None:
         )
     if journal is None or heap_of(container) is not None:
         return
-    journal.note(container_spot(container))
+    journal.note(container_location(container))
 
 
 __all__ = [
     "PLAIN",
     "Traced",
-    "container_spot",
+    "container_location",
     "contents",
     "heap_of",
     "materialise",

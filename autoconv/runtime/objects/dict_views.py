@@ -35,7 +35,7 @@ class DictView:
         result: SymbolicObject | None = self.owner._heap
         return result
 
-    def now(self) -> Any:
+    def present_view(self) -> Any:
         """Return Python's own view, or the graph's object where the dict is in the graph."""
         view = getattr(self.owner, self.name)()
         return getattr(dict, self.name)(self.owner) if type(view) is DictView else view
@@ -50,22 +50,22 @@ class DictView:
         return home is not None and home.is_inside(region)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.owner.known_items(iter(self.now())) if self.heap is None else iter(self.now())
+        return self.owner.known_items(iter(self.present_view())) if self.heap is None else iter(self.present_view())
 
     def __reversed__(self) -> Iterator[Any]:
-        return self.owner.known_items(reversed(self.now()))
+        return self.owner.known_items(reversed(self.present_view()))
 
     def __len__(self) -> int:
-        return len(self.now())
+        return len(self.present_view())
 
     def __contains__(self, item: object) -> bool:
-        return item in self.now()
+        return item in self.present_view()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.now(), name)
+        return getattr(self.present_view(), name)
 
     def __repr__(self) -> str:
-        return repr(self.now())
+        return repr(self.present_view())
 
     __hash__ = object.__hash__
 
@@ -77,7 +77,7 @@ def _apply(name: str, x: object, y: object) -> Any:
     """
     if any(getattr(part, "heap" if type(part) is DictView else "_heap", None) is not None for part in (x, y)):
         return apply_object(name, x, y)
-    first, second = (part.now() if type(part) is DictView else part for part in (x, y))
+    first, second = (part.present_view() if type(part) is DictView else part for part in (x, y))
     return getattr(operator, f"{name}_" if name in ("and", "or") else name)(first, second)
 
 

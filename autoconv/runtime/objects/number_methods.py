@@ -31,11 +31,11 @@ def number_attribute(x: SymbolicTensor, name: str) -> Any:
     if x.type.dtype.is_complex and name in ("real", "imag"):
         return dispatch.apply(name, x)
     if name in ("real", "numerator"):
-        return _as_number(x)
+        return _as_int(x)
     return result  # a constant of the type: the imaginary part of a real number, the denominator of an int
 
 
-def part_of_complex(x: SymbolicTensor, name: str) -> Any:
+def complex_attribute(x: SymbolicTensor, name: str) -> Any:
     """Return `x.name` under `function`, for names of Python's complex numbers that tensors lack."""
     if x.weak and x.type.dtype.is_complex and name in ("real", "imag", "conjugate"):
         return number_attribute(x, name)
@@ -63,16 +63,16 @@ class NumberMethod(BoundSymbolicMethod):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.name == "conjugate" and not args and not kwargs:
             is_complex = self.owner.type.dtype.is_complex
-            return dispatch.apply("conjugate", self.owner) if is_complex else _as_number(self.owner)
+            return dispatch.apply("conjugate", self.owner) if is_complex else _as_int(self.owner)
         operands = [self.owner, *args, *kwargs.values()]
         result = record_object("object_method", operands, name=self.name, keywords=tuple(kwargs))
         type_ = _RESULTS.get(self.name)
         return result if type_ is None else unbox(result, type_)
 
 
-def _as_number(x: SymbolicTensor) -> Any:
+def _as_int(x: SymbolicTensor) -> Any:
     """Return the number, a bool converted to int."""
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 
-__all__ = ["NumberMethod", "number_attribute", "part_of_complex", "refuse_number"]
+__all__ = ["NumberMethod", "number_attribute", "complex_attribute", "refuse_number"]

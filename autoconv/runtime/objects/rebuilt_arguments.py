@@ -27,12 +27,12 @@ def is_rebuilt(value: object) -> bool:
     return region is not None and id(value) in region.trace.rebuilt and not isinstance(value, tuple)
 
 
-def refuse_rebuilt(value: object, what: str) -> None:
+def refuse_rebuilt(value: object, use: str) -> None:
     """Restart the trace with the caller's own objects if `value` is rebuilt; raise StagingError under `function`."""
     region = current_region()
     if region is None or not is_rebuilt(value):
         return
-    text = f"a {type(value).__name__} {what}"
+    text = f"a {type(value).__name__} {use}"
     region.contract.before_write(value, text)
     raise StagingError(text, current_place(), "the tensors that it holds, by themselves")
 
@@ -43,15 +43,15 @@ def refuse_identity(a: object, b: object) -> None:
     if region is None or not region.trace.rebuilt:
         return
     rebuilt, owned = region.trace.rebuilt, region.trace.owned or {}
-    for one, other in ((a, b), (b, a)):
-        if id(one) not in rebuilt or type(one) is not type(other) or id(other) in owned:
+    for first, second in ((a, b), (b, a)):
+        if id(first) not in rebuilt or type(first) is not type(second) or id(second) in owned:
             continue
         # Two rebuilt objects, not tuples, are two of the caller's as well.
-        if id(other) not in rebuilt or isinstance(one, tuple):
-            region.contract.before_write(one, f"a {type(one).__name__} of the arguments is compared by identity")
+        if id(second) not in rebuilt or isinstance(first, tuple):
+            region.contract.before_write(first, f"a {type(first).__name__} of the arguments is compared by identity")
 
 
-def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
+def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
     """Iterate over rebuilt arguments in structures, sets, keys, and attributes of objects made in the trace."""
     region = current_region()
     if region is None or not region.trace.rebuilt:
@@ -77,4 +77,4 @@ def rebuilt_in(values: Iterable[Any]) -> Iterator[Any]:
             pending += attributes_of(part).values()
 
 
-__all__ = ["is_rebuilt", "note_rebuilt", "rebuilt_in", "refuse_identity", "refuse_rebuilt"]
+__all__ = ["is_rebuilt", "note_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Set
 from typing import Any
 
-_MOST_INSERTIONS = 50_000  # in search of an order
+_MAX_INSERTIONS = 50_000  # in search of an order
 
 
 def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
@@ -38,30 +38,30 @@ def _search_order(order: list[Any], size: int, make: Callable[[list[Any]], set[A
     An element that comes too early took the place of the one expected there, which is inserted before it in the next
     attempt. Tables that grow are filled anew in their own order, so that this may not end: a shuffled order is next.
     """
-    tried, draws = order.copy(), random.Random(0)
-    for attempt in range(1, _MOST_INSERTIONS // (len(order) + 10) + 2):
-        set_made = make(tried)
-        if _table_size(set_made) != size:
+    candidate, generator = order.copy(), random.Random(0)
+    for attempt in range(1, _MAX_INSERTIONS // (len(order) + 10) + 2):
+        filled = make(candidate)
+        if _table_size(filled) != size:
             return None
-        wrong = next(((a, b) for a, b in zip(set.__iter__(set_made), order, strict=True) if a is not b), None)
-        if wrong is None:
-            return tried
-        early, expected = (_position(tried, element) for element in wrong)
+        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled), order, strict=True) if a is not b), None)
+        if mismatch is None:
+            return candidate
+        early, expected = (_position(candidate, element) for element in mismatch)
         if attempt % (len(order) + 1) == 0:
-            draws.shuffle(tried)
+            generator.shuffle(candidate)
         elif early < expected:
-            tried.insert(early, tried.pop(expected))
+            candidate.insert(early, candidate.pop(expected))
         else:  # the table grew between the two
-            tried.append(tried.pop(early))
+            candidate.append(candidate.pop(early))
     return None
 
 
-def _position(elements: list[Any], element_sought: Any) -> int:
-    return next(n for n, element in enumerate(elements) if element is element_sought)
+def _position(elements: list[Any], expected: Any) -> int:
+    return next(n for n, element in enumerate(elements) if element is expected)
 
 
-def _iterates_as(set_made: set[Any], order: list[Any], size: int) -> bool:
-    return _table_size(set_made) == size and all(a is b for a, b in zip(set.__iter__(set_made), order, strict=True))
+def _iterates_as(filled: set[Any], order: list[Any], size: int) -> bool:
+    return _table_size(filled) == size and all(a is b for a, b in zip(set.__iter__(filled), order, strict=True))
 
 
 def _table_size(elements: Set[Any]) -> int:

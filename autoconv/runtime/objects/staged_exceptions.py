@@ -19,20 +19,20 @@ class StagedException(Exception):
         self.is_handled = is_handled
 
 
-def is_of_graph(error: BaseException | None) -> bool:
+def holds_graph_values(error: BaseException | None) -> bool:
     """Return whether an exception, or one that it is linked to, has values known only at run time."""
     pending, seen = [error], set[int]()
     while pending:
-        one = pending.pop()
-        if one is None or id(one) in seen:
+        current = pending.pop()
+        if current is None or id(current) in seen:
             continue
-        seen.add(id(one))
-        if type(one) is StagedException or hasattr(one, "_autoconv_tensors"):
+        seen.add(id(current))
+        if type(current) is StagedException or hasattr(current, "_autoconv_tensors"):
             return True
-        if holds_symbols(one.args) or holds_created_objects(one.args):
+        if holds_symbols(current.args) or holds_created_objects(current.args):
             return True
-        pending += [one.__cause__, one.__context__]
+        pending += [current.__cause__, current.__context__]
     return False
 
 
-__all__ = ["StagedException", "is_of_graph"]
+__all__ = ["StagedException", "holds_graph_values"]

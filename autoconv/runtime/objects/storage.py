@@ -15,7 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ResourceType, Shape, TensorType
 from autoconv.runtime.recording.regions import Region
 
-_NUMBERS = itertools.count()
+_STORAGE_NUMBERS = itertools.count()
 
 
 class Storage:
@@ -29,7 +29,7 @@ class Storage:
     home = ""
 
     def __init__(self, value: np.ndarray, shape: Shape, name: str) -> None:
-        self.number = next(_NUMBERS)
+        self.number = next(_STORAGE_NUMBERS)
         self.name = name
         self.shape = shape
         self.value = value

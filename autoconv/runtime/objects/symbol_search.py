@@ -44,22 +44,24 @@ def holds_symbols_inside(value: Any) -> bool:
     return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
 
 
-def is_of_call(value: object) -> bool:
+def varies_by_call(value: object) -> bool:
     """Return whether a function, method, partial, slice or class differs from call to call."""
     return is_nested_function(value) or hides_symbols(value)
 
 
-def holds_functions_of_call(value: Any) -> bool:
+def holds_functions_that_vary(value: Any) -> bool:
     items = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-    return any(is_of_call(item) or (type(item) in _CONTAINERS and holds_functions_of_call(item)) for item in items)
+    return any(
+        varies_by_call(item) or (type(item) in _CONTAINERS and holds_functions_that_vary(item)) for item in items
+    )
 
 
 def hides_symbols(value: object) -> bool:
     """Return whether a function, method, partial, slice or class captures values that belong to this trace."""
-    return captures_any(value, _is_of_trace)
+    return captures_any(value, _belongs_to_trace)
 
 
-def _is_of_trace(value: object) -> bool:
+def _belongs_to_trace(value: object) -> bool:
     if isinstance(value, (SymbolicTensor, RunTimeObject)) or hasattr(type(value), "__autoconv_box__"):
         return True
     region = current_region()

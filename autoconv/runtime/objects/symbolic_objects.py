@@ -15,20 +15,20 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.objects.method_names import DATA_DUNDERS, is_method_name
 from autoconv.runtime.objects.rebuilt_arguments import refuse_rebuilt
-from autoconv.runtime.objects.staged_exceptions import StagedException, is_of_graph
+from autoconv.runtime.objects.staged_exceptions import StagedException, holds_graph_values
 from autoconv.runtime.objects.symbol_search import (
     RunTimeObject,
     hides_symbols,
     holds_created_objects,
-    holds_functions_of_call,
+    holds_functions_that_vary,
     holds_symbols,
     holds_symbols_inside,
-    is_of_call,
     is_symbolic_slice,
+    varies_by_call,
 )
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import HEAP, GraphAttributes, dict_of
-from autoconv.runtime.support.caller_instruction import compares_by, is_in_place, merges_mapping, names_unpacked
+from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place, merges_mapping, unpack_counts
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.identity import compares_identity
 from autoconv.runtime.support.spans import current_place
@@ -44,17 +44,17 @@ def graph_object(value: object) -> SymbolicObject | None:
     return dict.get(attributes, HEAP) if type(attributes) is GraphAttributes else None
 
 
-def make_by(make: Callable[[Any], Any], own_attribute: Callable[[Any, str], Any]) -> None:
+def register_object_hooks(make: Callable[[Any], Any], user_attribute: Callable[[Any, str], Any]) -> None:
     """Register hooks for objects made by the traced code.
 
-    `make(value)` moves such an object into the graph; `own_attribute(object, name)` looks up its methods and
+    `make(value)` moves such an object into the graph; `user_attribute(object, name)` looks up its methods and
     properties.
     """
-    global _make, _own_attribute
-    _make, _own_attribute = make, own_attribute
+    global _make, _user_attribute
+    _make, _user_attribute = make, user_attribute
 
 
-def operate_by(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
+def register_operation(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> None:
     """Register `operation(op, operands, attributes)`, called before a node over objects is recorded.
 
     A result other than NotImplemented replaces the node.
@@ -65,7 +65,7 @@ def operate_by(operation: Callable[[str, list[Any], dict[str, Any]], Any]) -> No
 
 _operation: Callable[[str, list[Any], dict[str, Any]], Any] = lambda op, operands, attributes: NotImplemented
 _make: Callable[[Any], Any] = lambda value: constant_object(value)
-_own_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
+_user_attribute: Callable[[Any, str], Any] = lambda value, name: NotImplemented
 
 
 class SymbolicObject(RunTimeObject):
@@ -95,7 +95,7 @@ class SymbolicObject(RunTimeObject):
             raise AttributeError(name)
         if name == "keys" and merges_mapping(sys._getframe(1)):
             _refuse("unpacked by `**`")
-        result = _own_attribute(self, name)
+        result = _user_attribute(self, name)
         if result is not NotImplemented:
             return result
         if is_method_name(name):
@@ -114,7 +114,7 @@ class SymbolicObject(RunTimeObject):
 
     def unpack_for(self, frame: Any) -> Iterator[Any]:
         """Return the items for the targets of the assignment that the frame executes."""
-        counts = names_unpacked(frame)
+        counts = unpack_counts(frame)
         if counts is None:
             _refuse("iterated over by Python itself")
         count, star = counts
@@ -186,7 +186,7 @@ def apply_object(function: str, *operands: Any, keywords: tuple[str, ...] = ()) 
     return record_object("object_apply", operands, function=function, keywords=keywords)
 
 
-binary_dispatch.repeat_by(functools.partial(apply_object, "mul"))
+binary_dispatch.register_repetition(functools.partial(apply_object, "mul"))
 
 
 def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
@@ -199,7 +199,7 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return record_raw(op, operands, **attributes) if result is NotImplemented else result
 
 
-def box_named_tuple(value: object) -> SymbolicObject:
+def box_with_name(value: object) -> SymbolicObject:
     """Box a value of any class, under a name that is kept from one region to the next."""
     result = box(value)
     _operation("name", [result], {})
@@ -216,7 +216,7 @@ def record_raw(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-_AS_ITSELF = "of the arguments becomes part of a value known only at run time"
+_BECOMES_PART = "of the arguments becomes part of a value known only at run time"
 
 
 def box(value: Any) -> SymbolicObject:
@@ -231,10 +231,10 @@ def box(value: Any) -> SymbolicObject:
     region = current_region()
     assert region is not None
     if isinstance(value, (SymbolicTensor, EagerTensor)) or as_tensor(value) is not None:
-        return _boxed_tensor(value, region)
-    refuse_rebuilt(value, _AS_ITSELF)
+        return _box_tensor(value, region)
+    refuse_rebuilt(value, _BECOMES_PART)
     if type(value) in (tuple, list, set, dict) and (
-        holds_symbols(value) or holds_created_objects(value) or holds_functions_of_call(value)
+        holds_symbols(value) or holds_created_objects(value) or holds_functions_that_vary(value)
     ):
         result = build_object(type(value).__name__, value)
         if id(value) in region.trace.tuple_arguments:
@@ -244,8 +244,8 @@ def box(value: Any) -> SymbolicObject:
         return apply_object("slice", value.start, value.stop, value.step)  # type: ignore[no-any-return]
     if type(value) is tuple and any(map(is_symbolic_slice, value)):  # a multidimensional index
         return build_object("tuple", value)
-    if isinstance(value, BaseException) and is_of_graph(value):
-        return _boxed_exception(value)
+    if isinstance(value, BaseException) and holds_graph_values(value):
+        return _box_exception(value)
     _refuse_container(value)
     if region.trace.owned is not None and id(value) in region.trace.owned:
         if hides_symbols(type(value)):
@@ -258,7 +258,7 @@ def box(value: Any) -> SymbolicObject:
     if type(value).__name__ == "Undefined":
         value = NotAssigned(value.name)
     result = constant_object(value)
-    if region.contract.keeps_identity and is_of_call(value):
+    if region.contract.keeps_identity and varies_by_call(value):
         region.trace.hidden[result.value_in_graph] = hides_symbols(value)
     return result
 
@@ -285,7 +285,7 @@ def _refuse_graph_value_or_iterator(value: Any) -> None:
         )  # fmt: skip
 
 
-def _boxed_exception(error: BaseException) -> SymbolicObject:
+def _box_exception(error: BaseException) -> SymbolicObject:
     """Record an exception whose arguments contain symbolic values."""
     if hasattr(error, "_autoconv_tensors") or isinstance(type(error).__init__, FunctionType) or vars(error):
         kind = type(error).__name__
@@ -313,7 +313,7 @@ def constant_object(value: object) -> SymbolicObject:
     return SymbolicObject(region.record("object_constant", [], {"value": value}).results[0])
 
 
-def _boxed_tensor(value: object, region: Region) -> SymbolicObject:
+def _box_tensor(value: object, region: Region) -> SymbolicObject:
     tensor = as_tensor(value)
     assert tensor is not None
     if isinstance(tensor, EagerTensor) and tensor.weak:
@@ -344,11 +344,11 @@ def _refuse(how: str) -> NoReturn:
     raise StagingError(f"a value known only at run time is {how}", current_place())
 
 
-def _binary(function: str) -> Callable[[Any, Any], Any]:
+def _binary_method(function: str) -> Callable[[Any, Any], Any]:
     return lambda self, other: apply_object(function, self, other)
 
 
-def _reflect(function: str) -> Callable[[Any, Any], Any]:
+def _reflected_method(function: str) -> Callable[[Any, Any], Any]:
     """Apply an operator with the operands in source order; `+=` and the like keep their own error messages."""
     if function == "divmod":
         return lambda self, other: apply_object(function, other, self)
@@ -359,12 +359,12 @@ def _reflect(function: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-def _comparison(name: str) -> Callable[[Any, Any], Any]:
+def _comparison_method(name: str) -> Callable[[Any, Any], Any]:
     """Compare with the operands in source order: Python calls the right operand with the mirrored operator."""
     mirrored = MIRRORED.get(name)
 
     def apply(self: Any, other: object) -> Any:
-        if mirrored is not None and type(other) is SymbolicTensor and compares_by(sys._getframe(1)) == mirrored:
+        if mirrored is not None and type(other) is SymbolicTensor and comparison_of(sys._getframe(1)) == mirrored:
             return apply_object(mirrored, other, self)
         return apply_object(name, self, other)
 
@@ -372,15 +372,15 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
 
 
 for _name in (*(one.name for one in BINARY), "divmod"):
-    setattr(SymbolicObject, f"__{_name}__", _binary(_name))
-    setattr(SymbolicObject, f"__r{_name}__", _reflect(_name))
+    setattr(SymbolicObject, f"__{_name}__", _binary_method(_name))
+    setattr(SymbolicObject, f"__r{_name}__", _reflected_method(_name))
     if _name != "divmod":
-        setattr(SymbolicObject, f"__i{_name}__", _binary(f"i{_name}"))
+        setattr(SymbolicObject, f"__i{_name}__", _binary_method(f"i{_name}"))
 for _name in (one.name for one in COMPARISONS):
-    setattr(SymbolicObject, f"__{_name}__", _comparison(_name))
+    setattr(SymbolicObject, f"__{_name}__", _comparison_method(_name))
 for _name in (*(one.name for one in UNARY), "pos"):
     setattr(SymbolicObject, f"__{_name}__", lambda self, _function=_name: apply_object(_function, self))
-SymbolicObject.__getitem__ = _binary("getitem")  # type: ignore[attr-defined,misc]
+SymbolicObject.__getitem__ = _binary_method("getitem")  # type: ignore[attr-defined,misc]
 SymbolicObject.__round__ = lambda self, *digits: apply_object("round", self, *digits)  # type: ignore[attr-defined]
 SymbolicObject.__array_ufunc__ = None  # type: ignore[attr-defined]
 

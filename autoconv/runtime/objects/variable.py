@@ -18,7 +18,7 @@ from autoconv.runtime.objects.variable_updates import (
     VariableAggregation,
     VariableSynchronization,
     VariableUpdates,
-    create,
+    create_variable,
     creators_in_scope,
     is_trainable,
 )
@@ -26,7 +26,7 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.recording.regions import current_contract, current_region, recording
-from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.recording.tracebacks import present_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import as_tensor, constant, convert_to_tensor
@@ -51,13 +51,13 @@ class VariableType(type):
 
         make = super().__call__
 
-        def last(**chosen: Any) -> Any:
+        def create_by_contract(**chosen: Any) -> Any:
             return contract.make_variable(make, chosen)
 
-        return create(last, arguments)
+        return create_variable(create_by_contract, arguments)
 
 
-@presented_methods
+@present_methods
 class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """A tensor that can be assigned.
 
@@ -237,7 +237,9 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         tensor = as_tensor(value)
         if tensor is None or tensor.weak or tensor.dtype is not self.dtype:
             tensor = (
-                convert_to_tensor(value, self.dtype) if tensor is None or tensor.weak else _wrong_dtype(self, tensor)
+                convert_to_tensor(value, self.dtype)
+                if tensor is None or tensor.weak
+                else _raise_wrong_dtype(self, tensor)
             )
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(
@@ -299,7 +301,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
         return f"{head}, {text[text.index('numpy=') : -1]}>"
 
 
-def stands_for(value: Any) -> Any:
+def represented_value(value: Any) -> Any:
     """Return the variable or tensor that an object of another library stands for; every other value unchanged.
 
     Such an object has the storage of a variable as its `handle`, or converts to a tensor by a method.
@@ -321,7 +323,7 @@ def _restore(value: np.ndarray, shape: Shape, name: str, state: dict[str, Any]) 
     return variable
 
 
-def _wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
+def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
     raise ValueError(
         f"Tensor conversion requested dtype {variable.dtype.name} for Tensor with dtype "
         f"{tensor.dtype.name}: {tensor!r}. Cast it: autoconv.cast(value, autoconv.{variable.dtype.name})."
@@ -334,16 +336,16 @@ def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
     with recording(None):
         tensor = value() if callable(value) else value
         if isinstance(tensor, SymbolicTensor):
-            known = static_value(tensor)
-            if known is None and region is not None:
-                known = region.contract.evaluate(tensor.value_in_graph)
-                known = computed_value(tensor.value_in_graph) if known is None else known
-            if known is None:
+            known_value = static_value(tensor)
+            if known_value is None and region is not None:
+                known_value = region.contract.evaluate(tensor.value_in_graph)
+                known_value = computed_value(tensor.value_in_graph) if known_value is None else known_value
+            if known_value is None:
                 raise ValueError(
                     "the initial value of a variable created in a traced function has to be known; found "
                     f"{tensor!r}. Create it from a number or an array, and assign the tensor to it."
                 )
-            tensor = known
+            tensor = known_value
         value_tensor = as_tensor(tensor)
         if value_tensor is None:
             value_tensor = constant(tensor, dtype)

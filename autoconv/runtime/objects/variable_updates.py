@@ -259,7 +259,7 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
         _STATE.creators = before
 
 
-def create(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+def create_variable(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     """Call `make(**arguments)` through the creators in scope."""
     creator = make
     for outer in _STATE.creators:

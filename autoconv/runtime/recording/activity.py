@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from autoconv.forks import after_fork, new_lock
 
 
-class _Here(threading.local):
+class _ThreadFlag(threading.local):
     """A flag of each thread: true if it records nothing."""
 
     untraced: bool = True
 
 
-HERE = _Here()
+HERE = _ThreadFlag()
 
 
-class _UntracedHere:
+class _IsUntraced:
     """True in threads that record nothing.
 
     Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
@@ -30,7 +30,7 @@ class _UntracedHere:
     __bool__ = staticmethod(functools.partial(getattr, HERE, "untraced"))
 
 
-class _Own(threading.local):
+class _ThreadCounts(threading.local):
     """The share of one thread in the counts of `_Activity`."""
 
     count = forced = tapes = 0
@@ -48,8 +48,8 @@ class _Activity:
         self.forced = 0
         self.tapes = 0
         self.lock = new_lock()
-        self.own = _Own()
-        self.here = _UntracedHere()
+        self.own = _ThreadCounts()
+        self.is_untraced = _IsUntraced()
         self.on_change: Callable[[object], None] = lambda untraced: None
 
     def add(self, change: int, forced: int = 0) -> None:
@@ -59,7 +59,7 @@ class _Activity:
             self.own.count += change
             self.own.forced += forced
             BUSY.value = self.count + self.forced + self.tapes
-            self.on_change(not self.forced and (self.here if self.count else True))
+            self.on_change(not self.forced and (self.is_untraced if self.count else True))
 
     def add_tape(self, change: int) -> None:
         with self.lock:
@@ -79,12 +79,12 @@ ACTIVITY = _Activity()
 after_fork(ACTIVITY.forget_others)
 
 
-def tape_started(change: int = 1) -> None:
+def count_tape(change: int = 1) -> None:
     """Count a tape as active, or with -1 as finished; active tapes record function calls."""
     ACTIVITY.add_tape(change)
 
 
-def follow(on_change: Callable[[object], None]) -> None:
+def register_listener(on_change: Callable[[object], None]) -> None:
     """Register `on_change`, called now and at each change with the value of `untraced`."""
     ACTIVITY.on_change = on_change
     ACTIVITY.add(0)
@@ -100,4 +100,4 @@ def as_if_traced() -> Iterator[None]:
         ACTIVITY.add(0, -1)
 
 
-__all__ = ["ACTIVITY", "BUSY", "HERE", "as_if_traced", "follow", "tape_started"]
+__all__ = ["ACTIVITY", "BUSY", "HERE", "as_if_traced", "register_listener", "count_tape"]

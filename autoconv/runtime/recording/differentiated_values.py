@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autoconv.autodiff.cotangents import carries
+from autoconv.autodiff.cotangents import is_differentiable
 from autoconv.graph.graph import Value
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region
@@ -28,7 +28,7 @@ def _depends(value: Value, region: Region, known: dict[Value, bool]) -> bool:
     waiting = [value]
     while waiting:
         current = waiting[-1]
-        sources = () if current in known or not carries(current.type) else _sources(current, region)
+        sources = () if current in known or not is_differentiable(current.type) else _sources(current, region)
         if sources is not None:
             unknown = [source for source in sources if source not in known]
             if unknown:

@@ -15,7 +15,7 @@ from autoconv.runtime.recording.regions import HandlerStores, Region, recording
 _UNKNOWN = object()
 
 # Names of regions entered repeatedly: at their start the last stored value is unknown.
-_COMES_BACK = ("while", "try_handler", "recursive")
+_REPEATED_REGIONS = ("while", "try_handler", "recursive")
 
 
 class Stores:
@@ -29,41 +29,41 @@ class Stores:
         self,
         spots: Callable[[Region], Iterable[Location]],
         write: Callable[[Location, Any], None],
-        inside: Region | None = None,
-        limits: bool = False,
+        outermost: Region | None = None,
+        includes_limits: bool = False,
     ) -> None:
         self._spots = spots
         self._write = write
-        self._inside = inside
-        self._limits = limits
-        self._last: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
+        self._outermost = outermost
+        self._includes_limits = includes_limits
+        self._last_stored: dict[tuple[int, Any], tuple[Any, Node | None, int]] = {}
         self.is_suspended = False
         self.calls = False
 
     def holds(self, region: Region, spot: Location) -> None:
         """Mark the location's present value as stored."""
-        self._last[id(region), spot.key] = spot.read(), None, 0
+        self._last_stored[id(region), spot.key] = spot.read(), None, 0
 
     def before_node(self, region: Region, op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> None:
         """Store changed values before a node that may raise; called before each node is recorded."""
-        if self.is_suspended or (self._inside is not None and not region.is_inside(self._inside)):
+        if self.is_suspended or (self._outermost is not None and not region.is_inside(self._outermost)):
             return
-        if may_raise(op, inputs, attributes) and (self._limits or OPS[op].traits.limited != "only"):
+        if may_raise(op, inputs, attributes) and (self._includes_limits or OPS[op].traits.limited != "only"):
             self.store(region)
 
     def spots(self, region: Region) -> Iterable[Location]:
         """Return the locations that are stored where the region raises."""
-        return () if self._inside is not None and not region.is_inside(self._inside) else self._spots(region)
+        return () if self._outermost is not None and not region.is_inside(self._outermost) else self._spots(region)
 
     def after_call(self, region: Region) -> None:
         """Invalidate the stored values after a call of a function being recorded, which may store; sets `calls`."""
-        if self._inside is not None and not region.is_inside(self._inside):
+        if self._outermost is not None and not region.is_inside(self._outermost):
             return
         self.calls = True
         for spot in list(self._spots(region)):
             outer: Region | None = region
             while outer is not None:
-                self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                self._last_stored[id(outer), spot.key] = _UNKNOWN, None, 0
                 outer = outer.parent
 
     def store(self, region: Region) -> None:
@@ -72,47 +72,47 @@ class Stores:
         try:
             for spot in list(self._spots(region)):
                 value = spot.read()
-                if self._stored(region, spot) is value:
+                if self._stored_value(region, spot) is value:
                     continue
                 nodes = region.graph.nodes
                 length = len(nodes)
                 with recording(region):
                     self._write(spot, value)
                 stored = len(nodes) > length
-                self._last[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
+                self._last_stored[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
-                    self._last[id(outer), spot.key] = _UNKNOWN, None, 0
+                    self._last_stored[id(outer), spot.key] = _UNKNOWN, None, 0
                     outer = outer.parent
         finally:
             self.is_suspended = False
 
-    def _stored(self, region: Region, spot: Location) -> Any:
+    def _stored_value(self, region: Region, spot: Location) -> Any:
         """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
-            found = self._last.get((id(outer), spot.key))
-            if found is not None:
-                value, node, position = found
+            entry = self._last_stored.get((id(outer), spot.key))
+            if entry is not None:
+                value, node, position = entry
                 nodes = outer.graph.nodes
                 return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
-            if outer.graph.name.startswith(_COMES_BACK):
+            if outer.graph.name.startswith(_REPEATED_REGIONS):
                 return _UNKNOWN
             outer = outer.parent
         return _UNKNOWN
 
 
 @contextmanager
-def pause_stores(every: Sequence[HandlerStores]) -> Iterator[None]:
+def pause_stores(listeners: Sequence[HandlerStores]) -> Iterator[None]:
     """Suspend these stores inside the block."""
-    before = [stores.is_suspended for stores in every]
-    for stores in every:
+    before = [stores.is_suspended for stores in listeners]
+    for stores in listeners:
         stores.is_suspended = True
     try:
         yield
     finally:
-        for stores, storing in zip(every, before, strict=True):
-            stores.is_suspended = storing
+        for stores, was_suspended in zip(listeners, before, strict=True):
+            stores.is_suspended = was_suspended
 
 
 def may_raise(op: str, inputs: Sequence[Value], attributes: Mapping[str, Any]) -> bool:

@@ -47,7 +47,7 @@ class Location:
     def look(self) -> Callable[[], Any]:
         """The reader for use outside of traces; a shorter one for an object's own attribute."""
         if self._look is None:
-            object.__setattr__(self, "_look", _reader(self))
+            object.__setattr__(self, "_look", _make_reader(self))
         assert self._look is not None
         return self._look
 
@@ -73,13 +73,13 @@ class Journal:
             yield from self.outer.noted()
 
     def note(self, spot: Location) -> None:
-        if self._counts(spot):
+        if self._is_relevant(spot):
             self.spots[spot.key] = spot
             self.before[spot.key] = spot.read()
             if _is_inherited(spot) and self.before[spot.key] is not MISSING:
                 self.inherited.add(spot.key)
 
-    def _counts(self, spot: Location) -> bool:
+    def _is_relevant(self, spot: Location) -> bool:
         return spot.key not in self.spots and (
             spot.home is None or self.home is None or not spot.home.is_inside(self.home)
         )
@@ -88,7 +88,7 @@ class Journal:
         """Merge the notes into `outer`, the journal of the enclosing region."""
         if outer is not None:
             for key, spot in self.spots.items():
-                if outer._counts(spot):
+                if outer._is_relevant(spot):
                     outer.spots[key], outer.before[key] = spot, self.before[key]
                     outer.inherited |= {key} & self.inherited
 
@@ -99,7 +99,7 @@ class Journal:
         for key, spot in reversed(self.spots.items()):
             if key in self.inherited:
                 if not _is_inherited(spot):
-                    _past_methods(spot.owner, "__delattr__")(spot.owner, spot.key[-1])
+                    _builtin_accessor(spot.owner, "__delattr__")(spot.owner, spot.key[-1])
             elif after[key] is not self.before[key]:
                 spot.write(self.before[key])
         return after
@@ -113,7 +113,7 @@ def _is_inherited(spot: Location) -> bool:
     return not hasattr(type(getattr_static(type(spot.owner), name, None)), "__set__")
 
 
-def attribute_spot(owner: object, name: str, home: object = None) -> Location:
+def attribute_location(owner: object, name: str, home: object = None) -> Location:
     def read() -> Any:
         if hasattr(type(owner).__dict__.get(name), "__autoconv_maybe_missing__") and name in instance_attributes(owner):
             return instance_attributes(owner)[name]
@@ -128,22 +128,22 @@ def attribute_spot(owner: object, name: str, home: object = None) -> Location:
     def write(value: object) -> None:
         if value is MISSING:
             if name in instance_attributes(owner) or getattr_static(owner, name, MISSING) is not MISSING:
-                _past_methods(owner, "__delattr__")(owner, name)
+                _builtin_accessor(owner, "__delattr__")(owner, name)
         else:
-            _past_methods(owner, "__setattr__")(owner, name, value)
+            _builtin_accessor(owner, "__setattr__")(owner, name, value)
 
     kind = owner if isinstance(owner, type) else type(owner)
     return Location((id(owner), name), f"{kind.__name__}.{name}", read, write, owner, home, "attribute")
 
 
-def _past_methods(owner: object, method: str) -> Callable[..., Any]:
+def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
     """Return what sets or deletes an attribute without running methods that the program has for this."""
-    own = getattr(type(owner), method)
-    is_of_program = isinstance(own, FunctionType) and not own.__module__.startswith("autoconv.")
-    return getattr(type if isinstance(owner, type) else object, method) if is_of_program else own
+    accessor = getattr(type(owner), method)
+    is_of_program = isinstance(accessor, FunctionType) and not accessor.__module__.startswith("autoconv.")
+    return getattr(type if isinstance(owner, type) else object, method) if is_of_program else accessor
 
 
-def _reader(spot: Location) -> Callable[[], Any]:
+def _make_reader(spot: Location) -> Callable[[], Any]:
     attributes, name = dict_of(spot.owner), spot.key[-1]
     if (
         spot.kind != "attribute"
@@ -158,16 +158,16 @@ def _own_attribute(owner: object, name: str) -> Any:
     return owner.__dict__.get(name, MISSING)
 
 
-def item_spot(owner: list[Any], place: int) -> Location:
+def item_location(owner: list[Any], position: int) -> Location:
     """Return the location of an item, an array, in a list."""
 
     def read() -> Any:
-        return owner[place] if place < len(owner) else MISSING
+        return owner[position] if position < len(owner) else MISSING
 
     def write(value: object) -> None:
-        owner[place] = value
+        owner[position] = value
 
-    return Location((id(owner), place), f"item {place} of a list", read, write, owner, kind="item")
+    return Location((id(owner), position), f"item {position} of a list", read, write, owner, kind="item")
 
 
 def _is_computed(attribute: Any) -> bool:
@@ -175,7 +175,7 @@ def _is_computed(attribute: Any) -> bool:
     return isinstance(attribute, cached_property) or hasattr(attribute, "__autoconv_computes__")
 
 
-def cells_spots(
+def cell_locations(
     getter: Callable[[], tuple[Any, ...]], names: tuple[str, ...], homes: Mapping[int, Any]
 ) -> list[Location]:
     """Return a location per shared name; its key is the cell, or the module's namespace for a global.
@@ -187,13 +187,13 @@ def cells_spots(
     for name in names:
         cell = cells.get(name)
         if cell is None:
-            spots.append(global_spot(getter.__globals__, name))
+            spots.append(global_location(getter.__globals__, name))
         else:
-            spots.append(cell_spot(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
+            spots.append(cell_location(cell, name, homes[id(cell)][1] if id(cell) in homes else None))
     return spots
 
 
-def cell_spot(cell: Any, name: str, home: object = None) -> Location:
+def cell_location(cell: Any, name: str, home: object = None) -> Location:
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -209,7 +209,7 @@ def cell_spot(cell: Any, name: str, home: object = None) -> Location:
     return Location((id(cell),), name, read, write, cell, home, "cell")
 
 
-def global_spot(namespace: dict[str, Any], name: str) -> Location:
+def global_location(namespace: dict[str, Any], name: str) -> Location:
     def read() -> Any:
         return namespace.get(name, MISSING)
 

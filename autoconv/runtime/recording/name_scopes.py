@@ -43,11 +43,11 @@ class name_scope:
             scope = f"{before}{self.name}/"
         else:
             scope = f"{region.graph.unique_name(before + self.name)}/"
-        _set(region, scope)
+        _set_scope(region, scope)
         return scope
 
     def __exit__(self, *_: object) -> None:
-        _set(*self._before.pop())
+        _set_scope(*self._before.pop())
 
 
 def current_scope() -> str:
@@ -56,7 +56,7 @@ def current_scope() -> str:
     return _STATE.eager if region is None else region.trace.scope
 
 
-def _set(region: Any, scope: str) -> None:
+def _set_scope(region: Any, scope: str) -> None:
     if region is None:
         _STATE.eager = scope
     else:

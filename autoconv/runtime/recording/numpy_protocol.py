@@ -25,7 +25,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 # Functions that make arrays of anything, or of nothing: under `compile` they are always called through the table.
 CREATING: set[Any] = set()
 # Functions that write into their first argument.
-CHANGING: frozenset[Any] = frozenset(
+MUTATING: frozenset[Any] = frozenset(
     {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
     | {function.at for function in vars(np).values() if isinstance(function, np.ufunc)}
 )
@@ -42,7 +42,7 @@ def implementation(function: Callable[..., Any]) -> Callable[..., Any] | None:
         return None
 
 
-def numpy_named(name: str) -> Any:
+def find_numpy_function(name: str) -> Any:
     """Return NumPy's function for a dotted name such as `linalg.norm`; None if this version has none."""
     try:
         return functools.reduce(getattr, name.split("."), np)
@@ -56,12 +56,12 @@ def array_ufunc(self: Any, ufunc: Callable[..., Any], method: str, *inputs: Any,
     if region is not None and region.contract.numpy_arrays:  # an array of the program is among the inputs
         region.trace.arrays = True
     if method == "__call__" and not kwargs and ufunc in _OPERATORS and _is_operator(sys._getframe(1)):
-        return _as_operator(_OPERATORS[ufunc], *inputs)
+        return _apply_operator(_OPERATORS[ufunc], *inputs)
     out = kwargs.get("out", ())
     called = ufunc if method == "__call__" else getattr(ufunc, method)
     compute = implementation(called)
-    if compute is None or any(isinstance(x, np.ndarray) for x in out) or _gives_arrays(called, (*inputs, *out)):
-        return without_ops(ufunc, method, inputs, kwargs)
+    if compute is None or any(isinstance(x, np.ndarray) for x in out) or _runs_numpy(called, (*inputs, *out)):
+        return call_numpy(ufunc, method, inputs, kwargs)
     if len(out) == 1:
         kwargs["out"] = out[0]
     return compute(*inputs, **kwargs)
@@ -72,14 +72,14 @@ def array_function(
 ) -> Any:
     """`__array_function__` of tensors."""
     compute = implementation(function)
-    if compute is None or isinstance(kwargs.get("out"), np.ndarray) or _gives_arrays(function, (args, kwargs)):
-        return without_ops(function, "__call__", args, kwargs)
+    if compute is None or isinstance(kwargs.get("out"), np.ndarray) or _runs_numpy(function, (args, kwargs)):
+        return call_numpy(function, "__call__", args, kwargs)
     return compute(*args, **kwargs)
 
 
-def _gives_arrays(function: Callable[..., Any], values: Any) -> bool:
+def _runs_numpy(function: Callable[..., Any], values: Any) -> bool:
     """Return whether NumPy's own function runs, on the tensors' arrays: eagerly, where no tape follows a tensor."""
-    if current_region() is not None or function in CHANGING:
+    if current_region() is not None or function in MUTATING:
         return False
     return not active() or not any(_is_followed(value) for value in values)
 
@@ -94,27 +94,27 @@ def _is_followed(value: Any) -> bool:
     return any(follows([value]))
 
 
-def without_ops(function: Callable[..., Any], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_numpy(function: Callable[..., Any], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
     if current_region() is not None:
-        name = name_of(function) + ("" if method == "__call__" else f".{method}")
+        name = qualified_name(function) + ("" if method == "__call__" else f".{method}")
         raise StagingError(f"{name} is not supported in a graph", current_place())
     called = function if method == "__call__" else getattr(function, method)
-    return called(*plain(args), **plain(kwargs))
+    return called(*tensors_to_arrays(args), **tensors_to_arrays(kwargs))
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def qualified_name(function: Callable[..., Any]) -> str:
     """Return the qualified name as users write it: `numpy.fft.fft`."""
     module = getattr(function, "__module__", None) or "numpy"
     return f"{module}.{getattr(function, '__name__', function)}"
 
 
-def plain(value: Any) -> Any:
+def tensors_to_arrays(value: Any) -> Any:
     """Replace tensors by NumPy's arrays, at any depth of lists, tuples and dicts."""
     if type(value) in (list, tuple):
-        return type(value)(map(plain, value))
+        return type(value)(map(tensors_to_arrays, value))
     if type(value) is dict:
-        return {key: plain(item) for key, item in value.items()}
+        return {key: tensors_to_arrays(item) for key, item in value.items()}
     is_tensor = hasattr(type(value), "__array_function__") and not isinstance(value, (np.ndarray, np.generic))
     return np.asarray(value) if is_tensor else value
 
@@ -125,11 +125,11 @@ def _is_operator(frame: Any) -> bool:
     return name in ("BINARY_OP", "COMPARE_OP") or is_own_file(frame.f_code.co_filename)
 
 
-def _as_operator(one: Operator, x: Any, y: Any) -> Any:
+def _apply_operator(operator: Operator, x: Any, y: Any) -> Any:
     """Apply the operator by the rules of the operand that is not an array."""
     if not isinstance(x, (np.ndarray, np.generic)):
-        return one.function(x, y)
-    return getattr(y, one.reflected)(x)
+        return operator.function(x, y)
+    return getattr(y, operator.reflected)(x)
 
 
 __all__ = [
@@ -138,8 +138,8 @@ __all__ = [
     "array_function",
     "array_ufunc",
     "implementation",
-    "name_of",
-    "numpy_named",
-    "plain",
-    "without_ops",
+    "qualified_name",
+    "find_numpy_function",
+    "tensors_to_arrays",
+    "call_numpy",
 ]

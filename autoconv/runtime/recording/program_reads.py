@@ -16,27 +16,27 @@ from autoconv.runtime.support.spans import is_own_file
 def is_read_as_array(frame: Any) -> bool:
     """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
     region = current_region()
-    return region is not None and region.trace.arrays and (_ASKED.by_program or is_of_program(frame))
+    return region is not None and region.trace.arrays and (_READ_STATE.by_program or is_of_program(frame))
 
 
 def is_of_program(frame: Any) -> bool:
     return not is_own_file(frame.f_code.co_filename)
 
 
-class _Question(threading.local):
+class _ReadState(threading.local):
     by_program = False
 
 
-_ASKED = _Question()
+_READ_STATE = _ReadState()
 
 
 def read_for_program(value: object, name: str) -> Any:
     """Read `value.name` on behalf of the program."""
-    before, _ASKED.by_program = _ASKED.by_program, True
+    before, _READ_STATE.by_program = _READ_STATE.by_program, True
     try:
         return getattr(value, name)
     finally:
-        _ASKED.by_program = before
+        _READ_STATE.by_program = before
 
 
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:

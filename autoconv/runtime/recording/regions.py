@@ -23,7 +23,7 @@ from autoconv.ops import OPS
 from autoconv.runtime.recording.activity import ACTIVITY, HERE
 from autoconv.runtime.recording.contracts import EAGER, NODE, Contract
 from autoconv.runtime.recording.journal import Journal, Location
-from autoconv.runtime.recording.value_names import display_name, out_of_scope
+from autoconv.runtime.recording.value_names import display_name, scope_message
 from autoconv.runtime.support.spans import as_plain, current_span
 
 
@@ -131,9 +131,9 @@ class Trace:
     holders: set[str] = field(default_factory=set)
     assumed_free: set[str] = field(default_factory=set)
     eagerly_created: frozenset[str] = frozenset()
-    asked_by_class: bool = False
+    dispatched_on_class: bool = False
     called_by_python: bool = False
-    given_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
+    argument_list_items: dict[Value, tuple[TensorType, int]] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
     appended: list[tuple[Any, Any]] = field(default_factory=list)
     hidden: dict[Value, bool] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class Region:
         return region
 
     @property
-    def standing(self) -> Region:
+    def merged_region(self) -> Region:
         """The region that now contains this one's nodes."""
         region = self
         while region.merged_into is not None:
@@ -204,7 +204,7 @@ class Region:
 
     def is_inside(self, other: Region | None) -> bool:
         """Return whether this is the region `other`, or nested in it."""
-        end = None if other is None else other.standing
+        end = None if other is None else other.merged_region
         region: Region | None = self
         while region is not None and region is not end:
             region = region.parent
@@ -225,7 +225,7 @@ class Region:
         if result is not None:
             return result
         if self.parent is None:
-            error = InaccessibleTensorError(out_of_scope(value, self.graph))
+            error = InaccessibleTensorError(scope_message(value, self.graph))
             error.graph = value.graph
             raise error
         outer = self.parent.lift(value)

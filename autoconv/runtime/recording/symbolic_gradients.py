@@ -13,54 +13,55 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.spans import current_place, current_span
 
-Within = Callable[[Graph], list[Node] | None]
+NodeFilter = Callable[[Graph], list[Node] | None]
 
 
 def symbolic_gradients(
     region: Region, targets: Sequence[Value], values: Sequence[Value], sources: Sequence[Value],
-    within: Within, recompute_every: int | None = None,
+    nodes_of: NodeFilter, recompute_every: int | None = None,
 ) -> list[Value | None]:  # fmt: skip
     """Return the cotangents of the sources, None where nothing connects, as values of `region`.
 
-    Targets and sources belong to that region or to enclosing ones; `values` are the cotangents of the targets. `within`
+    Targets and sources belong to that region or to enclosing ones; `values` are the cotangents of the targets.
+    `nodes_of`
     returns the nodes of a graph to differentiate, or None for all.
     """
-    regions = _outwards(region)
+    regions = _enclosing_regions(region)
     heap = Heap()
-    varied = _varied_values(regions, sources, within, heap)
+    varied = _varied_values(regions, sources, nodes_of, heap)
     seeds = list(zip(targets, values, strict=True))
     cotangents: dict[Value, Value] = {}
-    for each in regions:
-        level = Root(each.graph, region.graph, bring=region.lift)
+    for enclosing in regions:
+        level = Root(enclosing.graph, region.graph, transfer=region.lift)
         level.heap, level.recompute_every = heap, recompute_every
         level.builder.span = current_span()
         for value, cotangent in seeds:
-            if value.graph is each.graph and value in varied[each.graph]:
+            if value.graph is enclosing.graph and value in varied[enclosing.graph]:
                 accumulate(level.builder, level.cotangents, value, conform(level.builder, cotangent, value.type))
-        backprop(level, varied[each.graph], within(each.graph))
+        backprop(level, varied[enclosing.graph], nodes_of(enclosing.graph))
         cotangents.update(level.cotangents)
-        if each.parent is not None:
-            inner = each.captured().items()
+        if enclosing.parent is not None:
+            inner = enclosing.captured().items()
             seeds += [(outer, level.cotangents[v]) for outer, v in inner if v in level.cotangents]
     return [cotangents.get(source) for source in sources]
 
 
-def connected_values(region: Region, sources: Sequence[Value], within: Within) -> set[Value]:
+def connected_values(region: Region, sources: Sequence[Value], nodes_of: NodeFilter) -> set[Value]:
     """Return the values that depend on one of the sources, sources included.
 
     Raises StagingError if one of them is stored in an array in memory.
     """
     heap = Heap()
-    found = set().union(*_varied_values(_outwards(region), sources, within, heap).values())
-    if heap.has_arrays:
+    connected = set().union(*_varied_values(_enclosing_regions(region), sources, nodes_of, heap).values())
+    if heap.holds_varied_arrays:
         raise StagingError(
             "a value that is differentiated is written into an array", current_place(),
             "a new array of the parts, by np.array, np.stack or np.concatenate",
         )  # fmt: skip
-    return found
+    return connected
 
 
-def _outwards(region: Region) -> list[Region]:
+def _enclosing_regions(region: Region) -> list[Region]:
     regions = [region]
     while regions[-1].parent is not None:
         regions.append(regions[-1].parent)
@@ -68,7 +69,7 @@ def _outwards(region: Region) -> list[Region]:
 
 
 def _varied_values(
-    regions: Sequence[Region], sources: Sequence[Value], within: Within, heap: Heap
+    regions: Sequence[Region], sources: Sequence[Value], nodes_of: NodeFilter, heap: Heap
 ) -> dict[Graph, set[Value]]:
     varied: dict[Graph, set[Value]] = {}
     outer: set[Value] = set()
@@ -76,5 +77,5 @@ def _varied_values(
         inner_sources = [source for source in sources if source.graph is region.graph]
         if region.parent is not None:
             inner_sources += [inner for value, inner in region.captured().items() if value in outer]
-        outer = varied[region.graph] = varied_values(region.graph, inner_sources, heap, within(region.graph))
+        outer = varied[region.graph] = varied_values(region.graph, inner_sources, heap, nodes_of(region.graph))
     return varied

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autoconv.autodiff.cotangents import carries, missing_gradient_error
+from autoconv.autodiff.cotangents import is_differentiable, missing_gradient_error
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ListType, ResourceType
 from autoconv.hooks import Hook
 from autoconv.ops.record import NoGradient, Op
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.recording.activity import tape_started
+from autoconv.runtime.recording.activity import count_tape
 
 Pull = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -56,27 +56,27 @@ class Recorder:
         self.variables: dict[int, Any] = {}
         self._lost = False
         self._dependent: dict[int, Any] = {}
-        self._stand_ins: dict[int, tuple[Any, Any]] = {}
-        self._unread_stand_ins: set[int] = set()  # stand-in tensors that no recorded op has read yet
+        self._substitutes: dict[int, tuple[Any, Any]] = {}
+        self._unread_substitutes: set[int] = set()  # stand-in tensors that no recorded op has read yet
         self._watched_in_graph: list[Value] = []
         self.graph_values: dict[Value, bool] = {}  # whether values of graphs being recorded depend on watched ones
 
-    def stand_in(self, array: TensorLike, tensor: TensorLike) -> None:
+    def substitute(self, array: TensorLike, tensor: TensorLike) -> None:
         """Follow `tensor` in place of `array`, for a function called with the array."""
-        self._stand_ins[id(array)] = array, tensor
-        self._unread_stand_ins.add(id(tensor))
+        self._substitutes[id(array)] = array, tensor
+        self._unread_substitutes.add(id(tensor))
 
     @property
     def lost(self) -> bool:
-        return self._lost or bool(self._unread_stand_ins)
+        return self._lost or bool(self._unread_substitutes)
 
-    def lose(self) -> None:
+    def mark_lost(self) -> None:
         """Note that a followed value is converted to a Python number or NumPy array."""
         self._lost = True
 
-    def standing_in(self, array: TensorLike) -> Any:
+    def substitute_for(self, array: TensorLike) -> Any:
         """Return the tensor followed in place of `array`, or None."""
-        return self._stand_ins.get(id(array), (None, None))[1]
+        return self._substitutes.get(id(array), (None, None))[1]
 
     def watch(self, value: object) -> None:
         self._dependent[id(value)] = value
@@ -97,9 +97,9 @@ class Recorder:
         """Keep an entry that depends on a followed value, and follow its results."""
         if any(id(value) in self._dependent for value in entry.inputs):
             self.entries.append(entry)
-            self._unread_stand_ins.difference_update(map(id, entry.inputs))
+            self._unread_substitutes.difference_update(map(id, entry.inputs))
             for result in entry.results:
-                if hasattr(result, "type") and carries(result.type):
+                if hasattr(result, "type") and is_differentiable(result.type):
                     self._dependent[id(result)] = result
 
     def forget(self) -> None:
@@ -123,13 +123,13 @@ def active() -> tuple[Recorder, ...]:
 def start(recorder: Recorder) -> None:
     if recorder not in _ACTIVE.recorders:
         _ACTIVE.recorders = (*_ACTIVE.recorders, recorder)
-        tape_started()
+        count_tape()
 
 
 def stop(recorder: Recorder) -> None:
     if recorder in _ACTIVE.recorders:
         _ACTIVE.recorders = tuple(r for r in _ACTIVE.recorders if r is not recorder)
-        tape_started(-1)
+        count_tape(-1)
 
 
 @contextmanager
@@ -150,7 +150,7 @@ def follows(values: Sequence[Any]) -> list[bool]:
 
 def tensor_for(array: TensorLike) -> Any:
     """Return the tensor that active recorders follow in place of the array, or None."""
-    return next((t for r in reversed(_ACTIVE.recorders) if (t := r.standing_in(array)) is not None), None)
+    return next((t for r in reversed(_ACTIVE.recorders) if (t := r.substitute_for(array)) is not None), None)
 
 
 def note(entry: Entry) -> None:
@@ -162,7 +162,7 @@ def note_leaving(value: object) -> None:
     """Note that a tensor was converted to a number or an array, which recorders cannot follow."""
     for recorder in _ACTIVE.recorders:
         if recorder.follows(value):
-            recorder.lose()
+            recorder.mark_lost()
 
 
 def note_variable(variable: Any) -> None:

@@ -27,8 +27,8 @@ def present(error: BaseException) -> None:
     An error raised by a graph gets entries for the traced lines. An error of this package without a place gets the
     innermost line. A bare `raise` after this call adds no entry for the calling function.
     """
-    for each in walk_links(error):
-        _present(each)
+    for linked_error in walk_links(error):
+        _present(linked_error)
 
 
 def hide(error: BaseException) -> None:
@@ -37,7 +37,7 @@ def hide(error: BaseException) -> None:
     Errors during a trace are left alone: they are presented where the trace was started.
     """
     if current_region() is None:
-        error.__traceback__ = _chain(_users(error.__traceback__))
+        error.__traceback__ = _link_entries(_user_entries(error.__traceback__))
 
 
 def present_errors(function: Callable[..., Any]) -> Any:
@@ -68,11 +68,11 @@ def show_caught(error: BaseException, callers: int) -> None:
     It starts with the function of the `try`, as in Python: the `callers` of that function in the graph are left out.
     The same holds for causes and contexts.
     """
-    for each in walk_links(error):
-        spans = _take_spans(each)
+    for linked_error in walk_links(error):
+        spans = _take_spans(linked_error)
         if spans:
             entries = [entry for span in reversed(spans) for entry in _entries_of(span)][callers:]
-            each.__traceback__ = _chain([*entries, *_users(each.__traceback__)])
+            linked_error.__traceback__ = _link_entries([*entries, *_user_entries(linked_error.__traceback__)])
 
 
 show_by(show_caught)
@@ -83,12 +83,12 @@ def walk_links(error: BaseException) -> Iterator[BaseException]:
     waiting: list[BaseException | None] = [error]
     seen: set[int] = set()
     while waiting:
-        each = waiting.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            waiting += [each.__cause__, each.__context__]
-            waiting += each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        current = waiting.pop()
+        if current is not None and id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting += [current.__cause__, current.__context__]
+            waiting += current.exceptions if isinstance(current, BaseExceptionGroup) else ()
 
 
 _PRESENTED: dict[Callable[..., Any], Any] = {}
@@ -115,7 +115,7 @@ def _with_name(function: Callable[..., Any], module: str, name: str) -> Any:
     return result
 
 
-def presented_methods(cls: Class) -> Class:
+def present_methods(cls: Class) -> Class:
     """Wrap the public methods of the class with `present_errors`."""
     for name, value in vars(cls).copy().items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
@@ -127,7 +127,7 @@ def _present_once(function: Callable[..., Any]) -> Any:
     return function if getattr(function, "__autoconv_presented__", False) else present_errors(function)
 
 
-def at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
+def place_at_definition(error: BaseException, function: Callable[..., Any]) -> BaseException:
     """Mark the error to be presented as raised at the definition of the function."""
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     if code is not None:
@@ -138,12 +138,12 @@ def at_definition(error: BaseException, function: Callable[..., Any]) -> BaseExc
     return error
 
 
-def place_in(function: Any, error: BaseException) -> Place | None:
+def find_place(function: Any, error: BaseException) -> Place | None:
     """Return the place in a function or its callees where an error was raised; else the place of its definition."""
-    entries = _users(error.__traceback__)
+    entries = _user_entries(error.__traceback__)
     if not entries:
-        present(at_definition(error, function))
-        entries = _users(error.__traceback__)
+        present(place_at_definition(error, function))
+        entries = _user_entries(error.__traceback__)
     written = [entry for entry in entries if entry.tb_frame.f_code.co_filename != _GENERATED] or entries
     last = span_of([(written[-1].tb_frame.f_code, written[-1].tb_lasti)]) if written else None
     return place_of(last) if last is not None else None
@@ -154,13 +154,13 @@ _DEFINITION = re.compile(r"\s*(async\s+)?def\b|.*\blambda\b")
 
 
 def _present(error: BaseException) -> None:
-    is_own = _from_package(error.__traceback__)
+    is_own = _is_from_package(error.__traceback__)
     entries = [entry for span in reversed(_take_spans(error)) for entry in _entries_of(span)]
-    entries += _users(error.__traceback__)
+    entries += _user_entries(error.__traceback__)
     if isinstance(error, AutoconvError) and error.place is None and entries:
         last = span_of([(entries[-1].tb_frame.f_code, entries[-1].tb_lasti)])
         error.place = place_of(last) if last is not None else None
-    error.__traceback__ = _chain(entries)
+    error.__traceback__ = _link_entries(entries)
     if current_region() is None:
         _remove_marks(error)
     elif is_own:
@@ -173,7 +173,7 @@ def _remove_marks(error: BaseException) -> None:
         del error.__dict__[name]
 
 
-def _from_package(trace: TracebackType | None) -> bool:
+def _is_from_package(trace: TracebackType | None) -> bool:
     """Return whether the error was raised in this package, not in user's code called from it."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -182,7 +182,7 @@ def _from_package(trace: TracebackType | None) -> bool:
 
 def is_our_error(error: BaseException) -> bool:
     """Return whether this package raised the error; `present` records it, as it removes the frames."""
-    return "_autoconv_raised_by_us" in error.__dict__ or _from_package(error.__traceback__)
+    return "_autoconv_raised_by_us" in error.__dict__ or _is_from_package(error.__traceback__)
 
 
 def _take_spans(error: BaseException) -> list[Span]:
@@ -191,14 +191,14 @@ def _take_spans(error: BaseException) -> list[Span]:
     return spans
 
 
-def _users(trace: TracebackType | None) -> list[TracebackType]:
+def _user_entries(trace: TracebackType | None) -> list[TracebackType]:
     """Return the user's entries, outermost first; a region function replaces its enclosing function."""
-    every: list[TracebackType] = []
+    all_entries: list[TracebackType] = []
     while trace is not None:
-        every.append(trace)
+        all_entries.append(trace)
         trace = trace.tb_next
     entries: list[TracebackType] = []
-    for entry, is_users in zip(every, user_frames([entry.tb_frame.f_code for entry in every]), strict=True):
+    for entry, is_users in zip(all_entries, user_frames([entry.tb_frame.f_code for entry in all_entries]), strict=True):
         if is_users:
             code = entry.tb_frame.f_code
             if is_region(code) and entries and entries[-1].tb_frame.f_code.co_name == code.co_name:
@@ -207,7 +207,7 @@ def _users(trace: TracebackType | None) -> list[TracebackType]:
     return entries
 
 
-def _chain(entries: list[TracebackType]) -> TracebackType | None:
+def _link_entries(entries: list[TracebackType]) -> TracebackType | None:
     result: TracebackType | None = None
     for entry in reversed(entries):
         result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
@@ -219,7 +219,7 @@ def _entries_of(span: Span) -> list[TracebackType]:
     entries: list[TracebackType] = []
     current: Span | None = span
     while current is not None:
-        frame, instruction = _frame_of(_raising(current))
+        frame, instruction = _frame_of(_raising_code(current))
         entries.append(TracebackType(None, frame, instruction, current.line))
         current = current.caller
     return entries[::-1]
@@ -237,7 +237,7 @@ def _frame_of(code: CodeType) -> tuple[FrameType, int]:
 
 
 @functools.lru_cache(1024)
-def _raising(span: Span) -> CodeType:
+def _raising_code(span: Span) -> CodeType:
     """Compile code with the span's file and function name that raises at the span's position."""
     tree = ast.parse("raise RuntimeError")
     last = max(span.end_line, span.line)
@@ -245,12 +245,12 @@ def _raising(span: Span) -> CodeType:
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr)):
             node.lineno, node.end_lineno = span.line, last
-            node.col_offset = _bytes(span.file, span.line, span.column) if has_columns else -1
-            node.end_col_offset = _bytes(span.file, last, span.end_column) if has_columns else -1
+            node.col_offset = _byte_offset(span.file, span.line, span.column) if has_columns else -1
+            node.end_col_offset = _byte_offset(span.file, last, span.end_column) if has_columns else -1
     name = span.function or "<module>"
     return compile(tree, span.file, "exec", dont_inherit=True).replace(co_name=name, co_qualname=name)
 
 
-def _bytes(file: str, line: int, column: int) -> int:
+def _byte_offset(file: str, line: int, column: int) -> int:
     """Convert a column from characters counted from 1 to bytes counted from 0, as code objects count."""
     return len(linecache.getline(file, line).ljust(column)[: column - 1].encode())

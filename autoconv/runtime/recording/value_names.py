@@ -8,26 +8,26 @@ from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.runtime.support.spans import place_of
 
-_SHOWN = {op: one.name for one in ARITHMETIC for op in (one.typed, one.number)}
+_DISPLAY_NAMES = {op: one.name for one in ARITHMETIC for op in (one.typed, one.number)}
 
 
 def display_name(op_name: str) -> str:
     """Return the name of an op's nodes in printed tensors: TensorFlow's name."""
-    return _SHOWN.get(op_name) or OPS[op_name].graphdef
+    return _DISPLAY_NAMES.get(op_name) or OPS[op_name].graphdef
 
 
-def out_of_scope(value: Value, graph: Graph | None = None) -> str:
+def scope_message(value: Value, graph: Graph | None = None) -> str:
     """Return the error message for a value used in that graph, or where ops run eagerly."""
-    here = "here, where ops run at once" if graph is None else _scope(graph)
+    place_of_use = "here, where ops run at once" if graph is None else _scope_text(graph)
     return (
-        f"{_as_printed(value)} is out of scope and cannot be used here. "
+        f"{_tensor_text(value)} is out of scope and cannot be used here. "
         f"Use return values, explicit Python locals or autoconv collections to access it.{definition_text(value)}"
-        f"The tensor cannot be accessed from {here}, because it was defined in {_scope(value.graph)}, "
+        f"The tensor cannot be accessed from {place_of_use}, because it was defined in {_scope_text(value.graph)}, "
         "which is out of scope."
     )
 
 
-def _as_printed(value: Value) -> str:
+def _tensor_text(value: Value) -> str:
     """Return the value as its tensor is printed."""
     if not isinstance(value.type, TensorType):
         return f"<{value.full_name}: {value.type}>"
@@ -51,5 +51,5 @@ _SCOPES = {
 }  # fmt: skip
 
 
-def _scope(graph: Graph) -> str:
+def _scope_text(graph: Graph) -> str:
     return _SCOPES.get(graph.name, repr(graph.name))

@@ -14,10 +14,10 @@ from typing import Any
 
 from autoconv.runtime.support.structure import ATOMS
 
-MOST_EXAMINED = 10_000  # objects
+MAX_EXAMINED = 10_000  # objects
 
 
-def hooked_class(values: Iterable[Any], most: int = MOST_EXAMINED) -> type | None:
+def hooked_class(values: Iterable[Any], limit: int = MAX_EXAMINED) -> type | None:
     """Return the class of the first object with such a hook that the values lead to; None if there is none.
 
     The search ends after that many objects. It enters containers, objects, bound methods and partial functions.
@@ -31,7 +31,7 @@ def hooked_class(values: Iterable[Any], most: int = MOST_EXAMINED) -> type | Non
                 continue
             if hooks_attributes(kind):
                 return kind
-            if len(seen) == most:
+            if len(seen) == limit:
                 return None
             seen.add(id(value))
             pending.append(_parts(value, kind))
@@ -54,7 +54,7 @@ _HOOKED: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
 def _parts(value: Any, kind: type) -> tuple[Any, ...]:
     """Return the objects that a value consists of."""
     if issubclass(kind, (list, tuple, set, frozenset)):
-        base: Any = next(one for one in (list, tuple, set, frozenset) if issubclass(kind, one))
+        base: Any = next(base_type for base_type in (list, tuple, set, frozenset) if issubclass(kind, base_type))
         return tuple(base.__iter__(value))
     if issubclass(kind, dict):
         return (*dict.keys(value), *dict.values(value))
@@ -71,27 +71,27 @@ def _attribute_values(value: Any, kind: type) -> Iterator[Any]:
     """Iterate over the values of an object's own attributes."""
     for slot in _slots_of(kind):
         try:
-            values_of_slots = slot.__get__(value, kind)
+            value_of_slot = slot.__get__(value, kind)
         except AttributeError:  # the slot is empty
             continue
         if type(slot) is types.GetSetDescriptorType:
-            yield from tuple(values_of_slots.values())
+            yield from tuple(value_of_slot.values())
         else:
-            yield values_of_slots
+            yield value_of_slot
 
 
 def _slots_of(kind: type) -> tuple[Any, ...]:
     """Return the slots of a class, with that of the `__dict__` of its objects."""
-    result = _PLACES.get(kind)
+    result = _SLOTS.get(kind)
     if result is None:
         bases = [type.__getattribute__(base, "__dict__") for base in type.__getattribute__(kind, "__mro__")]
         slots = [slot for base in bases if "__slots__" in base for slot in base.values()]
         slots = [slot for slot in slots if type(slot) is types.MemberDescriptorType]
         slots += [base["__dict__"] for base in bases if type(base.get("__dict__")) is types.GetSetDescriptorType]
-        result = _PLACES[kind] = tuple(slots)
+        result = _SLOTS[kind] = tuple(slots)
     return result
 
 
-_PLACES: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
+_SLOTS: weakref.WeakKeyDictionary[type, tuple[Any, ...]] = weakref.WeakKeyDictionary()
 
-__all__ = ["MOST_EXAMINED", "hooked_class", "hooks_attributes"]
+__all__ = ["MAX_EXAMINED", "hooked_class", "hooks_attributes"]

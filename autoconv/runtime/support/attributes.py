@@ -58,7 +58,7 @@ def has_attributes(value: object) -> bool:
     return dict_of(value) is not None or bool(slots_of(type(value)))
 
 
-def give_attributes(value: object, attributes: dict[str, Any]) -> None:
+def set_attributes(value: object, attributes: dict[str, Any]) -> None:
     """Set the attributes of a new object, in its slots where it has a slot of the name."""
     slots = dict(slots_of(type(value)))
     for name in slots.keys() & attributes.keys():

@@ -23,18 +23,18 @@ def merges_mapping(frame: Any) -> bool:
 _IN_PLACE = range(13, 26)  # arguments of BINARY_OP
 
 _SYMBOLS = {one.symbol: one.name for one in COMPARISONS if one.name not in ("eq", "ne")}
-_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
+_COMPARE_SHIFT = 0 if sys.version_info < (3, 12) else 4 if sys.version_info < (3, 13) else 5
 
 
-def compares_by(frame: Any) -> str:
+def comparison_of(frame: Any) -> str:
     """Return the comparison made by the frame's current instruction; "" for other instructions."""
     code, position = frame.f_code.co_code, frame.f_lasti
     if opcode.opname[code[position]] != "COMPARE_OP":
         return ""
-    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _SHIFT], "")
+    return _SYMBOLS.get(opcode.cmp_op[code[position + 1] >> _COMPARE_SHIFT], "")
 
 
-def names_unpacked(frame: Any) -> tuple[int, int] | None:
+def unpack_counts(frame: Any) -> tuple[int, int] | None:
     """Return (number of unpacking targets, position of the starred one or -1); None where the frame does not unpack."""
     code = frame.f_code.co_code
     position = frame.f_lasti

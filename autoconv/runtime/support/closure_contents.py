@@ -21,7 +21,7 @@ class BoundSymbolicMethod:
     __autoconv_function__ = True
 
 
-_MADE_BY = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
+_CAPTURING_TYPES = (FunctionType, MethodType, functools.partial, slice, type, BoundSymbolicMethod)
 
 
 def is_nested_function(value: object) -> bool:
@@ -31,20 +31,20 @@ def is_nested_function(value: object) -> bool:
     return isinstance(value, FunctionType) and "<locals>" in value.__qualname__
 
 
-def captures_any(value: object, is_late: Callable[[Any], bool]) -> bool:
-    """Return whether a function, method, partial, slice or class captures, at any depth, a value with `is_late`.
+def captures_any(value: object, matches: Callable[[Any], bool]) -> bool:
+    """Return whether a function, method, partial, slice or class captures, at any depth, a value with `matches`.
 
     False for values of other kinds.
     """
-    return isinstance(value, _MADE_BY) and _reaches(value, is_late, {id(value)})
+    return isinstance(value, _CAPTURING_TYPES) and _reaches(value, matches, {id(value)})
 
 
-def _reaches(value: object, is_late: Callable[[Any], bool], seen: set[int]) -> bool:
+def _reaches(value: object, matches: Callable[[Any], bool], seen: set[int]) -> bool:
     for part in _parts(value):
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if is_late(part) or _reaches(part, is_late, seen):
+        if matches(part) or _reaches(part, matches, seen):
             return True
     return False
 

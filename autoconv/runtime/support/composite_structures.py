@@ -10,12 +10,12 @@ from autoconv.runtime.support.structure import Template, flatten
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite_spec, part_specs
 
 
-def with_spec(template: Template | None, spec: TypeSpec) -> Template | None:
+def replace_spec(template: Template | None, spec: TypeSpec) -> Template | None:
     """Return the template of a composite with another spec, such as one with open sizes."""
     if template is None or not isinstance(template.kind, TypeSpec):
         return template
     children = zip(template.children, part_specs(spec), strict=True)
-    return replace(template, kind=spec, children=tuple(with_spec(child, inner) for child, inner in children))
+    return replace(template, kind=spec, children=tuple(replace_spec(child, inner) for child, inner in children))
 
 
 def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
@@ -27,13 +27,13 @@ def leaf_specs(template: Template | None, spec: Any = None) -> Iterator[Any]:
         yield spec
         return
     if isinstance(template.kind, TypeSpec):
-        inner = part_specs(template.kind)
+        inner_specs = part_specs(template.kind)
     elif isinstance(spec, (dict, list, tuple)):
-        inner = [spec[key] for key in template.keys] if template.keys is not None else list(spec)  # type: ignore[call-overload]
+        inner_specs = [spec[key] for key in template.keys] if template.keys is not None else list(spec)  # type: ignore[call-overload]
     else:
-        inner = [None] * len(template.children)
-    for child, one in zip(template.children, inner, strict=True):
-        yield from leaf_specs(child, one)
+        inner_specs = [None] * len(template.children)
+    for child, inner_spec in zip(template.children, inner_specs, strict=True):
+        yield from leaf_specs(child, inner_spec)
 
 
 def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list[Any], Template | None]:
@@ -47,13 +47,13 @@ def expand_specs(leaves: Sequence[Any], template: Template | None) -> tuple[list
 
 def spec_parts(spec: TypeSpec) -> tuple[list[Any], Template]:
     """Return the specs of the tensors in composites with this spec, and the template of these composites."""
-    leaves_found: list[Any] = []
+    all_leaves: list[Any] = []
     children = []
     for part in part_specs(spec):
         leaves, template = expand_specs(*flatten(part))
-        leaves_found += leaves
+        all_leaves += leaves
         children.append(template)
-    return leaves_found, Template(spec, None, tuple(children))
+    return all_leaves, Template(spec, None, tuple(children))
 
 
 def contains_composite(template: Template | None) -> bool:
@@ -70,11 +70,11 @@ def replace_leaves(template: Template | None, replacements: Iterator[Template | 
     return replace(template, children=tuple(replace_leaves(child, replacements) for child in template.children))
 
 
-def without_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
+def collapse_composites(template: Template | None, leaves: Iterator[Any]) -> tuple[list[Any], Template | None]:
     """Return the leaves and the template in which each composite is one leaf, its spec."""
     if template is None:
         return [next(leaves)], None
-    parts = [without_composites(child, leaves) for child in template.children]
+    parts = [collapse_composites(child, leaves) for child in template.children]
     if isinstance(template.kind, TypeSpec):
         return [template.kind], None
     inner = [leaf for part, _ in parts for leaf in part]
@@ -88,13 +88,13 @@ def is_narrower_template(narrow: Template | None, wide: Template | None) -> bool
     if narrow is None or wide is None or len(narrow.children) != len(wide.children) or narrow.keys != wide.keys:
         return False
     if isinstance(narrow.kind, TypeSpec) and isinstance(wide.kind, TypeSpec):
-        same = narrow.kind.is_subtype_of(wide.kind)
+        is_kind_narrower = narrow.kind.is_subtype_of(wide.kind)
     else:
-        same = narrow.kind is wide.kind
-    return same and all(map(is_narrower_template, narrow.children, wide.children))
+        is_kind_narrower = narrow.kind is wide.kind
+    return is_kind_narrower and all(map(is_narrower_template, narrow.children, wide.children))
 
 
-def joined_template(first: Template | None, second: Template | None) -> Template | None:
+def join_templates(first: Template | None, second: Template | None) -> Template | None:
     """Return the template with the common specs of the composites in both; raises ValueError where they differ."""
     if first == second:
         return first
@@ -106,4 +106,4 @@ def joined_template(first: Template | None, second: Template | None) -> Template
         kind = first.kind
     else:
         raise ValueError("the structures differ")
-    return replace(first, kind=kind, children=tuple(map(joined_template, first.children, second.children)))
+    return replace(first, kind=kind, children=tuple(map(join_templates, first.children, second.children)))

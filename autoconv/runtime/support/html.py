@@ -33,10 +33,10 @@ def _row(table: np.ndarray, row: int | None) -> list[str]:
     return [f"<td>{'…' if column is None else _cell(table[row, column])}</td>" for column in columns]
 
 
-def _shown_rows(count: int, most: int) -> list[int | None]:
-    if count <= most:
+def _shown_rows(count: int, limit: int) -> list[int | None]:
+    if count <= limit:
         return list(range(count))
-    half = most // 2
+    half = limit // 2
     return [*range(half), None, *range(count - half, count)]
 
 

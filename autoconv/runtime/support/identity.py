@@ -19,10 +19,10 @@ _SCALARS = _NO_FLOATS | {"float"}
 _COMPARING = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _BY_KEY = frozenset({"getitem", "setitem", "delitem", "contains"})
 # These compare all of their operands' items.
-_WHOLE = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
+_COMPARING_ITEMS = frozenset({"set", "frozenset", "dict", "sorted", "min", "max", "collections.Counter",
                     "collections.OrderedDict"})  # fmt: skip
 _METHODS_BY_KEY = frozenset({"index", "count", "remove", "get", "pop", "setdefault", "add", "discard"})
-_METHODS_WHOLE = frozenset(
+_METHODS_COMPARING_ITEMS = frozenset(
     {
         "sort", "update", "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset",
         "isdisjoint", "intersection_update", "difference_update", "symmetric_difference_update", "fromkeys",
@@ -38,7 +38,9 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
         return any(kind not in _NO_FLOATS for kind in keys)
     if op == "object_method":
         name = attributes["name"]
-        return name in _METHODS_WHOLE or (name in _METHODS_BY_KEY and any(k not in _NO_FLOATS for k in kinds[1:2]))
+        return name in _METHODS_COMPARING_ITEMS or (
+            name in _METHODS_BY_KEY and any(k not in _NO_FLOATS for k in kinds[1:2])
+        )
     if op != "object_apply":
         return False
     name = attributes["function"]
@@ -46,10 +48,10 @@ def compares_identity(op: str, inputs: Sequence[Value], attributes: Any) -> bool
         return not _SCALARS.intersection(kinds)
     if name in _BY_KEY:
         return kinds[1] not in _NO_FLOATS and not (kinds[0] in ("list", "tuple", "str") and name != "contains")
-    return name in _WHOLE or name.startswith(("heapq.", "bisect."))
+    return name in _COMPARING_ITEMS or name.startswith(("heapq.", "bisect."))
 
 
-def refuse_nans(graph: Graph) -> None:
+def insert_nan_checks(graph: Graph) -> None:
     """Insert a NaN check wherever a float becomes an object of the graph."""
     nodes = list(graph.walk())
     for node in nodes:
@@ -65,4 +67,4 @@ def refuse_nans(graph: Graph) -> None:
 
 IDENTIFIED = "identified"  # the `how` attribute of a box with a NaN check
 
-__all__ = ["IDENTIFIED", "refuse_nans", "compares_identity"]
+__all__ = ["IDENTIFIED", "insert_nan_checks", "compares_identity"]

@@ -28,7 +28,7 @@ def log(kind: str, text: str) -> None:
         sys.stderr.write("".join(f"[autoconv {kind}] {line}\n" for line in text.splitlines()))
 
 
-def tell(text: str) -> None:
+def log_verbose(text: str) -> None:
     """Write verbose output to the logger, or to standard error where the logger has no handler."""
     if _LOGGER.isEnabledFor(logging.INFO) and _LOGGER.hasHandlers():
         _LOGGER.info(text)

@@ -32,18 +32,18 @@ _CALL_THUNKS = tuple(
 )
 
 # The functions that start a trace, or the graph of a recursive function: frames outside them are not part of it.
-_STARTS = ("trace_function", "trace_recursion")
-_KNOWN_LIMIT = 20_000  # spans in the table, before it is cleared
-_STACKS_LIMIT = 2_000  # stacks in the table, before it is cleared
-_DEPTH_LIMIT = 150  # frames of a span's chain of callers
+_START_FUNCTIONS = ("trace_function", "trace_recursion")
+_MAX_SPANS = 20_000  # spans in the table, before it is cleared
+_MAX_STACKS = 2_000  # stacks in the table, before it is cleared
+_MAX_DEPTH = 150  # frames of a span's chain of callers
 
 _find_columns: Callable[[CodeType, int, int], tuple[int, int] | None] | None = None
 
 Position = tuple[CodeType, int]
 # Spans by (id of code, instruction, id of the caller's span); code and caller are kept alive, so ids stay unique.
-_known: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
-_plain: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span
-_users: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `user_frames` by the ids of the codes
+_spans: dict[tuple[int, int, int], tuple[CodeType, Span | None, Span]] = {}
+_plain_spans: dict[int, tuple[Span, Span]] = {}  # `as_plain` by the id of the span
+_user_flags: dict[tuple[int, ...], tuple[list[CodeType], list[bool]]] = {}  # `user_frames` by the ids of the codes
 
 
 def current_span(plain: bool = False) -> Span | None:
@@ -59,9 +59,9 @@ def as_plain(span: Span) -> Span:
     """Return the span of errors that are those of plain Python or NumPy."""
     if span.plain:
         return span
-    plain_span = _plain.get(id(span))
+    plain_span = _plain_spans.get(id(span))
     if plain_span is None:
-        plain_span = _plain[id(span)] = span, replace(span, plain=True)
+        plain_span = _plain_spans[id(span)] = span, replace(span, plain=True)
     return plain_span[1]
 
 
@@ -70,24 +70,24 @@ def span_of(positions: Iterable[Position]) -> Span | None:
     span: Span | None = None
     for code, instruction in reversed(list(_without_regions(positions))):
         key = id(code), instruction, id(span)
-        known = _known.get(key)
-        if known is None:
-            known = _known[key] = code, span, _span_at(code, instruction, span)
-        span = known[2]
-    if len(_known) > _KNOWN_LIMIT:
-        _known.clear()
-        _plain.clear()
+        entry = _spans.get(key)
+        if entry is None:
+            entry = _spans[key] = code, span, _span_at(code, instruction, span)
+        span = entry[2]
+    if len(_spans) > _MAX_SPANS:
+        _spans.clear()
+        _plain_spans.clear()
     return span
 
 
 def span_of_error(error: BaseException) -> Span | None:
     """Return the span where the user's code raised an error that was caught here, with its callers."""
-    entries = list(_entries(error.__traceback__))
+    entries = list(_walk_traceback(error.__traceback__))
     users = user_frames([entry.tb_frame.f_code for entry in entries])
     raised = [(e.tb_frame.f_code, e.tb_lasti) for e, is_users in zip(entries, users, strict=True) if is_users]
     # A function whose handler is running is in the traceback already.
-    passed = {id(entry.tb_frame) for entry in entries}
-    return span_of((*reversed(raised), *_positions(sys._getframe(1), passed)))
+    frames_in_traceback = {id(entry.tb_frame) for entry in entries}
+    return span_of((*reversed(raised), *_positions(sys._getframe(1), frames_in_traceback)))
 
 
 def user_frame() -> FrameType | None:
@@ -105,13 +105,13 @@ def depth_of_level(level: int) -> int:
         frames.append(frame)
         frame = frame.f_back
     users = reversed(user_frames([frame.f_code for frame in reversed(frames)]))
-    counted, inside = 0, False
+    level_reached, inside = 0, False
     for depth, (frame, is_users) in enumerate(zip(frames, users, strict=True), 1):
         if not is_users:
             continue
         if not inside:
-            counted += 1
-            if counted == level:
+            level_reached += 1
+            if level_reached == level:
                 return depth
         inside = is_region(frame.f_code)
     return len(frames) + level
@@ -138,27 +138,27 @@ def is_own_file(filename: str) -> bool:
 def user_frames(codes: Sequence[CodeType]) -> list[bool]:
     """Return which frames, outermost first, are the user's: not of this package, nor of a library called by it."""
     result: list[bool] = []
-    hidden, before = False, ""
+    hidden, caller_file = False, ""
     for code in codes:
         file = code.co_filename
-        kind = _KINDS.get(file) or _KINDS.setdefault(file, _kind(file))
-        thunk = code.co_name == "<lambda>" and before in _CALL_THUNKS and not is_region(code)
+        kind = _KINDS.get(file) or _KINDS.setdefault(file, _classify_file(file))
+        thunk = code.co_name == "<lambda>" and caller_file in _CALL_THUNKS and not is_region(code)
         hidden = kind == "own" or thunk or (hidden and kind == "library")
         result.append(not hidden)
-        before = file
+        caller_file = file
     return result
 
 
 _KINDS: dict[str, str] = {}
 
 
-def count_as_users(filename: str) -> None:
+def mark_user_file(filename: str) -> None:
     """Treat the code of a converted file as the user's, whatever its path."""
     _KINDS[filename] = "user"
-    _users.clear()
+    _user_flags.clear()
 
 
-def _kind(filename: str) -> str:
+def _classify_file(filename: str) -> str:
     """Classify a file: "own", "library" (Python's own and NumPy), or "user"."""
     if is_own_file(filename):
         return "own"
@@ -172,32 +172,32 @@ def is_region(code: CodeType) -> bool:
     return code.co_qualname.endswith(REGION)
 
 
-def _positions(frame: FrameType | None, left_out: Collection[int] = ()) -> list[Position]:
+def _positions(frame: FrameType | None, skipped: Collection[int] = ()) -> list[Position]:
     """Return the user's frames, innermost first, up to the start of the trace or the depth limit.
 
-    `left_out` holds ids of frames to skip.
+    `skipped` holds ids of frames to skip.
     """
     positions: list[Position] = []
-    while frame is not None and len(positions) < _DEPTH_LIMIT:
+    while frame is not None and len(positions) < _MAX_DEPTH:
         code = frame.f_code
-        if code.co_name in _STARTS and is_start(code):
+        if code.co_name in _START_FUNCTIONS and is_start_of_trace(code):
             break
-        if not left_out or id(frame) not in left_out:
+        if not skipped or id(frame) not in skipped:
             positions.append((code, frame.f_lasti))
         frame = frame.f_back
     frames = tuple([id(position[0]) for position in positions])
-    known = _users.get(frames)
-    if known is None:
-        if len(_users) > _STACKS_LIMIT:
-            _users.clear()
+    entry = _user_flags.get(frames)
+    if entry is None:
+        if len(_user_flags) > _MAX_STACKS:
+            _user_flags.clear()
         codes = [position[0] for position in positions]
-        known = _users[frames] = codes, user_frames(codes[::-1])[::-1]
-    return list(itertools.compress(positions, known[1]))
+        entry = _user_flags[frames] = codes, user_frames(codes[::-1])[::-1]
+    return list(itertools.compress(positions, entry[1]))
 
 
-def is_start(code: CodeType) -> bool:
+def is_start_of_trace(code: CodeType) -> bool:
     """Return whether the code starts a trace, or the graph of a recursive function."""
-    return code.co_name in _STARTS and is_own_file(code.co_filename)
+    return code.co_name in _START_FUNCTIONS and is_own_file(code.co_filename)
 
 
 def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
@@ -211,14 +211,14 @@ def _without_regions(positions: Iterable[Position]) -> Iterator[Position]:
             inside = False
 
 
-def find_columns_by(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
+def register_column_finder(find: Callable[[CodeType, int, int], tuple[int, int] | None]) -> None:
     """Register `find(code, instruction, line)`, which returns (column, last column) where a line table has none."""
     global _find_columns
     _find_columns = find
 
 
 def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
-    line, end_line, column, end_column = position_in(code, instruction)
+    line, end_line, column, end_column = source_position(code, instruction)
     if line and column is None and _find_columns is not None and instruction >= 0:
         columns = _find_columns(code, instruction, line)
         if columns is not None:
@@ -227,27 +227,27 @@ def _span_at(code: CodeType, instruction: int, caller: Span | None) -> Span:
         code.co_filename,
         line or code.co_firstlineno,
         code.co_name,
-        0 if column is None else _characters(code, line, column) + 1,
+        0 if column is None else _character_offset(code, line, column) + 1,
         end_line or 0 if column is not None else 0,
-        0 if end_column is None or column is None else _characters(code, end_line, end_column) + 1,
+        0 if end_column is None or column is None else _character_offset(code, end_line, end_column) + 1,
         caller,
     )
 
 
-def position_in(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
+def source_position(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
     """Return (line, last line, column, last column) of an instruction; columns count bytes from 0."""
     if instruction < 0:
         return code.co_firstlineno, None, None, None
     return next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
 
 
-def _characters(code: CodeType, line: int | None, offset: int) -> int:
+def _character_offset(code: CodeType, line: int | None, offset: int) -> int:
     """Convert a column from bytes of UTF-8, as code objects count them, to characters."""
     text = linecache.getline(code.co_filename, line or 0)
     return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))
 
 
-def _entries(trace: TracebackType | None) -> Iterator[TracebackType]:
+def _walk_traceback(trace: TracebackType | None) -> Iterator[TracebackType]:
     while trace is not None:
         yield trace
         trace = trace.tb_next

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.runtime.support import type_spec
-from autoconv.runtime.support.attributes import attributes_of, give_attributes, is_in_graph, slots_of
+from autoconv.runtime.support.attributes import attributes_of, is_in_graph, set_attributes, slots_of
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.type_spec import TypeSpec, from_parts, is_composite, parts_of
 
@@ -88,12 +88,12 @@ def is_structure(value: object) -> bool:
         return True
     if plain_kind(value) in _PLAIN:  # but a container in the graph is a leaf
         return getattr(value, "_heap", None) is None and getattr(value, "_items", None) is None
-    is_one = (
+    is_candidate = (
         (isinstance(value, tuple) and not hasattr(kind, "__autoconv_whole__"))
-        or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _rebuildable(kind))
+        or (isinstance(value, (list, dict)) and kind.__module__ != "builtins" and _is_rebuildable(kind))
         or _is_pytree_dataclass(kind)
     )
-    return is_one and not is_in_graph(value)
+    return is_candidate and not is_in_graph(value)
 
 
 def plain_kind(structure: object) -> type:
@@ -102,7 +102,7 @@ def plain_kind(structure: object) -> type:
     return getattr(kind, "__autoconv_plain__", kind)
 
 
-def form_of(structure: object) -> Any:
+def structure_form(structure: object) -> Any:
     """Return what rebuilds a structure of its parts: the spec of a composite tensor, else the class."""
     return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_kind(structure)
 
@@ -116,7 +116,7 @@ _PLAIN = frozenset({list, tuple, dict})
 ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
-def loses_on_rebuild(value: Any) -> bool:
+def loses_state(value: Any) -> bool:
     """Return whether flattening and rebuilding would lose something.
 
     Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
@@ -128,8 +128,8 @@ def loses_on_rebuild(value: Any) -> bool:
         return kind is dict and not all(map(_is_known_key, value))
     if not (kind.__dictoffset__ or slots_of(kind)) or not is_structure(value):
         return False
-    more = attributes_of(value).keys() - set(fields_of(kind))
-    return not all(name.startswith("__autoconv") for name in more)
+    extra_names = attributes_of(value).keys() - set(fields_of(kind))
+    return not all(name.startswith("__autoconv") for name in extra_names)
 
 
 def _is_known_key(key: Any) -> bool:
@@ -171,7 +171,7 @@ def fields_of(kind: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _rebuildable(kind: Any) -> bool:
+def _is_rebuildable(kind: Any) -> bool:
     """Return whether Python's own constructor makes the object from its items, and runs no method of the class."""
     if not any(kind.__init__ is base.__init__ for base in (list, dict, OrderedDict)):
         return False
@@ -189,7 +189,7 @@ def _flatten(value: object, leaves: list[Any], is_leaf: Callable[[Any], bool] | 
         leaves.append(value)
         return None
     if is_composite(value):
-        return Template(form_of(value), None, tuple(_flatten(part, leaves, is_leaf) for part in parts_of(value)))
+        return Template(structure_form(value), None, tuple(_flatten(part, leaves, is_leaf) for part in parts_of(value)))
     if isinstance(value, Mapping):
         keys, order = tuple(sorted_keys(value)), tuple(_keys(value))
         children = tuple(_flatten(_item_of(value, key), leaves, is_leaf) for key in keys)
@@ -302,7 +302,7 @@ def _pack(template: Template | None, leaves: Any, initialise: bool) -> Any:
     fields = dict(zip(template.keys, children, strict=True))
     if not initialise:
         result: Any = object.__new__(kind)
-        give_attributes(result, fields)
+        set_attributes(result, fields)
         return result
     result = kind(**fields)
     for name, child in fields.items():  # `__init__` may have stored something else

@@ -67,11 +67,11 @@ class TypeSpec:
     def is_compatible_with(self, spec_or_value: object) -> bool:
         """Return whether a value, or all values of a spec, may be of this spec."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else spec_of_composite(spec_or_value)
-        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _may_be)
+        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _is_compatible)
 
     def is_subtype_of(self, other: object) -> bool:
         """Return whether every value of this spec is one of `other`, too."""
-        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _is_below)
+        return type(other) is type(self) and _agree(self._serialize(), other._serialize(), _is_subtype)
 
     def most_specific_common_supertype(self, others: Sequence[object]) -> TypeSpec | None:
         """Return the narrowest common supertype of this spec and all `others`; None where there is none."""
@@ -81,7 +81,7 @@ class TypeSpec:
                 return None
             try:
                 serialized = _join_parts(serialized, other._serialize())
-            except _Differs:
+            except _NoCommonForm:
                 return None
         return self._deserialize(serialized)
 
@@ -150,52 +150,52 @@ def from_parts(spec: TypeSpec, parts: Sequence[Any]) -> Any:
     return spec._from_components(kind(parts) if kind in (list, tuple) else parts[0])
 
 
-class _Differs(Exception):
+class _NoCommonForm(Exception):
     """Two serializations have no common form."""
 
 
-def _agree(mine: Any, its: Any, holds: Callable[[Any, Any], bool]) -> bool:
-    """Return whether two serializations agree, by `holds` where their parts are shapes or specs."""
-    if type(mine) is not type(its):
+def _agree(first: Any, second: Any, may_agree: Callable[[Any, Any], bool]) -> bool:
+    """Return whether two serializations agree, by `may_agree` where their parts are shapes or specs."""
+    if type(first) is not type(second):
         return False
-    if hasattr(mine, "is_compatible_with"):
-        return bool(holds(mine, its))
-    if isinstance(mine, dict):
-        return mine.keys() == its.keys() and all(_agree(mine[key], its[key], holds) for key in mine)
-    if isinstance(mine, (list, tuple)):
-        return len(mine) == len(its) and all(_agree(a, b, holds) for a, b in zip(mine, its, strict=True))
-    return bool(mine == its)
+    if hasattr(first, "is_compatible_with"):
+        return bool(may_agree(first, second))
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(_agree(first[key], second[key], may_agree) for key in first)
+    if isinstance(first, (list, tuple)):
+        return len(first) == len(second) and all(_agree(a, b, may_agree) for a, b in zip(first, second, strict=True))
+    return bool(first == second)
 
 
-def _may_be(mine: Any, its: object) -> bool:
-    return bool(mine.is_compatible_with(its))
+def _is_compatible(first: Any, second: object) -> bool:
+    return bool(first.is_compatible_with(second))
 
 
-def _is_below(mine: Any, its: object) -> bool:
-    return bool(mine.is_subtype_of(its) if hasattr(mine, "is_subtype_of") else mine == its)
+def _is_subtype(first: Any, second: object) -> bool:
+    return bool(first.is_subtype_of(second) if hasattr(first, "is_subtype_of") else first == second)
 
 
-def _join_parts(mine: Any, its: Any) -> Any:
-    if type(mine) is not type(its):
-        raise _Differs
-    if hasattr(mine, "most_specific_compatible_shape"):
-        return mine.most_specific_compatible_shape(its)
-    if isinstance(mine, TypeSpec):
-        result = mine.most_specific_common_supertype([its])
+def _join_parts(first: Any, second: Any) -> Any:
+    if type(first) is not type(second):
+        raise _NoCommonForm
+    if hasattr(first, "most_specific_compatible_shape"):
+        return first.most_specific_compatible_shape(second)
+    if isinstance(first, TypeSpec):
+        result = first.most_specific_common_supertype([second])
         if result is None:
-            raise _Differs
+            raise _NoCommonForm
         return result
-    if isinstance(mine, dict):
-        if mine.keys() != its.keys():
-            raise _Differs
-        return {key: _join_parts(mine[key], its[key]) for key in mine}
-    if isinstance(mine, (list, tuple)):
-        if len(mine) != len(its):
-            raise _Differs
-        return type(mine)(_join_parts(a, b) for a, b in zip(mine, its, strict=True))
-    if mine != its:
-        raise _Differs
-    return mine
+    if isinstance(first, dict):
+        if first.keys() != second.keys():
+            raise _NoCommonForm
+        return {key: _join_parts(first[key], second[key]) for key in first}
+    if isinstance(first, (list, tuple)):
+        if len(first) != len(second):
+            raise _NoCommonForm
+        return type(first)(_join_parts(a, b) for a, b in zip(first, second, strict=True))
+    if first != second:
+        raise _NoCommonForm
+    return first
 
 
 def _as_hashable(part: Any) -> Any:

@@ -27,13 +27,13 @@ from autoconv.runtime.tensors.tensor_methods import EXPRESSIONS
 
 def binary(op_name: str, x: object, y: object) -> Any:
     """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
-    if op_name == "multiply" and _are_of_python(x, y):
+    if op_name == "multiply" and _is_repetition(x, y):
         return _repeat(x, y)
     fresh = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
     if fresh is not None:  # a result computed from a mutable array is a new array
         operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
         return fresh(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
-    return elementwise(op_name, x, _beside_python_complex(op_name, x, y))
+    return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
 
 def elementwise(op_name: str, x: object, y: object) -> Any:
@@ -43,10 +43,10 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     if op_name == "multiply" and _are_scalar_and_list(x, y):
         return NotImplemented  # the list repeats itself
     _note_arrays(x, y)
-    if _is_array_and_number(x, y):
+    if _is_array_and_taped_number(x, y):
         x, y = (ArrayTensor(v) if isinstance(v, np.ndarray) else v for v in (x, y))
     if _are_arrays(x, y) and not _are_numbers(x, y):
-        return _as_arrays(op_name, x, y)
+        return _apply_ufunc(op_name, x, y)
     if op_name == "divide":
         x, y = _true_division_operands(x, y)
     elif op_name in ("floor_divide", "modulo"):
@@ -56,12 +56,12 @@ def elementwise(op_name: str, x: object, y: object) -> Any:
     return apply(op_name, x, y)
 
 
-def _beside_python_complex(op_name: str, x: object, y: object) -> Any:
+def _adapt_to_python_complex(op_name: str, x: object, y: object) -> Any:
     """Return `y`, or a Python float for a float64 of NumPy's to the right of a Python complex number.
 
     `complex` computes with floats, and float64 is a subclass: the result is Python's, also of `==`.
     """
-    if op_name not in _OF_COMPLEX or not _are_arrays(x, y):
+    if op_name not in _COMPLEX_OPS or not _are_arrays(x, y):
         return y
     is_complex = type(x) is complex or (isinstance(x, Tensor) and x.weak and x.type.dtype.is_complex)
     if not is_complex:
@@ -72,28 +72,28 @@ def _beside_python_complex(op_name: str, x: object, y: object) -> Any:
     return apply("python_float", y) if is_number else y
 
 
-_OF_COMPLEX = frozenset({"add", "subtract", "multiply", "divide", "power", "equal", "not_equal"})
+_COMPLEX_OPS = frozenset({"add", "subtract", "multiply", "divide", "power", "equal", "not_equal"})
 
 
-def with_none(op_name: str, x: object) -> bool:
+def compare_with_none(op_name: str, x: object) -> bool:
     """`x == None` or `x != None`; StagingError for NumPy's numbers in other comparisons, where NumPy raises."""
     refuse_elements(x, None, "None", "`x is None`")
-    if op_name not in ("equal", "not_equal") and _is_trace_of_arrays() and not getattr(x, "weak", True):
+    if op_name not in ("equal", "not_equal") and _traces_arrays() and not getattr(x, "weak", True):
         raise StagingError("a number of NumPy's is compared with None", current_place(), "`x is None`")
     return op_name == "not_equal"
 
 
-def refuse_elements(x: object, other: object, name: str, instead: str = "np.equal(x, other)") -> None:
+def refuse_elements(x: object, other: object, name: str, remedy: str = "np.equal(x, other)") -> None:
     """Raise StagingError for an array compared with a value that is no number; NumPy compares its elements.
 
     So it does for a number of NumPy's and a sequence.
     """
-    if not _is_trace_of_arrays() or getattr(x, "weak", False):
+    if not _traces_arrays() or getattr(x, "weak", False):
         return
     is_sequence = isinstance(other, Sequence) or hasattr(type(other), "__array__")
     if getattr(x, "ndim", 0) > 0 or (is_sequence and not isinstance(other, (str, bytes))):
         message = f"an array is compared with {name}, which NumPy does element by element"
-        raise StagingError(message, current_place(), instead)
+        raise StagingError(message, current_place(), remedy)
 
 
 def check_divisor(x: object, y: object) -> None:
@@ -115,7 +115,7 @@ def check_divisor(x: object, y: object) -> None:
 
 def unary(op_name: str, x: Any) -> Any:
     """Apply an operator to one tensor."""
-    return _as_arrays(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
+    return _apply_ufunc(op_name, x) if _are_arrays(x) and not x.weak else apply(op_name, x)
 
 
 def positive(x: Any) -> Any:
@@ -132,7 +132,7 @@ def get_item(x: object, index: object) -> Any:
     """`x[index]` with NumPy's meaning; a list of indices is a tuple of them, as in TensorFlow, outside of arrays."""
     if isinstance(index, list) and not _are_arrays(x):
         index = tuple(index)
-    spec, operands = parsed_index(index)
+    spec, operands = parse_program_index(index)
     return item_at(x, index, spec, operands)
 
 
@@ -146,12 +146,12 @@ def item_at(x: Any, index: Any, spec: Spec, operands: list[Any]) -> Any:
     raise _numpy_error(x.type.shape, index)  # outside the handler, so that the program's error has no context of ours
 
 
-def parsed_index(index: object) -> tuple[Spec, list[Any]]:
+def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
     """Parse an index as `parse_index` does; in a program of arrays, invalid ones raise NumPy's error."""
     try:
         return parse_index(index, is_tensor)
     except NotAnIndex as error:
-        if not _is_trace_of_arrays():
+        if not _traces_arrays():
             raise
         if error.plain is None:
             raise StagingError("a float known only at run time is used as an index", current_place()) from None
@@ -184,7 +184,7 @@ def set_item(x: object, index: object, value: object) -> Any:
     """Return a copy of `x` (a tensor or array) with `value` stored at `index`."""
     spec, operands = parse_index(index, is_tensor)
     tensor = convert_to_tensor(x)
-    return apply("set_item", tensor, _as_dtype_of(tensor, value), *operands, spec=spec)
+    return apply("set_item", tensor, _cast_to_dtype_of(tensor, value), *operands, spec=spec)
 
 
 def round_to(x: object, digits: int | None) -> Any:
@@ -199,7 +199,7 @@ def round_to(x: object, digits: int | None) -> Any:
     return apply("round", tensor * scale) / scale
 
 
-def repeat_by(repeat: Callable[[Any, Any], Any]) -> None:
+def register_repetition(repeat: Callable[[Any, Any], Any]) -> None:
     """Register `repeat(x, y)` for text, a list or a tuple multiplied by a symbolic number."""
     global _repeat
     _repeat = repeat
@@ -209,7 +209,7 @@ _repeat: Callable[[Any, Any], Any] = lambda x, y: NotImplemented
 _REPEATED = frozenset({str, bytes, list, tuple})
 
 
-def _are_of_python(x: object, y: object) -> bool:
+def _is_repetition(x: object, y: object) -> bool:
     """Return whether one operand is a sequence of Python's own, to be repeated under `compile`."""
     if type(x) not in _REPEATED and type(y) not in _REPEATED:
         return False
@@ -219,12 +219,12 @@ def _are_of_python(x: object, y: object) -> bool:
 
 def _are_scalar_and_list(x: object, y: object) -> bool:
     """Return whether a list of the trace is multiplied by a scalar of NumPy's, which counts as an int there."""
-    if not _is_trace_of_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
+    if not _traces_arrays() or getattr(type(y), "__autoconv_plain__", None) is not list:
         return False
     return isinstance(x, Tensor) and x.type.shape == ()
 
 
-def _is_trace_of_arrays() -> bool:
+def _traces_arrays() -> bool:
     """Return whether tensors of the current trace stand for NumPy's arrays."""
     region = current_region()
     return region is not None and region.trace.arrays
@@ -238,7 +238,7 @@ def _are_arrays(*operands: object) -> bool:
     return region.trace.arrays or (is_numpy_behaviour_enabled() and not region.contract.numpy_arrays)
 
 
-def _is_array_and_number(x: object, y: object) -> bool:
+def _is_array_and_taped_number(x: object, y: object) -> bool:
     """Return whether an array of the program meets a Python number that is differentiated: an array results."""
     return any(
         isinstance(array, np.ndarray) and isinstance(number, EagerTensor) and number.weak
@@ -261,7 +261,7 @@ def _are_numbers(x: object, y: object) -> bool:
     )
 
 
-def _as_arrays(op_name: str, *operands: Any) -> Any:
+def _apply_ufunc(op_name: str, *operands: Any) -> Any:
     """Apply the NumPy ufunc of the operator, with NumPy's dtypes and errors."""
     if op_name == "power":
         _refuse_power_of_bools(*operands)
@@ -320,7 +320,7 @@ def _cast_integer(value: object, dtype: DType) -> Any:
     return value
 
 
-def _as_dtype_of(tensor: Tensor, value: object) -> Any:
+def _cast_to_dtype_of(tensor: Tensor, value: object) -> Any:
     """Cast a value to the dtype of `tensor`, as NumPy does for assignments."""
     other = as_tensor(value)
     if other is None:

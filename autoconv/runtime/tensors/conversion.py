@@ -36,12 +36,12 @@ def constant(
     >>> autoconv.constant([1, 2], autoconv.float64).dtype
     autoconv.float64
     """
-    wanted_dtype = as_dtype(dtype) if dtype is not None else None
+    requested_dtype = as_dtype(dtype) if dtype is not None else None
     static_shape: Any = as_shape(shape) if shape is not None else None
     recorders, region = tape_recorders.active(), current_region()
     if (recorders or region is not None) and _has_gradients(value, recorders):
-        return _of_tensors(value, wanted_dtype, static_shape)
-    array = to_array(value, wanted_dtype)
+        return _convert_by_ops(value, requested_dtype, static_shape)
+    array = to_array(value, requested_dtype)
     if static_shape is not None:
         if array.size not in (1, math.prod(static_shape)):
             raise TypeError(
@@ -68,9 +68,9 @@ def convert_to_tensor(
     target = as_dtype(dtype) if dtype is not None else None
     tensor = as_tensor(value)
     if tensor is None:
-        tensor = stacked_list(value)
+        tensor = stack_symbolic_list(value)
     if tensor is None:
-        inner = _dtype_inside(value)
+        inner = _inner_dtype(value)
         if isinstance(value, (list, tuple)) and (any_symbolic(value) or _is_taped(value)):
             return _stack(value, target)
         if isinstance(value, (list, tuple)) and inner is not None and target not in (None, inner):
@@ -99,7 +99,7 @@ def _has_gradients(value: object, recorders: Sequence[Any]) -> bool:
     return isinstance(value, SymbolicTensor) or any(recorder.follows(value) for recorder in recorders)
 
 
-def _of_tensors(value: object, dtype: DType | None, shape: Any) -> Tensor:
+def _convert_by_ops(value: object, dtype: DType | None, shape: Any) -> Tensor:
     tensor: Tensor = APPLY("identity", convert_to_tensor(value))  # a new tensor
     if dtype is not None and tensor.dtype is not dtype:
         tensor = APPLY("cast", tensor, dtype=dtype)
@@ -158,7 +158,7 @@ def _convert(value: object) -> Tensor | None:
     return None
 
 
-def stacked_list(value: object) -> Any:
+def stack_symbolic_list(value: object) -> Any:
     """Stack a list with a symbolic number of items into one tensor; None for everything else."""
     convert = getattr(type(value), "__autoconv_stacked__", None)
     return None if convert is None else convert(value)
@@ -178,20 +178,20 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if is_composite(value):
         raise _unsupported_error(value)
     if isinstance(value, (list, tuple, TensorShape)):
-        value = _plain_nested(value)
+        value = _convert_items(value)
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
         array = np.asarray(value)
         if array.dtype.kind in "SU":
-            array = _bytes_array(array)
+            array = _encode_items(array)
         elif array.dtype == object:
-            array = _text_array(array)
+            array = _encode_objects(array)
         return array if dtype is None else _cast_array(array, dtype)
     try:
         array = np.array(value)
     except ValueError as error:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from None
-    if array.dtype.kind in "SU" or (array.dtype == object and array.size and _all_text(array)):
-        array = _texts(value)
+    if array.dtype.kind in "SU" or (array.dtype == object and array.size and _holds_only_text(array)):
+        array = _encode_sequence(value)
         if dtype is not None and not dtype.is_string:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
@@ -281,10 +281,10 @@ def _is_taped(values: Any) -> bool:
     )
 
 
-def _dtype_inside(values: object) -> DType | None:
+def _inner_dtype(values: object) -> DType | None:
     """Return the dtype of the first tensor or variable in a nested list; weak tensors are skipped."""
     for value in values if isinstance(values, (list, tuple)) else ():
-        result = _dtype_inside(value)
+        result = _inner_dtype(value)
         if result is None and is_tensor(value) and not getattr(value, "weak", False):
             result = as_dtype(value.dtype)
         if result is not None:
@@ -301,7 +301,7 @@ APPLY = Hook("autoconv.runtime.tensors.dispatch")  # applies an op by name; disp
 
 def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tensor:
     """Stack the values into one tensor; numbers take the dtype of the first tensor among them."""
-    inner = inner or _dtype_inside(values)
+    inner = inner or _inner_dtype(values)
     rows = [_stack(v, dtype, inner) if isinstance(v, (list, tuple)) else v for v in values]
     if dtype is not None:
         rows = [APPLY("cast", row, dtype=dtype) if is_tensor(row) else convert_to_tensor(row, dtype) for row in rows]
@@ -310,9 +310,9 @@ def _stack(values: Any, dtype: DType | None, inner: DType | None = None) -> Tens
     return APPLY("stack", *rows, axis=0)
 
 
-def _plain_nested(value: object) -> Any:
+def _convert_items(value: object) -> Any:
     if isinstance(value, (list, tuple, TensorShape)):
-        items = [_plain_nested(v) for v in value]
+        items = [_convert_items(v) for v in value]
         if items and all(isinstance(v, (np.ndarray, np.generic)) for v in items):
             return np.array(items)
         return items
@@ -340,7 +340,7 @@ def _inferred_dtype(array: np.ndarray, value: object) -> DType:
 
 def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
     if dtype.is_string:
-        return _bytes_array(array)
+        return _encode_items(array)
     if dtype.is_integer and array.size and array.dtype.kind in "iu":
         low, high = array.min(), array.max()
         if int(low) < dtype.min or int(high) > dtype.max:
@@ -348,22 +348,22 @@ def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
     return array.astype(dtype.numpy)
 
 
-def _texts(value: object) -> np.ndarray:
+def _encode_sequence(value: object) -> np.ndarray:
     """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
     array = np.array(value, object)
-    if not _all_text(array):
+    if not _holds_only_text(array):
         raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
-    return _bytes_array(array)
+    return _encode_items(array)
 
 
-def _bytes_array(array: np.ndarray) -> np.ndarray:
+def _encode_items(array: np.ndarray) -> np.ndarray:
     result = np.empty(array.shape, object)
     for position, item in np.ndenumerate(array):
         result[position] = item.encode() if isinstance(item, str) else bytes(item)
     return result
 
 
-def _text_array(array: np.ndarray) -> np.ndarray:
+def _encode_objects(array: np.ndarray) -> np.ndarray:
     """Encode each item of an array of objects as bytes."""
     for item in array.flat:
         if not isinstance(item, (str, bytes)):
@@ -371,10 +371,10 @@ def _text_array(array: np.ndarray) -> np.ndarray:
                 f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
                 "str or bytes"
             )
-    return _bytes_array(array) if any(isinstance(item, str) for item in array.flat) else array
+    return _encode_items(array) if any(isinstance(item, str) for item in array.flat) else array
 
 
-def _all_text(array: np.ndarray) -> bool:
+def _holds_only_text(array: np.ndarray) -> bool:
     return all(isinstance(item, (str, bytes)) for item in array.flat)
 
 

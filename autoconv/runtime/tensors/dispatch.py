@@ -12,7 +12,7 @@ from autoconv.config.placement import other_device_request
 from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64, string
 from autoconv.graph.graph import Value
-from autoconv.graph.python_operators import ARITHMETIC, EVERY
+from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
 from autoconv.ops.control.resources import ON_VARIABLES
@@ -39,8 +39,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor, Tensor
 
 # Ops that have Python's meaning for operands that are all Python numbers: exact, checked ints and Python's errors.
-_PYTHON_OPS = {one.typed: one.number for one in EVERY if one.number is not None}
-_ON_FLOATS = frozenset(one.typed for one in ARITHMETIC)
+_PYTHON_OPS = {one.typed: one.number for one in OPERATORS if one.number is not None}
+_ARITHMETIC_OPS = frozenset(one.typed for one in ARITHMETIC)
 
 
 def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: Any) -> Any:
@@ -51,13 +51,13 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
     """
     op = OPS[op_name]
     region = current_region()
-    values = [_operand(x) for x in operands]
+    values = [_convert_operand(x) for x in operands]
     if any(isinstance(value, _NumberList) for value in values):
-        values = _with_arrays(op, values)
-    if op_name in _PYTHON_OPS and _all_python(values):
+        values = _convert_number_lists(op, values)
+    if op_name in _PYTHON_OPS and _are_python_numbers(values):
         op = OPS[_PYTHON_OPS[op_name]]
-        if op_name in _ON_FLOATS:
-            values = _long_as_floats(values)
+        if op_name in _ARITHMETIC_OPS:
+            values = _large_ints_to_floats(values)
     else:
         values = _unify_dtypes(op, values, region)
     if region is None:
@@ -66,14 +66,14 @@ def apply(op_name: str, *operands: Any, name: str | None = None, **attributes: A
             tape_recorders.note_op(op, values, attributes, output, EagerTensor)
     else:
         output = record(region, op, values, attributes, name)
-    return _with_checked_numerics(op, output) if SETTINGS.check_numerics else output
+    return _check_numerics(op, output) if SETTINGS.check_numerics else output
 
 
 tape_recorders.APPLY.set(apply)
 APPLY.set(apply)
 
 
-def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
+def _convert_number_lists(op: Op, values: list[Any]) -> list[Any]:
     """Convert lists of numbers among the operands to arrays."""
     unified = range(len(values)) if op.unify == "all" else op.unify
     result = list(values)
@@ -84,17 +84,17 @@ def _with_arrays(op: Op, values: list[Any]) -> list[Any]:
     return result
 
 
-def _with_checked_numerics(op: Op, output: object) -> Any:
+def _check_numerics(op: Op, output: object) -> Any:
     """Check the results for nan and infinity, at once or by a node of the graph."""
     if op.name == "check_numerics":
         return output
     results = output if isinstance(output, tuple) else (output,)
-    how = "eagerly-executing" if current_region() is None else "graph"
+    execution = "eagerly-executing" if current_region() is None else "graph"
     checked = []
     for position, result in enumerate(results):
         if isinstance(result, Tensor) and result.type.dtype.is_differentiable:
             message = (
-                f'!!! Detected Infinity or NaN in output {position} of {how} op "{op.graphdef}" '
+                f'!!! Detected Infinity or NaN in output {position} of {execution} op "{op.graphdef}" '
                 f"(# of outputs: {len(results)}) !!!"
             )
             result = apply("check_numerics", result, message=message)
@@ -105,7 +105,7 @@ def _with_checked_numerics(op: Op, output: object) -> Any:
 def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, Any], name: str | None = None) -> Any:
     """Append a node for the op; `values` are tensors, constants and graph values."""
     shown = name or display_name(op.name)
-    inputs = [graph_value(region, value, f"{shown}/{_OPERANDS[min(i, 3)]}") for i, value in enumerate(values)]
+    inputs = [graph_value(region, value, f"{shown}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
     home = home_of(values) if op.name in ON_VARIABLES else ""
     try:
         node = region.record(op.name, inputs, attributes, shown=shown, device=home or region.trace.device)
@@ -122,7 +122,7 @@ def wrap_results(results: Sequence[Value]) -> Any:
     return wrapped[0] if len(wrapped) == 1 else wrapped
 
 
-_OPERANDS = "xyzw"
+_OPERAND_NAMES = "xyzw"
 
 
 def graph_value(region: Region, value: object, name: str = "Const") -> Value:
@@ -144,7 +144,7 @@ def graph_value(region: Region, value: object, name: str = "Const") -> Value:
     return record_constant(region, to_array(value), name=name).value_in_graph
 
 
-def _operand(x: object) -> Any:
+def _convert_operand(x: object) -> Any:
     """Return tensors, Python numbers and graph values as they are; convert everything else to an array or tensor."""
     if isinstance(x, np.generic):
         region = current_region()
@@ -179,18 +179,18 @@ class _NumberList:
         """The dtype without other operands."""
         return as_dtype(to_array(self.values).dtype)
 
-    def beside(self, others: Sequence[Any], unified: bool) -> np.ndarray:
+    def beside(self, others: Sequence[Any], is_unified: bool) -> np.ndarray:
         """Return the list as an array, given the other operands of the op."""
-        own = self.dtype
-        if not unified:
+        own_dtype = self.dtype
+        if not is_unified:
             return to_array(self.values)
         typed = [_dtype_of(other) for other in others if _is_typed(other)]
         kinds = [weak_dtype(other) for other in others if isinstance(other, NUMBERS)]
         kinds += [other.dtype for other in others if isinstance(other, _NumberList)]
         if typed:
-            return to_array(self.values, typed[0] if weak_fits(own, typed[0]) else None)
-        widest = max(kinds, key=weak_rank, default=own)
-        if weak_rank(widest) <= weak_rank(own):
+            return to_array(self.values, typed[0] if weak_fits(own_dtype, typed[0]) else None)
+        widest = max(kinds, key=weak_rank, default=own_dtype)
+        if weak_rank(widest) <= weak_rank(own_dtype):
             return to_array(self.values)
         return to_array(self.values, as_dtype(to_array(np.zeros((), widest.numpy).item()).dtype))
 
@@ -202,21 +202,21 @@ def _is_numbers(values: Any) -> bool:
     )
 
 
-def _all_python(values: Sequence[Any]) -> bool:
+def _are_python_numbers(values: Sequence[Any]) -> bool:
     return all((isinstance(v, Tensor) and v.weak) or isinstance(v, NUMBERS) for v in values) and any(
         isinstance(v, Tensor) for v in values
     )
 
 
-def _long_as_floats(values: list[Any]) -> list[Any]:
+def _large_ints_to_floats(values: list[Any]) -> list[Any]:
     """Convert ints beyond 64 bits to float as Python does, where another operand is a float or complex."""
-    long = list(map(_is_long, values))
+    long = list(map(_is_large_int, values))
     if not any(long) or not any(weak_rank(weak_dtype(v) if isinstance(v, NUMBERS) else v.dtype) > 1 for v in values):
         return values
     return [float(v) if is_long else v for v, is_long in zip(values, long, strict=True)]
 
 
-def _is_long(value: object) -> bool:
+def _is_large_int(value: object) -> bool:
     """Return whether the value is an int beyond 64 bits."""
     return type(value) is int and not int64.min <= value <= int64.max
 
@@ -230,8 +230,8 @@ def _unify_dtypes(op: Op, values: list[Any], region: Region | None) -> list[Any]
     for i, value in enumerate(values):
         if i in unified and target is not None:
             if i and target.is_string and isinstance(value, NUMBERS) and region is None:
-                raise _mismatch(op, target, _dtype_of(constant(value)), i, region)
-            result[i] = _to_dtype(value, target, weak, region, op)
+                raise _mismatch_error(op, target, _dtype_of(constant(value)), i, region)
+            result[i] = _convert_to_dtype(value, target, weak, region, op)
         elif isinstance(value, NUMBERS) and (region is None or not op.name.startswith("python")):
             result[i] = to_array(value)
     return result
@@ -247,7 +247,7 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
         for position, value in enumerate(values):
             if _is_typed(value) and not _is_convertible(value, target):
                 first = typed[0] if position else target
-                raise _mismatch(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
+                raise _mismatch_error(op, first, _dtype_of(value) if position else typed[-1], position or 1, region)
         return target, False
     weak = [v.type.dtype if isinstance(v, Tensor) else weak_dtype(v) for v in values]
     return max(weak, key=weak_rank), True
@@ -255,12 +255,12 @@ def _common_dtype(op: Op, values: list[Any], region: Region | None) -> tuple[DTy
 
 def _is_convertible(value: object, target: DType) -> bool:
     """Return whether an operand has the dtype `target`, or is an array that can be converted to it."""
-    own = _dtype_of(value)
-    if own is target:
+    own_dtype = _dtype_of(value)
+    if own_dtype is target:
         return True
-    if isinstance(value, Tensor) or own.is_string or target.is_string or target.is_bool:
+    if isinstance(value, Tensor) or own_dtype.is_string or target.is_string or target.is_bool:
         return False
-    return weak_rank(own) <= weak_rank(target)
+    return weak_rank(own_dtype) <= weak_rank(target)
 
 
 def _is_typed(value: object) -> bool:
@@ -289,7 +289,7 @@ def _numpy_result_dtype(values: list[Any]) -> DType:
     return as_dtype(np.result_type(*parts))
 
 
-def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
+def _mismatch_error(op: Op, first: DType, other: DType, position: int, region: Region | None) -> Exception:
     remedy = f"Cast one of them: autoconv.cast(value, autoconv.{first.name})."
     if region is None:
         return InvalidArgumentError(
@@ -303,7 +303,7 @@ def _mismatch(op: Op, first: DType, other: DType, position: int, region: Region 
     )
 
 
-def _to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
+def _convert_to_dtype(value: object, target: DType, weak: bool, region: Region | None, op: Op) -> Any:
     if isinstance(value, Tensor):
         if value.type.dtype is target and (weak or not value.weak):
             return value
@@ -318,7 +318,7 @@ def _to_dtype(value: object, target: DType, weak: bool, region: Region | None, o
     if isinstance(value, NUMBERS):
         if weak and region is not None:
             return weak_constant(region, value if weak_dtype(value) is target else target.numpy.type(value).item())
-        if _is_long(value) and not weak and (target.is_floating or target.is_complex):
+        if _is_large_int(value) and not weak and (target.is_floating or target.is_complex):
             value = float(value.real)
         return to_array(value, None if weak else target)
     array = to_array(value)

@@ -11,21 +11,22 @@ import numpy as np
 from autoconv.hooks import Hook
 from autoconv.ops.record import Op
 
-_LEAST = 4096  # elements of a call; kernels take less than a millisecond for fewer
-_WORTH = 1 << 18  # elements that kernels compute before an op is compiled, which takes as long as some of these
+_MIN_ELEMENTS = 4096  # elements of a call; kernels take less than a millisecond for fewer
+# elements that kernels compute before an op is compiled, which takes as long as some of these
+_COMPILE_THRESHOLD = 1 << 18
 
 # (op, attributes, types) -> a function of arrays, or None without native code
 _COMPILED: Hook = Hook("autoconv.tracing.execute.single_ops")
-_computed: Counter[str] = Counter()
+_computed_elements: Counter[str] = Counter()
 
 
 def run(op: Op, arrays: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
     """Run an elementwise op on arrays: by native code on large ones, if it has been used enough, else by its kernel."""
     assert op.kernel is not None
     size = max(np.size(array) for array in arrays)
-    if size >= _LEAST and all(np.ndim(array) == 0 or np.shape(array) == np.shape(arrays[0]) for array in arrays):
-        _computed[op.name] += size
-        if _computed[op.name] >= _WORTH:
+    if size >= _MIN_ELEMENTS and all(np.ndim(array) == 0 or np.shape(array) == np.shape(arrays[0]) for array in arrays):
+        _computed_elements[op.name] += size
+        if _computed_elements[op.name] >= _COMPILE_THRESHOLD:
             native = _COMPILED(op, attributes, tuple((array.dtype.name, np.ndim(array) > 0) for array in arrays))
             if native is not None:
                 flat = [np.ascontiguousarray(array).reshape(-1) if np.ndim(array) else array for array in arrays]

@@ -17,8 +17,8 @@ from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.tape_recorders import active, tensor_for
 from autoconv.runtime.tensors.dispatch import apply
-from autoconv.runtime.tensors.symbolic import CHANGING_METHODS
-from autoconv.runtime.tensors.tensor import Tensor, numpy_behaviour_by
+from autoconv.runtime.tensors.symbolic import MUTATING_METHODS
+from autoconv.runtime.tensors.tensor import Tensor, register_numpy_behaviour
 
 _is_enabled = False
 
@@ -46,21 +46,23 @@ def _replace_followed(value: Any) -> Any:
     if type(value) not in (tuple, list, dict):
         return None
     parts = list(value.values()) if isinstance(value, dict) else list(value)
-    found = list(map(_replace_followed, parts))
-    if all(one is None for one in found):
+    replacements = list(map(_replace_followed, parts))
+    if all(replacement is None for replacement in replacements):
         return None
-    parts = [part if one is None else one for part, one in zip(parts, found, strict=True)]
+    parts = [
+        part if replacement is None else replacement for part, replacement in zip(parts, replacements, strict=True)
+    ]
     return dict(zip(value, parts, strict=True)) if isinstance(value, dict) else type(value)(parts)
 
 
-@numpy_behaviour_by
+@register_numpy_behaviour
 def _array_attribute(tensor: Tensor, name: str, is_array: bool) -> Any:
     if not (is_array or _is_enabled):
         return NotImplemented
-    own = vars(_OwnArguments).get(name)
-    if own is not None and not name.startswith("_"):
-        return functools.partial(own.__func__, tensor)
-    if name in CHANGING_METHODS or not (hasattr(np.ndarray, name) and hasattr(np, name)):
+    method = vars(_ArrayMethods).get(name)
+    if method is not None and not name.startswith("_"):
+        return functools.partial(method.__func__, tensor)
+    if name in MUTATING_METHODS or not (hasattr(np.ndarray, name) and hasattr(np, name)):
         return NotImplemented
     compute = implementation(getattr(np, name))
     if compute is None:
@@ -68,7 +70,7 @@ def _array_attribute(tensor: Tensor, name: str, is_array: bool) -> Any:
     return functools.partial(compute, tensor) if callable(getattr(np.ndarray, name)) else compute(tensor)
 
 
-class _OwnArguments:
+class _ArrayMethods:
     """Methods whose arguments are not those of NumPy's function of the same name."""
 
     @staticmethod
@@ -77,7 +79,7 @@ class _OwnArguments:
 
     @staticmethod
     def compress(x: TensorLike, condition: TensorLike, axis: AxisLike | None = None) -> Any:
-        return _call(np.compress, condition, x, axis)
+        return _call_implementation(np.compress, condition, x, axis)
 
     @staticmethod
     def copy(x: TensorLike, order: str = "C") -> Any:
@@ -85,15 +87,15 @@ class _OwnArguments:
 
     @staticmethod
     def flatten(x: TensorLike, order: str = "C") -> Any:
-        return _call(np.ravel, x, order=order)
+        return _call_implementation(np.ravel, x, order=order)
 
     @staticmethod
     def reshape(x: TensorLike, *shape: Any, order: str = "C") -> Any:
-        return _call(np.reshape, x, shape[0] if len(shape) == 1 else shape, order=order)
+        return _call_implementation(np.reshape, x, shape[0] if len(shape) == 1 else shape, order=order)
 
     @staticmethod
     def transpose(x: TensorLike, *axes: Any) -> Any:
-        return _call(np.transpose, x, axes[0] if len(axes) == 1 else axes or None)
+        return _call_implementation(np.transpose, x, axes[0] if len(axes) == 1 else axes or None)
 
     @staticmethod
     def item(x: Tensor, *index: Any) -> Any:
@@ -104,7 +106,7 @@ class _OwnArguments:
         return np.asarray(x).tolist()
 
 
-def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _call_implementation(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call NumPy's function, by its implementation on tensors."""
     compute = implementation(function)
     assert compute is not None

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.ops.record import Op
-from autoconv.runtime.recording.value_names import out_of_scope
+from autoconv.runtime.recording.value_names import scope_message
 from autoconv.runtime.support.spans import current_span
 from autoconv.runtime.tensors.conversion import weak_dtype
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
@@ -47,7 +47,7 @@ def run_remotely(op: Op, values: Sequence[Any], attributes: dict[str, Any], home
     graph.outputs = list(graph.add(op, inputs, attributes, span=current_span()).results)
     if not graph.outputs or not all(isinstance(value.type, TensorType) for value in graph.outputs):
         return None
-    results = tuple(RemoteTensor(one, device) for one in task.compile(graph)(list(map(_as_operand, values))))
+    results = tuple(RemoteTensor(result, device) for result in task.compile(graph)(list(map(_as_operand, values))))
     return results[0] if len(results) == 1 else results
 
 
@@ -63,7 +63,7 @@ def array_of(value: object) -> Any:
     if isinstance(value, EagerTensor):
         return value._array
     if isinstance(value, SymbolicTensor):
-        raise InaccessibleTensorError(out_of_scope(value.value_in_graph))
+        raise InaccessibleTensorError(scope_message(value.value_in_graph))
     if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__autoconv_resource__"):
         return value
     return np.array(value, weak_dtype(value).numpy) if isinstance(value, NUMBERS) else value

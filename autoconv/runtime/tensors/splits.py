@@ -27,18 +27,18 @@ def split_ends(count: Any, sections: Any, even: bool) -> list[Any] | None:
     parts = operator.index(constant)
     if parts <= 0:
         raise ValueError("number sections must be larger than 0.")
-    each, more = count // parts, count % parts
-    if isinstance(more, int):
-        if even and more:
-            raise ValueError(_UNEQUAL)
-        return [each * i + min(i, more) for i in range(1, parts)]
+    part_size, remainder = count // parts, count % parts
+    if isinstance(remainder, int):
+        if even and remainder:
+            raise ValueError(_UNEQUAL_MESSAGE)
+        return [part_size * i + min(i, remainder) for i in range(1, parts)]
     if even:  # where it fails, the call reruns as plain Python, for NumPy's error
-        apply("assert_true", more == 0, message=(_UNEQUAL,), kind="check")
-        return [each * i for i in range(1, parts)]
-    left = convert_to_tensor(more, np.int64)
-    return [each * i + apply("minimum", left, convert_to_tensor(i, np.int64)) for i in range(1, parts)]
+        apply("assert_true", remainder == 0, message=(_UNEQUAL_MESSAGE,), kind="check")
+        return [part_size * i for i in range(1, parts)]
+    larger_parts = convert_to_tensor(remainder, np.int64)
+    return [part_size * i + apply("minimum", larger_parts, convert_to_tensor(i, np.int64)) for i in range(1, parts)]
 
 
-_UNEQUAL = "array split does not result in an equal division"
+_UNEQUAL_MESSAGE = "array split does not result in an equal division"
 
 __all__ = ["split_ends"]

@@ -75,7 +75,7 @@ def computed_value(value: Value) -> Any:
         if node.op.name == "rank" and operand.shape is not None:
             mask = np.broadcast_to(np.zeros((), bool), (1,) * len(operand.shape))
         elif position in node.op.traits.shape_only:
-            mask = _of_shape(operand.type)
+            mask = _shape_array(operand.type)
         else:
             mask = computed_value(operand)
         if mask is None:
@@ -94,7 +94,7 @@ def _outer_value(value: Value) -> Value | None:
     return next((outer for outer, inner in captures.items() if inner is value and outer is not value), None)
 
 
-def _of_shape(type_: Type) -> Any:
+def _shape_array(type_: Type) -> Any:
     """Return an array of a type's shape that takes no memory; None where the shape is not known."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return None
@@ -107,30 +107,30 @@ def partial_value(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
 
     Sizes of shapes are followed through what programs compute of them: parts, joins, arithmetic, products.
     """
-    return _partial(value, _DEPTH)
+    return _partial_value(value, _MAX_DEPTH)
 
 
-_DEPTH = 12  # nodes from a size to its use
-_MOST = 64  # elements of an array of sizes
+_MAX_DEPTH = 12  # nodes from a size to its use
+_MAX_ELEMENTS = 64  # elements of an array of sizes
 
 
-def _partial(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+def _partial_value(value: Value, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
     node = getattr(value, "node", None)
     if node is None or not depth or getattr(value.type, "dtype", None) is None:
         return None
     if node.op.name == "constant":
         array = np.asarray(node.attributes["value"])
-        return (array, np.ones(array.shape, bool)) if array.size <= _MOST else None
+        return (array, np.ones(array.shape, bool)) if array.size <= _MAX_ELEMENTS else None
     if node.op.name in ("shape", "size", "dimension"):
-        return _sizes_of(node, value.dtype.numpy)
+        return _partial_sizes(node, value.dtype.numpy)
     if node.op.kernel is None or node.regions or len(node.results) != 1 or node.effects & ~Effects.RAISE:
         return None
     traits = node.op.traits
     moves = traits.view or node.op.name in ("concat", "stack")
     if not (moves or traits.elementwise or traits.reduction):
         return None
-    parts = [_partial(operand, depth - 1) for operand in node.inputs]
-    if any(part is None or part[0].size > _MOST for part in parts):
+    parts = [_partial_value(operand, depth - 1) for operand in node.inputs]
+    if any(part is None or part[0].size > _MAX_ELEMENTS for part in parts):
         return None
     return _apply_kernel(node, [part for part in parts if part is not None], moves)
 
@@ -159,13 +159,13 @@ def _apply_kernel(node: Node, parts: list[Any], moves: bool) -> tuple[np.ndarray
     return array, np.asarray(mask, bool)
 
 
-def _sizes_of(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+def _partial_sizes(node: Node, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
     shape = node.inputs[0].shape
     if shape is None:
         return None
-    array = np.array([isinstance(size, int) for size in shape], bool)
+    is_known = np.array([isinstance(size, int) for size in shape], bool)
     sizes = np.array([size if isinstance(size, int) else 1 for size in shape], dtype)
     if node.op.name == "dimension":
         axis = node.attributes["axis"]
-        return np.array(sizes[axis]), np.array(array[axis])
-    return (sizes, array) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(array.all()))
+        return np.array(sizes[axis]), np.array(is_known[axis])
+    return (sizes, is_known) if node.op.name == "shape" else (np.prod(sizes, dtype=dtype), np.array(is_known.all()))

@@ -17,7 +17,7 @@ from autoconv.runtime.annotations import DTypeLike, ShapeLike
 from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.program_reads import is_read_as_array, refuse_tensor_attribute
 from autoconv.runtime.recording.regions import current_contract, current_region, is_in_scope
-from autoconv.runtime.recording.value_names import definition_text, out_of_scope
+from autoconv.runtime.recording.value_names import definition_text, scope_message
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.operation import EVALUATE, TensorOperation
@@ -29,7 +29,7 @@ from autoconv.runtime.tensors.tensor import (
     standalone_dtype,
     variable_method,
 )
-from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_to_iterate
+from autoconv.runtime.tensors.tensor_methods import refuse_as_dtype, refuse_iteration
 
 
 class SymbolicTensor(Tensor):
@@ -120,7 +120,7 @@ class SymbolicTensor(Tensor):
             merged = tuple(b if a is None else a for a, b in zip(own_shape, target, strict=True))
         self._value.type = self.type.with_shape(merged)
 
-    def _changed_in_place(self, other: object) -> Any:
+    def _update_in_place(self, other: object) -> Any:
         """Handle `x += y`: under `compile` an array changes in place, for all references; else a name is rebound."""
         region = current_region()
         is_number = self.weak or (region is not None and region.trace.memory and self.type.shape == ())
@@ -128,8 +128,8 @@ class SymbolicTensor(Tensor):
             region.contract.before_write(self, "an array is changed in place")
         return NotImplemented
 
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _changed_in_place
-    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _changed_in_place
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _update_in_place
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _update_in_place
 
     def __getitem__(self, index: object) -> Any:
         region = current_region()
@@ -143,22 +143,22 @@ class SymbolicTensor(Tensor):
             return region.contract.without_dimensions(result)  # NumPy gives a view here, not a scalar
         return result
 
-    def _shown(self) -> None:
+    def _refuse_text(self) -> None:
         """Leave the trace under `compile`: the text of a number or array depends on its value, not known yet."""
         current_contract().before_write(self, "a value is converted to text")
 
     def _check_scope(self) -> None:
         """Raise InaccessibleTensorError, with the line that made the tensor, if its trace is over."""
         if not is_in_scope(self._value):
-            raise InaccessibleTensorError(out_of_scope(self._value))
+            raise InaccessibleTensorError(scope_message(self._value))
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _refuse(self, operation: str) -> NoReturn:
         self._check_scope()
         raise OperatorNotAllowedInGraphError(
-            f"{what} is not allowed. You can attempt the following resolutions to the problem: run eagerly, decorate "
-            "this function with @autoconv.function or @autoconv.compile so that it is converted, or use graph ops "
-            "such as autoconv.cond and autoconv.while_loop. If the function is decorated already, its source code "
-            "may not be reachable."
+            f"{operation} is not allowed. You can attempt the following resolutions to the problem: run eagerly, "
+            "decorate this function with @autoconv.function or @autoconv.compile so that it is converted, or use "
+            "graph ops such as autoconv.cond and autoconv.while_loop. If the function is decorated already, its "
+            "source code may not be reachable."
         )
 
     def __bool__(self) -> bool:
@@ -170,7 +170,7 @@ class SymbolicTensor(Tensor):
         region = current_region()
         shape = self.type.shape
         if region is not None and region.contract.python_numbers and self.weak:
-            refuse_to_iterate(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
+            refuse_iteration(self.type.dtype.numpy.type(1).item(), sys._getframe(1))
         if region is not None and region.trace.converts and shape and shape[0] is None:
             raise OperatorNotAllowedInGraphError(
                 f"Iterating over a symbolic `autoconv.Tensor` is not allowed here: the length of {self.name} is known "
@@ -185,22 +185,22 @@ class SymbolicTensor(Tensor):
         self._refuse("Using `in` on a symbolic `autoconv.Tensor`")
 
     def __index__(self) -> int:
-        return self._concrete("an index")
+        return self._concretise("an index")
 
     def __int__(self) -> int:
-        return self._concrete("an int")
+        return self._concretise("an int")
 
     def __float__(self) -> float:
-        return self._concrete("a float")
+        return self._concretise("a float")
 
     def __complex__(self) -> complex:
-        return self._concrete("a complex number")
+        return self._concretise("a complex number")
 
-    def _concrete(self, what: str) -> Any:
+    def _concretise(self, needed: str) -> Any:
         self._check_scope()
-        current_contract().concretise(self, what)
+        current_contract().concretise(self, needed)
         raise OperatorNotAllowedInGraphError(
-            f"Python needs {what} here, and the symbolic tensor {self.name} has a value only at run time. "
+            f"Python needs {needed} here, and the symbolic tensor {self.name} has a value only at run time. "
             "Use ops on tensors instead: autoconv.gather for an index, autoconv.cast for int() and float(), "
             f"autoconv.py_function for what only Python can do. Or: {BY_COMPILE}."
         )
@@ -241,7 +241,7 @@ class SymbolicTensor(Tensor):
         if name == "numpy":
             remedy = ": its value is known only at run time; compute with the tensor itself"
         elif hasattr(np.ndarray, name) and not name.startswith("__"):
-            known = hasattr(np, name) and name not in CHANGING_METHODS
+            known = hasattr(np, name) and name not in MUTATING_METHODS
             remedy = f": {f'use np.{name}(…)' if known else 'arrays are tensors here'}; {BY_COMPILE}"
         if name == "numpy" and not is_in_scope(self._value):
             remedy += definition_text(self._value).rstrip()
@@ -251,18 +251,18 @@ class SymbolicTensor(Tensor):
         return "" if self.type.shape is None else f" shape={self.shape}"
 
     def __str__(self) -> str:
-        self._shown()
+        self._refuse_text()
         shape = self._shape_text().strip()
         return f'Tensor("{self.name}", {shape + ", " if shape else ""}dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
-        self._shown()
+        self._refuse_text()
         shape = self._shape_text() or " shape=<unknown>"
         return f"<autoconv.Tensor '{self.name}'{shape} dtype={self.dtype.name}>"
 
 
 # In-place methods of arrays whose NumPy function returns a new array.
-CHANGING_METHODS = frozenset({"partition", "put", "resize", "sort"})
+MUTATING_METHODS = frozenset({"partition", "put", "resize", "sort"})
 
 
 def set_size_function(measure: Callable[[Any, int], Any]) -> None:

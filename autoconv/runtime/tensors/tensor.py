@@ -259,7 +259,7 @@ class ArrayTensor(EagerTensor):
         )
 
 
-def namespace_by(find: Callable[[], Any]) -> None:
+def register_namespace(find: Callable[[], Any]) -> None:
     """Register `find()`, which returns the result of `__array_namespace__`."""
     global _namespace
     _namespace = find
@@ -278,7 +278,7 @@ BY_NUMPY: dict[str, Callable[[Any], Any]] = {
 VARIABLE_METHOD_PREFIXES = ("assign", "scatter_")
 
 
-def numpy_behaviour_by(find: Callable[[Any, str, bool], Any]) -> Callable[[Any, str, bool], Any]:
+def register_numpy_behaviour(find: Callable[[Any, str, bool], Any]) -> Callable[[Any, str, bool], Any]:
     """Register `find(tensor, name, is_array)`, which returns an attribute of NumPy's arrays, or NotImplemented."""
     global _find_array_attribute
     _find_array_attribute = find

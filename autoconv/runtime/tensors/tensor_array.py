@@ -15,7 +15,7 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import current_region
-from autoconv.runtime.recording.tracebacks import presented_methods
+from autoconv.runtime.recording.tracebacks import present_methods
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -45,7 +45,7 @@ class Kind:
             items: Any = [None if item is None else EagerTensor(item) for item in elements.items()]
         else:
             items = elements
-        array._begin(self, items)
+        array._initialise(self, items)
         return array
 
     def joined(self, other: object) -> Kind | None:
@@ -72,7 +72,7 @@ class Kind:
         return replace(self, shape=joined, written=True)
 
 
-class _Knowledge:
+class _KindHolder:
     """A mutable holder of the kind, shared by an array and the arrays returned by its writes."""
 
     __slots__ = ("kind",)
@@ -81,7 +81,7 @@ class _Knowledge:
         self.kind = kind
 
 
-@presented_methods
+@present_methods
 class TensorArray:
     """Tensors by position. Use the results of `write` and `unstack`; while tracing nothing is changed in place.
 
@@ -115,14 +115,14 @@ class TensorArray:
             length = int(count)
             if length < 0:
                 raise InvalidArgumentError(f"Size should be >= 0, found {length}")
-            self._begin(kind, [None] * length)
+            self._initialise(kind, [None] * length)
         else:
-            self._begin(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
+            self._initialise(kind, apply("list_reserve", count, dtype=kind.dtype, shape=declared))
 
-    def _begin(
-        self, kind: Kind, elements: list[EagerTensor | None] | Value, knowledge: _Knowledge | None = None
+    def _initialise(
+        self, kind: Kind, elements: list[EagerTensor | None] | Value, kind_holder: _KindHolder | None = None
     ) -> None:
-        self._knowledge = knowledge or _Knowledge(kind)
+        self._kind_holder = kind_holder or _KindHolder(kind)
         self._elements = elements
         self._cleared: set[int] = set()
 
@@ -144,7 +144,7 @@ class TensorArray:
 
     @property
     def _kind(self) -> Kind:
-        return self._knowledge.kind
+        return self._kind_holder.kind
 
     @property
     def dtype(self) -> DType:
@@ -169,11 +169,11 @@ class TensorArray:
 
     def identity(self) -> TensorArray:
         """Return an array of the same elements."""
-        return self._with(self._elements)
+        return self._with_elements(self._elements)
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of elements, an int32 scalar."""
-        if self._eager:
+        if self._is_eager:
             return EagerTensor(np.int32(len(self._elements)))  # type: ignore[arg-type]
         return apply("list_length", self._list, name=name)
 
@@ -182,7 +182,7 @@ class TensorArray:
 
         Eagerly, raises InvalidArgumentError for an element that was read before.
         """
-        if not self._eager:
+        if not self._is_eager:
             return apply("list_get", self._list, _index(index), shape=self._shape, name=name)
         position = int(index)
         if position < 0:
@@ -203,10 +203,10 @@ class TensorArray:
 
     def write(self, index: Any, value: object, name: str | None = None) -> TensorArray:
         """Return the array with that element; raises OutOfRangeError past the end of an array of fixed size."""
-        element = self._fitting(value)
-        if not self._eager:
+        element = self._check_element(value)
+        if not self._is_eager:
             resize = self._kind.dynamic_size
-            return self._with(apply("list_set", self._list, _index(index), element, resize=resize, name=name))
+            return self._with_elements(apply("list_set", self._list, _index(index), element, resize=resize, name=name))
         position, items = int(index), self._items
         if position < 0:
             raise ListReadError(f"Writing to negative indices (index {position}) is not allowed.")
@@ -222,7 +222,7 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """Stack all elements into one tensor, along a new first dimension."""
-        if not self._eager:
+        if not self._is_eager:
             return apply("list_stack", self._list, shape=self._shape, name=name)
         if self._items and tape_recorders.active():
             return apply("stack", *map(self._element, range(len(self._items))), axis=0, name=name)
@@ -232,22 +232,22 @@ class TensorArray:
 
     def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Stack the elements at these positions into one tensor."""
-        if self._eager and tape_recorders.active():
+        if self._is_eager and tape_recorders.active():
             return apply("gather", self.stack(), convert_to_tensor(indices), axis=0, name=name)
-        source = self._as_list() if self._eager else self._list
+        source = self._as_list() if self._is_eager else self._list
         return apply("list_gather", source, convert_to_tensor(indices), shape=self._shape, name=name)
 
     def concat(self, name: str | None = None) -> Tensor:
         """Concatenate the elements along their first dimension."""
-        if self._eager and self._items and tape_recorders.active():
+        if self._is_eager and self._items and tape_recorders.active():
             return apply("concat", *map(self._element, range(len(self._items))), axis=0, name=name)
-        return apply("list_flatten", self._as_list() if self._eager else self._list, name=name)
+        return apply("list_flatten", self._as_list() if self._is_eager else self._list, name=name)
 
     def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Return the array whose elements are the rows of `value`; raises ValueError when there are too many."""
-        tensor = self._fitting_rows(value)
-        if not self._eager:
-            return self._with(apply("list_from_tensor", tensor, name=name))
+        tensor = self._check_rows(value)
+        if not self._is_eager:
+            return self._with_elements(apply("list_from_tensor", tensor, name=name))
         rows: list[EagerTensor | None] = list(tensor)  # type: ignore[call-overload]
         if len(rows) > len(self._items) and not self._kind.dynamic_size:
             raise ValueError(
@@ -259,40 +259,40 @@ class TensorArray:
 
     def scatter(self, indices: TensorLike, value: object, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at these positions."""
-        if not self._eager:
-            tensor, resize = self._fitting_rows(value), self._kind.dynamic_size
+        if not self._is_eager:
+            tensor, resize = self._check_rows(value), self._kind.dynamic_size
             positions = convert_to_tensor(indices)
-            return self._with(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
-        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._fitting_rows(value), strict=True):  # type: ignore[call-overload]
+            return self._with_elements(apply("list_scatter", self._list, positions, tensor, resize=resize, name=name))
+        for position, row in zip(np.asarray(convert_to_tensor(indices)), self._check_rows(value), strict=True):  # type: ignore[call-overload]
             self.write(int(position), row)
         return self
 
     def split(self, value: object, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array whose elements are consecutive parts of `value` with these lengths."""
-        tensor, sizes = self._checked_dtype(value), convert_to_tensor(lengths)
+        tensor, sizes = self._check_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
         constant = static_value(sizes)
         equal = constant is not None and len(set(np.ravel(constant).tolist())) == 1
         row = None if not shape else (int(np.ravel(constant)[0]) if equal else None, *shape[1:])
-        self._knowledge.kind = self._kind.after_writing(row)
+        self._kind_holder.kind = self._kind.after_writing(row)
         result = apply("list_split", tensor, sizes, name=name)
-        if not self._eager:
-            return self._with(result)
+        if not self._is_eager:
+            return self._with_elements(result)
         if result.length > len(self._items) and not self._kind.dynamic_size:
             raise InvalidArgumentError(
                 f"TensorArray's size is not equal to the size of lengths ({len(self._items)} vs. "
                 f"{result.length}), and the TensorArray is not marked as dynamically resizeable."
             )
         is_taped = tape_recorders.active()
-        self._elements = _parts(tensor, sizes) if is_taped else [EagerTensor(part) for part in result]
+        self._elements = _split_rows(tensor, sizes) if is_taped else [EagerTensor(part) for part in result]
         self._cleared.clear()
         return self
 
     def close(self, name: str | None = None) -> None:
         """Drop the elements (eagerly)."""
-        if self._eager:
+        if self._is_eager:
             self._elements = []
 
     def __repr__(self) -> str:
@@ -300,7 +300,7 @@ class TensorArray:
         return f"<autoconv.TensorArray dtype={kind.dtype.name} element_shape={self.element_shape}>"
 
     @property
-    def _eager(self) -> bool:
+    def _is_eager(self) -> bool:
         return current_region() is None and not isinstance(self._elements, Value)
 
     @property
@@ -317,9 +317,9 @@ class TensorArray:
         """The element shape, where it is more precise than the type of the list."""
         return self._kind.shape if self._kind.written else None
 
-    def _with(self, elements: Any) -> TensorArray:
+    def _with_elements(self, elements: Any) -> TensorArray:
         result = TensorArray.__new__(TensorArray)
-        result._begin(self._kind, elements, self._knowledge)
+        result._initialise(self._kind, elements, self._kind_holder)
         return result
 
     def _element(self, position: int) -> EagerTensor:
@@ -333,20 +333,20 @@ class TensorArray:
         shape = self._kind.shape if self.element_shape.is_fully_defined() else None
         return ListValue(items, dtype=self.dtype, shape=shape)
 
-    def _fitting(self, value: object) -> Tensor:
-        tensor = self._checked_dtype(value)
-        self._knowledge.kind = self._kind.after_writing(tensor.type.shape)
+    def _check_element(self, value: object) -> Tensor:
+        tensor = self._check_dtype(value)
+        self._kind_holder.kind = self._kind.after_writing(tensor.type.shape)
         return tensor
 
-    def _fitting_rows(self, value: object) -> Tensor:
-        tensor = self._checked_dtype(value)
+    def _check_rows(self, value: object) -> Tensor:
+        tensor = self._check_dtype(value)
         shape = tensor.type.shape
         if shape == ():
             raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
-        self._knowledge.kind = self._kind.after_writing(None if shape is None else shape[1:])
+        self._kind_holder.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 
-    def _checked_dtype(self, value: object) -> Tensor:
+    def _check_dtype(self, value: object) -> Tensor:
         tensor = as_tensor(value)
         if tensor is not None and not tensor.weak and tensor.dtype is not self.dtype:
             raise InvalidArgumentError(
@@ -355,7 +355,7 @@ class TensorArray:
         return convert_to_tensor(value, self.dtype)
 
 
-def _parts(tensor: Tensor, sizes: Tensor) -> list[Any]:
+def _split_rows(tensor: Tensor, sizes: Tensor) -> list[Any]:
     """Split the tensor into consecutive parts of these lengths, by ops that a tape follows."""
     ends = np.cumsum(np.asarray(sizes)).tolist()
     return [tensor[end - size : end] for end, size in zip(ends, np.asarray(sizes).tolist(), strict=True)]  # type: ignore[index]

@@ -17,7 +17,7 @@ from autoconv.errors import Place, StagingError
 from autoconv.graph.python_operators import BITWISE, BY_TYPED_OP, MIRRORED
 from autoconv.hooks import Hook
 from autoconv.runtime.recording.tracebacks import present, present_errors
-from autoconv.runtime.support.caller_instruction import compares_by, is_in_place
+from autoconv.runtime.support.caller_instruction import comparison_of, is_in_place
 from autoconv.runtime.support.spans import current_place
 
 EXPRESSIONS = Hook("autoconv.runtime.tensors.binary_dispatch")  # returns the operators' module, which imports this one
@@ -52,12 +52,12 @@ def refuse_in_library(number: object, frame: Any) -> None:
     """
     file = frame.f_code.co_filename
     if _graph_number(number) is not None and file.startswith(_LIBRARY) and "site-packages" not in file:
-        users = frame
-        while users.f_back is not None and users.f_code.co_filename.startswith(_LIBRARY):
-            users = users.f_back
+        user_frame = frame
+        while user_frame.f_back is not None and user_frame.f_code.co_filename.startswith(_LIBRARY):
+            user_frame = user_frame.f_back
         raise StagingError(
             f"{frame.f_code.co_qualname} computes with a number known only at run time",
-            Place(users.f_code.co_filename, users.f_lineno),
+            Place(user_frame.f_code.co_filename, user_frame.f_lineno),
         )
 
 
@@ -70,7 +70,7 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
     if is_in_place(sys._getframe(2)):
         function = getattr(operator, "i" + function.__name__.strip("_"))
     # Called for the mirrored operator of the right operand.
-    elif compares_by(sys._getframe(2)) == MIRRORED.get(function.__name__):
+    elif comparison_of(sys._getframe(2)) == MIRRORED.get(function.__name__):
         function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
     try:
         function(first, second)
@@ -81,7 +81,7 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
         raise own_error from None
 
 
-def refuse_to_iterate(number: object, frame: Any) -> None:
+def refuse_iteration(number: object, frame: Any) -> None:
     """Raise Python's TypeError for iterating over a number, where the frame's current instruction does that."""
     kind = type(number).__name__
     instruction = opcode.opname[frame.f_code.co_code[frame.f_lasti]]
@@ -107,7 +107,7 @@ def refuse_as_dtype(frame: Any) -> None:
 
 
 # Operators that Python's complex numbers do not support.
-_OF_REALS = frozenset({"floor_divide", "modulo", "matmul", *(one.typed for one in BITWISE)})
+_REAL_OPS = frozenset({"floor_divide", "modulo", "matmul", *(one.typed for one in BITWISE)})
 
 
 def _is_complex(*operands: Any) -> bool:
@@ -136,15 +136,15 @@ def _sample(value: Any) -> tuple[Any] | None:
     return None if number is None else (number.type.dtype.numpy.type(1).item(),)
 
 
-def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    one = BY_TYPED_OP[op]
-    plain, mirrored = one.method, one.reflected
+def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    operator_entry = BY_TYPED_OP[op]
+    plain, mirrored = operator_entry.method, operator_entry.reflected
 
     def forward(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
-        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
-            refuse_as_python(one.function, self, other)
+        if type(other) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(self, other)):
+            refuse_as_python(operator_entry.function, self, other)
         try:
             return EXPRESSIONS().binary(op, self, other)
         except BaseException as error:
@@ -156,8 +156,8 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
             refuse_foreign(self, other, plain)
         elif type(other) is float:
             refuse_in_library(self, sys._getframe(1))
-        if type(other) in _NO_OPERANDS or (op in _OF_REALS and _is_complex(self, other)):
-            refuse_as_python(one.function, other, self)
+        if type(other) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(self, other)):
+            refuse_as_python(operator_entry.function, other, self)
         try:
             return EXPRESSIONS().binary(op, other, self)
         except BaseException as error:
@@ -167,18 +167,18 @@ def _binary(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], An
     return forward, reflected
 
 
-def _comparison(op: str) -> Callable[[Any, Any], Any]:
-    one = BY_TYPED_OP[op]
-    mirrored = one.reflected
+def _comparison_method(op: str) -> Callable[[Any, Any], Any]:
+    operator_entry = BY_TYPED_OP[op]
+    mirrored = operator_entry.reflected
 
     def compare(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
-        others = type(other) in _NO_OPERANDS or _is_complex(self, other)
-        if others and op not in ("equal", "not_equal"):
-            refuse_as_python(one.function, self, other)
+        is_unsupported = type(other) in _NO_OPERANDS or _is_complex(self, other)
+        if is_unsupported and op not in ("equal", "not_equal"):
+            refuse_as_python(operator_entry.function, self, other)
         if other is None:
-            return EXPRESSIONS().with_none(op, self)
+            return EXPRESSIONS().compare_with_none(op, self)
         try:
             result = EXPRESSIONS().binary(op, self, other)
             if result is NotImplemented and isinstance(other, np.dtype):  # which would take the dtype of this
@@ -198,25 +198,25 @@ class TensorMethods:
 
     __slots__ = ()
 
-    __add__, __radd__ = _binary("add")
-    __sub__, __rsub__ = _binary("subtract")
-    __mul__, __rmul__ = _binary("multiply")
-    __truediv__, __rtruediv__ = _binary("divide")
-    __floordiv__, __rfloordiv__ = _binary("floor_divide")
-    __mod__, __rmod__ = _binary("modulo")
-    __pow__, __rpow__ = _binary("power")
-    __matmul__, __rmatmul__ = _binary("matmul")
-    __and__, __rand__ = _binary("bitwise_and")
-    __or__, __ror__ = _binary("bitwise_or")
-    __xor__, __rxor__ = _binary("bitwise_xor")
-    __lshift__, __rlshift__ = _binary("left_shift")
-    __rshift__, __rrshift__ = _binary("right_shift")
-    __lt__ = _comparison("less")
-    __le__ = _comparison("less_equal")
-    __gt__ = _comparison("greater")
-    __ge__ = _comparison("greater_equal")
-    __eq__ = _comparison("equal")  # type: ignore[assignment]
-    __ne__ = _comparison("not_equal")  # type: ignore[assignment]
+    __add__, __radd__ = _binary_methods("add")
+    __sub__, __rsub__ = _binary_methods("subtract")
+    __mul__, __rmul__ = _binary_methods("multiply")
+    __truediv__, __rtruediv__ = _binary_methods("divide")
+    __floordiv__, __rfloordiv__ = _binary_methods("floor_divide")
+    __mod__, __rmod__ = _binary_methods("modulo")
+    __pow__, __rpow__ = _binary_methods("power")
+    __matmul__, __rmatmul__ = _binary_methods("matmul")
+    __and__, __rand__ = _binary_methods("bitwise_and")
+    __or__, __ror__ = _binary_methods("bitwise_or")
+    __xor__, __rxor__ = _binary_methods("bitwise_xor")
+    __lshift__, __rlshift__ = _binary_methods("left_shift")
+    __rshift__, __rrshift__ = _binary_methods("right_shift")
+    __lt__ = _comparison_method("less")
+    __le__ = _comparison_method("less_equal")
+    __gt__ = _comparison_method("greater")
+    __ge__ = _comparison_method("greater_equal")
+    __eq__ = _comparison_method("equal")  # type: ignore[assignment]
+    __ne__ = _comparison_method("not_equal")  # type: ignore[assignment]
 
     @present_errors
     def __neg__(self) -> Any:

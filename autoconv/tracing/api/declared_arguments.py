@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.operators.regions.layout import Layout
-from autoconv.optimise.known_parameters import with_known_parameters
+from autoconv.optimise.known_parameters import fix_parameters
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.api.argument_types import parse_types
@@ -115,7 +115,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
         concrete = wrapped.get_concrete_function(*examples)
     _check_declared(wrapped, concrete, arguments)
     numbers = _given_numbers(arguments, concrete.key, wrapped.leaves_for(concrete, examples, {}))
-    graph = with_known_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
+    graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = with_joined_variants(graph, concrete.layout)
     return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
 

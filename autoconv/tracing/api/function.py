@@ -16,7 +16,7 @@ from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import converted
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.recording.tracebacks import at_definition, place_in, present, present_errors
+from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
 from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
@@ -189,8 +189,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def _cannot_bind(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
-            raise at_definition(ValueError(text), self.python_function) from None
-        told = f"{place_in(self.python_function, error)}: {error}"
+            raise place_at_definition(ValueError(text), self.python_function) from None
+        told = f"{find_place(self.python_function, error)}: {error}"
         if told not in self._explanation.plain:
             self._explanation.plain.append(told)
 

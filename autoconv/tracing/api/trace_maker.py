@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.errors import AutoconvError
-from autoconv.runtime.recording.tracebacks import place_in
+from autoconv.runtime.recording.tracebacks import find_place
 from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.internal_errors import notes_fault
@@ -158,9 +158,11 @@ class TraceMaker:
         if self._profile.fall_back_to_exact(call, exact, str(error)) or self._profile.undo_promotion(call):
             return State.LOOK
         if isinstance(error, RunPlain):
-            reason, place = str(error), place_in(self.python_function, error)
+            reason, place = str(error), find_place(self.python_function, error)
         elif self._contract.runs_plain:
-            place = (error.place if isinstance(error, AutoconvError) else None) or place_in(self.python_function, error)
+            place = (
+                error.place if isinstance(error, AutoconvError) else None
+            ) or find_place(self.python_function, error)
             reason = f"{type(error).__name__}: {public_error_text(error)}"
         else:
             return None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autoconv.runtime.support.attributes import slots_of
-from autoconv.runtime.support.structure import Template, fields_of, loses_on_rebuild
+from autoconv.runtime.support.structure import Template, fields_of, loses_state
 from autoconv.runtime.support.type_spec import TypeSpec
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -138,12 +138,12 @@ class _ExtractionWriter:
             self.unpack(inner, child)
 
     def _require_no_extra_attributes(self, expression: str, kind: type) -> None:
-        """Require that there are no attributes besides the fields (see `loses_on_rebuild`)."""
+        """Require that there are no attributes besides the fields (see `loses_state`)."""
         fields = set(fields_of(kind))
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _UnsupportedStructure
         if kind.__dictoffset__:
-            more = self.writer.constant(loses_on_rebuild)
+            more = self.writer.constant(loses_state)
             self.writer.require(
                 f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({expression})"
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.autodiff.memory import functional
+from autoconv.autodiff.memory import replace_memory
 from autoconv.backends.protocol import CompiledGraph
 from autoconv.config import SETTINGS
 from autoconv.config.placement import eager_device, other_device_request
@@ -308,7 +308,7 @@ class ConcreteFunction:
         inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._derivable is None:
             try:
-                graph, self._written_positions = functional(self.optimised)
+                graph, self._written_positions = replace_memory(self.optimised)
             except StagingError as error:
                 raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)

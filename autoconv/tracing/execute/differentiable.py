@@ -49,7 +49,7 @@ class Derivable:
             chain = [self.parts(watched)]
         except StagingError as error:
             return self._call_without(inputs, error)
-        if chain[0].split.lost:
+        if chain[0].split.has_lost_outputs:
             tape_recorders.note_leaving(inputs[watched[0]])
         for _ in range(self._orders() - 1):
             chain.append(chain[-1].forward.parts(watched))
@@ -71,7 +71,7 @@ class Derivable:
         """Return why tapes cannot differentiate a call with these inputs; empty where they can."""
         watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
         try:
-            lost = bool(watched) and self.parts(watched).split.lost
+            lost = bool(watched) and self.parts(watched).split.has_lost_outputs
         except StagingError as error:
             return error.message
         return "what is differentiated goes into an object of Python's own" if lost else ""
@@ -142,11 +142,14 @@ class Parts:
     def pull(self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
         """Return the cotangents of the `count` inputs, None where nothing flows."""
         filled = [
-            tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i] for i in self.split.given
+            tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i]
+            for i in self.split.output_positions
         ]
         gradients: list[Any] = [None] * count
-        if self.split.reached:
-            for position, cotangent in zip(self.split.reached, self.backward.call([*filled, *saved]), strict=True):
+        if self.split.parameter_positions:
+            for position, cotangent in zip(
+                self.split.parameter_positions, self.backward.call([*filled, *saved]), strict=True
+            ):
                 gradients[position] = cotangent
         return gradients
 

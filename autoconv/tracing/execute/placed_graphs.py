@@ -18,7 +18,7 @@ from autoconv.graph.region_flow import result_sources
 from autoconv.graph.types import ResourceType, TensorType
 from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.optimise import optimise
-from autoconv.optimise.partition import Part, is_constant, partition, places
+from autoconv.optimise.partition import Part, is_constant, partition, requested_devices
 from autoconv.tracing.execute.symbolic_shapes import ByShape, needs_shapes
 
 
@@ -26,7 +26,7 @@ def compile_placed(
     graph: Graph, contract: str, form: CallForm | None = None, backend: str | None = None
 ) -> CompiledGraph:
     """Compile a graph: by device, by shape, or as it is. `backend` is the name of one, None for the configured one."""
-    if not all(map(is_default, places(graph))):
+    if not all(map(is_default, requested_devices(graph))):
         return PlacedGraph(graph, contract, backend=backend)
     if needs_shapes(graph, backend):
         return ByShape(graph, contract, form, backend=backend)
@@ -102,11 +102,11 @@ class PlacedGraph:
     def _compiled(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         if part.is_divided:
             return self._interpreted(part)
-        task = task_of(part.place)
+        task = task_of(part.device)
         graph = optimise(part.graph, contract=self._contract)
         if task is not None:
             return task.compile(graph)
-        pool = pool_of(part.place)
+        pool = pool_of(part.device)
         if needs_shapes(graph, self._backend):
             return ByShape(graph, self._contract, None, pool, self._backend)
         return compile_graph(graph, None, pool, self._backend)
@@ -147,7 +147,7 @@ def _can_be_sent(node: Node, device: str, homes: Mapping[Value, str]) -> bool:
 
 def _argument_for(value: Any, part: Part) -> Any:
     """Return an argument for a part: values of another process are fetched for a device of this one."""
-    return value if part.is_divided or task_of(part.place) is not None else _fetch(value)
+    return value if part.is_divided or task_of(part.device) is not None else _fetch(value)
 
 
 def _fetch(value: Any) -> Any:

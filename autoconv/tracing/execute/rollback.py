@@ -17,7 +17,7 @@ from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
 from autoconv.ops.python.undo_log import TAKEN_BACK, undoing
-from autoconv.optimise.overflow import may_be_another, may_exceed, may_run_code, rerun_point
+from autoconv.optimise.overflow import may_change_kind, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.python_contract import RunPlain
 
 Run = Callable[..., Any]
@@ -96,7 +96,7 @@ def rollback_of(graph: Graph) -> Rollback:
     """
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    ends = may_exceed(graph) or any(may_be_another(node) or may_run_code(node) for node in graph.walk())
+    ends = may_exceed(graph) or any(may_change_kind(node) or may_run_code(node) for node in graph.walk())
     prints = any(node.op.traits.prints for node in graph.walk())
     if not ends and (arrays or not objects or not can_undo(graph)):
         return Rollback()

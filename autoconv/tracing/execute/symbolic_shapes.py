@@ -24,7 +24,7 @@ from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 from autoconv.ops.analysis.array_growth import is_too_large, size_limits
 from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
-from autoconv.optimise.symbolic.bounds import with_known_bounds
+from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 
 _ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
@@ -189,7 +189,7 @@ class ByShape:
                 raise
             return None
         try:
-            bound = with_known_bounds(graph, code.takes_bounds)
+            bound = fold_symbolic_bounds(graph, code.takes_bounds)
             graph = bound if bound is not None and not code.has_bounds_for_kernels(bound) else graph
             lost = code.kernels(graph, library=False)
         except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then

@@ -76,7 +76,7 @@ class WriteMonitor:
         self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
         names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored at once
-        self.stores = Stores(lambda _: names, _record_store, limits=True)
+        self.stores = Stores(lambda _: names, _record_store, includes_limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Store the inputs of the trace in the spots where the traced code reads them."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.config import SETTINGS
 from autoconv.operators.calls.call import is_user_code
-from autoconv.runtime.recording.journal import MISSING, Location, attribute_spot, cell_spot, global_spot, item_spot
+from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
 from autoconv.tracing.guards.external_reads import Reads, kinds_reached, mentions
@@ -55,7 +55,7 @@ class Guards:
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
-    take_in: Callable[[list[Location]], Any] = list
+    take_in: Callable[[list[journal.Location]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
     of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
@@ -66,7 +66,7 @@ class Guards:
     _keys: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
     _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
-    _spots: list[Location] = field(default_factory=list)
+    _spots: list[journal.Location] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
     _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
@@ -107,12 +107,12 @@ class Guards:
             if not (name in changed and self._is_written(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
         for name in sorted(names_mentioned.modules):
-            self._watch(name, functools.partial(sys.modules.get, name, MISSING), (name,))
+            self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             if name in changed and self._is_written(_cell(cell)):
                 continue
             if name not in ("ag__", "__class__"):
-                self._spots.append(cell_spot(cell, name))
+                self._spots.append(journal.cell_location(cell, name))
                 self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
 
     def _is_written(self, value: Any) -> bool:
@@ -134,7 +134,7 @@ class Guards:
         """Guard the contents of an object (an argument, say) without keeping the object alive."""
         if self.python:
             refuse_hooks((value,))
-        self._spots.append(Location((id(value), name), name, lambda: value, lambda _: None))
+        self._spots.append(journal.Location((id(value), name), name, lambda: value, lambda _: None))
         try:
             self._watch(name, weakref.ref(value), (id(value), name))
         except TypeError:
@@ -142,14 +142,14 @@ class Guards:
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
         """Guard a global name; a name that is unbound or a builtin has to stay so."""
-        value = namespace.get(name, MISSING)
-        if value is not MISSING:
-            self._spots.append(global_spot(namespace, name))
-        read = functools.partial(namespace.get, name, MISSING)
+        value = namespace.get(name, journal.MISSING)
+        if value is not journal.MISSING:
+            self._spots.append(journal.global_location(namespace, name))
+        read = functools.partial(namespace.get, name, journal.MISSING)
         self._watch(name, read, (id(namespace), name), (namespace, name))
         if isinstance(value, types.ModuleType) and is_user_module(value) and not self.python:
             for attribute in sorted(names & vars(value).keys()):
-                read = functools.partial(getattr, value, attribute, MISSING)
+                read = functools.partial(getattr, value, attribute, journal.MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
     def _watch(
@@ -224,7 +224,7 @@ class Guards:
         """Return whether a name with that key existed before the trace."""
         return key in self._keys
 
-    def holders(self) -> Iterator[Location]:
+    def holders(self) -> Iterator[journal.Location]:
         """Iterate over the spots from which the trace may have read a value.
 
         These are the names and, in the objects and lists that they lead to, attributes and arrays among the items of
@@ -276,24 +276,24 @@ class Guards:
         self._single.clear()
         return bool(changed)
 
-    def moved(self) -> Iterator[tuple[Location, Any]]:
+    def moved(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
         for name, read, expected, place in self.checks:
             value = read()
             if place is None or not isinstance(value, _MOVING):
                 yield from self._moved_parts(value, expected, DEPTH)
             elif self._differs(value, expected):
-                container, key = place
-                yield (cell_spot(container, name) if key is None else global_spot(container, key)), value
+                owner, key = place
+                yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
 
-    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[Location, Any]]:
+    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
         """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
         parts = [*own_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
             for place, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
                 if isinstance(part, np.ndarray):
                     if before is not None and type(value) is list and self._differs(part, before):
-                        yield item_spot(value, place), part
+                        yield journal.item_location(value, place), part
                 elif isinstance(before, tuple) and depth:
                     yield from self._moved_parts(part, before, depth - 1)
         attributes = attributes_of(value) if is_user_code(type(value)) else {}
@@ -303,7 +303,7 @@ class Guards:
             part = attributes.get(name)
             if isinstance(part, _MOVING):
                 if (id(value), name) not in self.skip and self._differs(part, before):
-                    yield attribute_spot(value, name), part
+                    yield journal.attribute_location(value, name), part
             elif isinstance(before, tuple):
                 yield from self._moved_parts(part, before, depth - 1)
 
@@ -356,7 +356,7 @@ def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 
-def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Location]:
+def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[journal.Location]:
     """Iterate over the attributes and arrays inside a value, as spots, to that depth; `seen` are visited ids."""
     if id(value) in seen or not depth:
         return
@@ -365,7 +365,7 @@ def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Location]:
         items = list(dict.values(value) if isinstance(value, dict) else own_items(value))
         for place, item in enumerate(items if len(items) <= _MOST_ITEMS else ()):
             if type(value) is list and isinstance(item, np.ndarray):
-                yield item_spot(value, place)
+                yield journal.item_location(value, place)
             else:
                 yield from _spots_in(item, seen, depth - 1)
         return
@@ -373,12 +373,12 @@ def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[Location]:
     if isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
         return
     for attribute, part in attributes_of(value).items():
-        yield attribute_spot(value, attribute)
+        yield journal.attribute_location(value, attribute)
         yield from _spots_in(part, seen, depth - 1)
     for base in filter(is_user_code, kind.__mro__):
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):
-                yield attribute_spot(base, attribute)
+                yield journal.attribute_location(base, attribute)
 
 
 def _is_module(value: Any) -> bool:
@@ -389,7 +389,7 @@ def _cell(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        return MISSING
+        return journal.MISSING
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:

@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autoconv.runtime.support.attribute_hooks import MOST_EXAMINED, hooked_class
+from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
 from autoconv.tracing.guards.external_reads import mentions
 from autoconv.tracing.guards.python_contract import RunPlain
 
@@ -22,7 +22,7 @@ def refuse_hooks_behind(function: types.FunctionType) -> None:
     refuse_hooks(_named_values(function))
 
 
-def refuse_hooks(values: Iterable[Any], most: int = MOST_EXAMINED) -> None:
+def refuse_hooks(values: Iterable[Any], most: int = MAX_EXAMINED) -> None:
     hooked = hooked_class(values, most)
     if hooked is not None:
         kind = hooked.__name__

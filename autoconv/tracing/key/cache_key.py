@@ -14,7 +14,7 @@ from autoconv.graph.types import ResourceType, TensorType, is_subtype
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.composite_structures import contains_composite, is_narrower_template
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import Template, loses_on_rebuild
+from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
@@ -234,7 +234,7 @@ def _are_below(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
 
 def orders_of(parts: list[Any]) -> tuple[Any, ...]:
     """Return the keys of all dicts among `parts`, in order and with their types."""
-    dicts = [part for part in parts if isinstance(part, dict) and not loses_on_rebuild(part)]
+    dicts = [part for part in parts if isinstance(part, dict) and not loses_state(part)]
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 

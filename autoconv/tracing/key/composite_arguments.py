@@ -10,8 +10,8 @@ from autoconv.runtime.support.composite_structures import (
     contains_composite,
     leaf_specs,
     replace_leaves,
+    replace_spec,
     spec_parts,
-    with_spec,
 )
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, flatten
@@ -51,7 +51,7 @@ def _as_spec(leaf: Any, spec: Any) -> Flat:
     if is_composite_spec(leaf):
         return spec_parts(spec)
     leaves_found, template = flatten(leaf)
-    return leaves_found, with_spec(template, spec)
+    return leaves_found, replace_spec(template, spec)
 
 
 def with_lists_as_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:

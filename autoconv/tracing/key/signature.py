@@ -20,7 +20,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING, Location
 from autoconv.runtime.support.composite_structures import expand_specs
 from autoconv.runtime.support.shape import TensorSpec
-from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_on_rebuild
+from autoconv.runtime.support.structure import MissingFieldError, flatten, is_structure, loses_state
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -71,7 +71,7 @@ class Signature:
         simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
         self.keys_items = True  # whether lists are keyed by their apparent items
         # Return whether a structure is kept as one leaf, because flattening and rebuilding would lose part of it.
-        self.is_leaf: Callable[[Any], bool] | None = loses_on_rebuild if contract.keeps_identity else None
+        self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from autoconv.errors import StagingError
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.runtime.support.spans import place_of
 
 _QUERIES = frozenset({"object_isinstance", "object_truth"})  # their results do not refer to the function
@@ -77,7 +77,7 @@ class _Leaks:
             if not tainted.isdisjoint(node.inputs) or any(not tainted.isdisjoint(r.outputs) for r in node.regions):
                 _refuse(node)
             return
-        tainted.update(target for source, target in edges(node) if source in tainted)
+        tainted.update(target for source, target in flow_edges(node) if source in tainted)
 
     def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
         """Return the dict and the key of a node that sets or gets an item by a constant key."""

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges
+from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import reads_only
 from autoconv.tracing.guards.changed_constants import containers_in
@@ -65,7 +65,7 @@ def _uses(graph: Graph) -> dict[Value, list[tuple[Node, Value | int]]]:
     for node in graph.walk():
         for place, value in enumerate(() if node.regions else node.inputs):
             found.setdefault(value, []).append((node, place))
-        for source, target in edges(node):
+        for source, target in flow_edges(node):
             if source is not None:
                 found.setdefault(source, []).append((node, target))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.ops.analysis.array_growth import MOST_UNREAD_BYTES, is_too_large, may_outgrow
+from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_outgrow
 from autoconv.ops.analysis.reads import read_inputs
 from autoconv.optimise.dead import unused_nodes
 from autoconv.tracing.guards.python_contract import RunPlain
@@ -19,7 +19,7 @@ def refuse_growing_arrays(graph: Graph) -> None:
     for node in graph.walk():
         if is_too_large(node):
             raise RunPlain(f"an array{_line_text(node)} may be larger than memory")
-        if may_outgrow(node) or is_too_large(node, MOST_UNREAD_BYTES):
+        if may_outgrow(node) or is_too_large(node, MAX_UNREAD_BYTES):
             growing.append(node)
     read = read_values(graph) if growing else set()
     for node in growing:

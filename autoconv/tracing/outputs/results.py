@@ -24,15 +24,15 @@ from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedSet, has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.dict_views import DictView
-from autoconv.runtime.objects.rebuilt_arguments import rebuilt_in, refuse_rebuilt
-from autoconv.runtime.objects.symbol_search import hides_symbols, is_of_call
+from autoconv.runtime.objects.rebuilt_arguments import find_rebuilt, refuse_rebuilt
+from autoconv.runtime.objects.symbol_search import hides_symbols, varies_by_call
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
-from autoconv.runtime.recording.tracebacks import at_definition
+from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
 from autoconv.runtime.support.remedies import BY_COMPILE
-from autoconv.runtime.support.structure import flatten, is_structure, loses_on_rebuild, mutable_parts, own_items, pack
+from autoconv.runtime.support.structure import flatten, is_structure, loses_state, mutable_parts, own_items, pack
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
@@ -43,7 +43,7 @@ from autoconv.tracing.guards import python_contract
 def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[Any]]:
     """Return the layout of a traced function's result, and its values as outputs of the graph."""
     region = trace.root
-    for part in rebuilt_in([result]) if trace.contract.keeps_identity else ():
+    for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
     prepared = _standalone(result, trace, function)
     layout = layout_of(prepared, region)
@@ -51,7 +51,7 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
         # Such a value may be in an arm, or in an object of a user's class.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
-        if trace.contract.keeps_identity and (is_of_call(value) or _is_made_by_call(type(value))):
+        if trace.contract.keeps_identity and (varies_by_call(value) or _is_made_by_call(type(value))):
             raise python_contract.RunPlain(f"{_kind(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
@@ -151,12 +151,12 @@ def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
         "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them. "
         f"Or: {BY_COMPILE}."
     )
-    raise at_definition(TypeError(text), function)
+    raise place_at_definition(TypeError(text), function)
 
 
 def _stays_whole(trace: Trace, value: Any) -> bool:
     """Return whether a structure is given out as an object, with all of its attributes."""
-    return loses_on_rebuild(value) or _is_owned(trace, value)
+    return loses_state(value) or _is_owned(trace, value)
 
 
 def _is_owned(trace: Trace, value: Any) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import edges, result_sources
+from autoconv.graph.region_flow import flow_edges, result_sources
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
@@ -105,7 +105,7 @@ class _Origins:
         self._sources: dict[Value, list[Value]] = {}
         self._reads_attributes = any(node.op.name == "object_get_attribute" for node in graph.walk())
         for node in graph.walk():
-            for source, target in edges(node):
+            for source, target in flow_edges(node):
                 if source is not None and target.node is None:
                     self._sources.setdefault(target, []).append(source)
 

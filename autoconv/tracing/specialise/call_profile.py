@@ -11,7 +11,7 @@ import numpy as np
 
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.support.logs import log
-from autoconv.runtime.support.structure import loses_on_rebuild
+from autoconv.runtime.support.structure import loses_state
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -30,7 +30,7 @@ _MOST_LEARNED = 32  # facts that a function's traces may learn about the objects
 
 
 def _is_object(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) or loses_on_rebuild(value)
+    return dataclasses.is_dataclass(value) or loses_state(value)
 
 
 class CallProfile:

@@ -25,7 +25,7 @@ from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.recording.journal import Journal
 from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.recording.tracebacks import is_our_error
-from autoconv.runtime.support.identity import refuse_nans
+from autoconv.runtime.support.identity import insert_nan_checks
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -189,7 +189,7 @@ class CompileContract(TracingContract):
     def check_recorded(self, arguments: Sequence[Any]) -> None:
         graph, guards = self.trace.root.graph, self.guards
         if self.trace.identifies:
-            refuse_nans(graph)
+            insert_nan_checks(graph)
         self._note_tensors()
         self._check_writes(arguments)
         self._check_memory()

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from autoconv.runtime.objects.number_methods import part_of_complex
+from autoconv.runtime.objects.number_methods import complex_attribute
 from autoconv.runtime.recording.regions import Trace
-from autoconv.runtime.recording.tracebacks import at_definition
+from autoconv.runtime.recording.tracebacks import place_at_definition
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.tracing_contract import TracingContract
 
@@ -23,10 +23,10 @@ class FunctionContract(TracingContract):
     name = "function"
 
     def attribute(self, tensor: Any, name: str) -> Any:
-        return part_of_complex(tensor, name)
+        return complex_attribute(tensor, name)
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
-        raise at_definition(ValueError(
+        raise place_at_definition(ValueError(
             f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its "
             "Python input arguments. Modifying a copy is allowed. The following parameter(s) were modified: "
             + ", ".join(names)

@@ -58,7 +58,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
             value = trace.root.graph.add_parameter(ObjectType(key.kind), name)
             items = items_of(key)
             if items is not None:
-                trace.given_items[value] = items
+                trace.argument_list_items[value] = items
             leaves.append(SymbolicObject(value))
         elif isinstance(key, SpecKey):
             leaves.append(key.spec(trace.root.graph.add_parameter(key.spec.type, name)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from autoconv.forks import new_lock
 from autoconv.graph.types import join_shapes
-from autoconv.runtime.support.composite_structures import joined_template
+from autoconv.runtime.support.composite_structures import join_templates
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
@@ -117,7 +117,7 @@ def _joined_templates(one: Key, other: Key) -> tuple[Any, ...] | None:
         return other.templates if one.templates == other.templates else None
     try:
         return tuple(
-            (name, joined_template(mine, its))
+            (name, join_templates(mine, its))
             for (name, mine), (_, its) in zip(one.templates, other.templates, strict=True)
         )
     except ValueError:

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Grown, Instance, Layout, Leaf, Parts, Static
 from autoconv.runtime.support.attributes import HEAP
-from autoconv.runtime.support.composite_structures import without_composites
+from autoconv.runtime.support.composite_structures import collapse_composites
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.type_spec import TypeSpec
@@ -43,7 +43,7 @@ class Parameter:
     def spec(self) -> Any:
         """The structure with the spec of each tensor and composite tensor, and plain values as they are."""
         specs = (_spec(leaf, name) for leaf, name in zip(self.leaves, self.names, strict=True))
-        leaves, template = without_composites(self.template, specs)
+        leaves, template = collapse_composites(self.template, specs)
         return pack(template, leaves)
 
     @property

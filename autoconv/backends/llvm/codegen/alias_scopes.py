@@ -36,7 +36,7 @@ class AliasScopes:
 
     def _text(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:
-            bases = self._overlaps.every_root()
+            bases = self._overlaps.all_roots()
             is_useful = 1 < len(bases) <= _MOST_ARRAYS
             self._scopes = {base: self._module.new_alias_scope() for base in bases if is_useful}
         if not roots <= self._scopes.keys():

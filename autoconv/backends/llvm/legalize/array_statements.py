@@ -18,7 +18,7 @@ from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
 from autoconv.backends.llvm.legalize.statement_nodes import is_element, is_gather, is_part
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copied_regions
+from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
 from autoconv.graph.rewrite import begin_copy
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops import OPS
@@ -81,7 +81,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
-            part = copy.add_for(node, PART, operands, node.attributes)
+            part = copy.add_replacement(node, PART, operands, node.attributes)
             parts[node.results[0]] = part.results[0]
             if statements.is_part_only(node):
                 continue
@@ -91,21 +91,21 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             types = [value.type for value in node.results]
             operands = [parts.get(v) or values[v] for v in inputs]
             operands += _kept_alive(inputs, parts, values)
-            made = copy.add_for(node, TOTAL, operands, attributes, types=types)
+            made = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
             values[node.results[0]] = made.results[0]
             continue
         if node in statements.matches:
             operands = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
-            copy.add_for(node, node.op, operands, node.attributes)
+            copy.add_replacement(node, node.op, operands, node.attributes)
             continue
         statement = statements.of.get(node)
         if node in statements.checks and node.inputs[1].node in statements.absorbed:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
-                copy.add_for(node, node.op, operands, node.attributes)
+                copy.add_replacement(node, node.op, operands, node.attributes)
             continue
         if statement is None:
-            regions = copied_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
+            regions = copy_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
             append_copy(copy, node, values, regions)
             continue
         inputs, steps = statement
@@ -115,7 +115,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
         else:
             target = values[node.inputs[0]]
         operands += _kept_alive(inputs, parts, values)
-        copy.add_for(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
+        copy.add_replacement(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
@@ -144,7 +144,7 @@ def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Se
         sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
         shape.append(INPUT)
     attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
-    return copy.add_for(node, OPS["array_new"], sizes, attributes).results[0]
+    return copy.add_replacement(node, OPS["array_new"], sizes, attributes).results[0]
 
 
 def _memory_of(value: Value) -> Value:

@@ -105,7 +105,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
             else value.type
         )
 
-    def within(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
+    def region_rewriter(self, node: Node, inputs: Sequence[Value], region: Graph) -> NamedSizes:
         types = dict(zip(node.inputs, (value.type for value in inputs), strict=True))
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
@@ -117,10 +117,10 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         }
         return NamedSizes(region, self.shared, self.copies, types_of_parameters, ChainMap({}, self.symbols_by_key))
 
-    def rebuilt(self) -> Graph:
+    def rebuild(self) -> Graph:
         for value in self.graph.parameters:
             self.values[value] = self.named(self.values[value])
-        copy = super().rebuilt()
+        copy = super().rebuild()
         remove_dead_nodes(copy)
         return copy
 
@@ -181,7 +181,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         assert isinstance(result.type, TensorType)
         types = [result.type.with_shape(tuple(to))]
         attributes = {**node.attributes, **attributes}
-        node_made = self.copy.add_for(node, node.op, inputs, attributes, types=types)
+        node_made = self.copy.add_replacement(node, node.op, inputs, attributes, types=types)
         return node_made.results[0]
 
     def named(self, value: Value) -> Value:

@@ -52,7 +52,7 @@ class _ViewLoads(Rewriter[None]):
         spec = (*(Slice(None, None, None),) * axis, NewAxis())
         view = self.copy.add(OPS["array_view"], [array], {"spec": spec}, span=node.span).results[0]
         self._arrays[node.results[0]] = view
-        return self.copy.add_for(node, OPS["array_load"], [view]).results
+        return self.copy.add_replacement(node, OPS["array_load"], [view]).results
 
 
 def _is_open(value: Value) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
-from autoconv.graph.graph import Graph, Node, Value, clone, copied_regions, copy_node, leads_to_recursion
+from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, copy_regions, leads_to_recursion
 from autoconv.graph.region_flow import state_size
 
 _LOOPS = frozenset({"element", "reduce"})
@@ -56,7 +56,7 @@ def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Valu
     head.outputs = head.parameters[:1]
     state = _inlined_outputs(turned, body, turned.parameters[1:])
     turned.outputs = [*_inlined_outputs(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
-    loop = copy.add_for(
+    loop = copy.add_replacement(
         node, node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
         types=[going.type, *(value.type for value in node.results)],
     )  # fmt: skip
@@ -71,6 +71,6 @@ def _inlined_outputs(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> l
         if _is_rotatable(node):
             results = _rotated_loop(copy, node, inputs)
         else:
-            results = copy_node(copy, node, inputs, copied_regions(node, {}, rotate)).results
+            results = copy_node(copy, node, inputs, copy_regions(node, {}, rotate)).results
         values.update(zip(node.results, results, strict=True))
     return [values[value] for value in graph.outputs]

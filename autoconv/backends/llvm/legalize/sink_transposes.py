@@ -69,7 +69,7 @@ def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     if replacement is None:
         return None
     operands, attributes, after = replacement
-    (inner,) = copy.add_for(node, node.op, operands, attributes).results
+    (inner,) = copy.add_replacement(node, node.op, operands, attributes).results
     return [_transpose(copy, node, inner, after)]
 
 

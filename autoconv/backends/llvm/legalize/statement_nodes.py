@@ -6,7 +6,7 @@ from autoconv.backends.llvm.analysis.classify import has_element_rule
 from autoconv.backends.llvm.analysis.representation import is_dense
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Node, own_effects
+from autoconv.graph.graph import Node, op_effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.index_spec import Gather, is_basic
 
@@ -34,7 +34,7 @@ def is_element(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.traits.elementwise:
         return False
-    if own_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
+    if op_effects(node.op, node.attributes, node.inputs) is not Effects.PURE:  # the fused node checks sizes itself
         return False
     types = [value.type for value in node.inputs]
     return all(isinstance(t, TensorType) and is_native(t.dtype) for t in types) and has_element_rule(node)

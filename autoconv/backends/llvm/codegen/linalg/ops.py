@@ -20,7 +20,7 @@ from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST, Rows, ch
 from autoconv.backends.llvm.codegen.registry import complex_native, native
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
-from autoconv.graph.dimensions import least, most, plus, product, times
+from autoconv.graph.dimensions import maximum, minimum, plus, product, times
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import Dimension
@@ -309,15 +309,15 @@ def _dtype(node: Node) -> Any:
 )
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
-    inner, fewer = shape_of(node.results[0].type)[-1], least(rows, columns)
+    inner, fewer = shape_of(node.results[0].type)[-1], minimum(rows, columns)
     decompose, expand = (routine_of(_dtype(node), *names) for names in (("dgeqrf",), ("dorgqr", "zungqr")))
     first = workspace(region, decompose, rows, columns, None, rows, None, None, None, None, work=5)[0]
     second = workspace(region, expand, rows, inner, fewer, None, rows, None, None, None, None, work=6)[0]
     batch = Batch(region, node, [2, 2], first, second)
     out, b = batch.out, batch.b
-    lengths = most(first, columns), most(second, inner)
-    matrix, scales = batch.matrix(times(rows, most(columns, inner))), batch.matrix(fewer)
-    work = batch.matrix(most(*lengths))
+    lengths = maximum(first, columns), maximum(second, inner)
+    matrix, scales = batch.matrix(times(rows, maximum(columns, inner))), batch.matrix(fewer)
+    work = batch.matrix(maximum(*lengths))
     with batch.each():
         q, r = batch.results
         batch.transpose(batch.x[0], matrix, rows, columns)
@@ -359,7 +359,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
 def write_svd(region: LoweringContext, node: Node) -> None:
     """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
-    fewer, vectors = least(rows, columns), len(node.results) == 3
+    fewer, vectors = minimum(rows, columns), len(node.results) == 3
     full = vectors and node.attributes.get("full_matrices", False)
     which = "A" if full else "S" if vectors else "N"
     left, right = (rows, columns) if full else (fewer, fewer)
@@ -371,7 +371,7 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     u, v = (batch.matrix(size if vectors else 1) for size in (times(rows, left), times(right, columns)))
     work, whole = batch.matrix(numbers), batch.spare(times(8, fewer))
     # At least the size that the manual of zgesdd requires for any shape.
-    reals = times(fewer, plus(plus(times(7, fewer), times(2, most(rows, columns))), 12))
+    reals = times(fewer, plus(plus(times(7, fewer), times(2, maximum(rows, columns))), 12))
     more = (batch.spare(reals),) if of_complex else ()
     with batch.each():
         batch.transpose(batch.x[0], matrix, rows, columns)

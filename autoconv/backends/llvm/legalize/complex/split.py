@@ -215,7 +215,7 @@ class _Writer:
         types: list[Type] = []
         for value, pair in zip(node.results, carried, strict=True):
             types += [_part_type(value.type)] * 2 if pair else [value.type]
-        copy = self.graph.add_for(node, node.op, inputs, attributes, [w.graph for w in writers], types)
+        copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
         left = iter(copy.results)
         for value, pair in zip(node.results, carried, strict=True):
             self.set(value, (next(left), next(left)) if pair else next(left))
