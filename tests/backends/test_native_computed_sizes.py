@@ -130,9 +130,18 @@ def triangles(x, y, k, m):
     return out
 
 
+def handled(x, y, k, m):
+    try:
+        k = k // m
+    except ZeroDivisionError:
+        k = k + 1
+    return x[:k][::-1] * 2
+
+
 PROGRAMS = [
     slices, of_other_sizes, joined, reduced, extremes, extremes_of_counted, spread, products, made, counted, masked,
     reshaped, left_over, ends, shrinking, growing, filtered, halved, branched, stored, stored_elsewhere, triangles,
+    handled,
 ]  # fmt: skip
 
 

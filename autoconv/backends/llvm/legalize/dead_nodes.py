@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.graph.dimensions import ComputedSize
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node
+from autoconv.graph.graph import Graph, Node, is_recursive
 from autoconv.ops.analysis.computed_sizes import has_computed_sizes
 
 
 def remove_dead_nodes(graph: Graph) -> None:
     """Remove dead nodes of one graph, without its regions: loops would have to store their results."""
+    graph.nodes = _live_nodes(graph, lambda node: bool(node.regions))
+
+
+def remove_all_dead_nodes(graph: Graph) -> None:
+    """Remove dead nodes, regions included; nodes whose regions have no effect are dead where nothing reads them."""
+    graph.nodes = _live_nodes(graph, lambda _: False)
+    for node in graph.nodes:
+        for region in node.regions if not is_recursive(node) else ():
+            remove_all_dead_nodes(region)
+
+
+def _live_nodes(graph: Graph, stays: Callable[[Node], bool]) -> list[Node]:
+    """Return the nodes that have effects, may raise for their sizes, define sizes that are needed, or are read."""
     read = set(graph.outputs)
     needed: set[ComputedSize] = set()
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        lasting = node.effects is not Effects.PURE or node.regions or has_computed_sizes(node)
+        lasting = node.effects is not Effects.PURE or stays(node) or has_computed_sizes(node)
         if lasting or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
             nodes.append(node)
             read.update(node.inputs)
             needed.update(computed_sizes(node))
-    graph.nodes = nodes[::-1]
+    return nodes[::-1]

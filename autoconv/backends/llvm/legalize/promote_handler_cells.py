@@ -21,7 +21,7 @@ import numpy as np
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_scalar
-from autoconv.backends.llvm.legalize.complex.split import remove_dead_nodes
+from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
 from autoconv.graph.dtypes import DType, bool_, float64, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, has_recursion, node_effects
@@ -54,7 +54,7 @@ def with_cells(graph: Graph) -> Graph:
     for node in list(copy.walk()):
         if node.op.name == "object_build" and node.attributes["kind"] == "dict" and not node.inputs:
             _Frame(node).rewrite()
-    remove_dead_nodes(copy)
+    remove_all_dead_nodes(copy)
     for node in reversed([node for node in copy.walk() if node.regions]):  # innermost first: writes of dicts are gone
         node.effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     return copy

@@ -28,6 +28,7 @@ from autoconv.backends.llvm.analysis.representation import (
 )
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, OF_ANY_SIZE, RULES, Parts
+from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
 from autoconv.graph.region_flow import state_size
@@ -47,7 +48,7 @@ def split_complex(graph: Graph) -> Graph:
     for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
         if before.type != after.type:  # keep facts of the type, such as weakness
             after.type = before.type
-    remove_dead_nodes(writer.graph)
+    remove_all_dead_nodes(writer.graph)
     return writer.graph
 
 
@@ -71,20 +72,6 @@ def _is_ranked(type_: Type) -> bool:
     return (
         isinstance(type_, TensorType) and type_.shape is not None and (is_native(type_.dtype) or type_.dtype.is_complex)
     )
-
-
-def remove_dead_nodes(graph: Graph) -> None:
-    """Remove dead nodes, regions included: loops would have to store their results."""
-    read = set(graph.outputs)
-    nodes: list[Node] = []
-    for node in reversed(graph.nodes):
-        if node.effects is not Effects.PURE or not read.isdisjoint(node.results):
-            nodes.append(node)
-            read.update(node.inputs)
-            if not is_recursive(node):
-                for region in node.regions:
-                    remove_dead_nodes(region)
-    graph.nodes = nodes[::-1]
 
 
 def _has_complex(graph: Graph) -> bool:
