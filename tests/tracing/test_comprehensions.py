@@ -4,6 +4,7 @@
 
 import types
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -264,3 +265,14 @@ def test_the_largest_of_nothing():
         return min(a for _ in range(0))
 
     agrees(raised, (1,), (2,))
+
+
+def test_few_items_of_a_large_body_are_peeled():
+    def medians(x):
+        return np.array([np.median(x[max(0, i - 2) : i + 3]) * x[i] - x[-1] for i in range(len(x))])
+
+    x = np.random.default_rng(0).normal(size=90)
+    compiled = ac.compile(medians)
+    np.testing.assert_array_equal(compiled(x), medians(x))
+    (concrete,) = compiled.concrete_functions
+    assert 0 < sum(node.op.name == "sort" for node in concrete.graph.walk()) < 20

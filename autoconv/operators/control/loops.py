@@ -42,7 +42,8 @@ from autoconv.runtime.support.spans import current_place
 _PEELED = 32
 # Longest range that is unrolled in a trace with memory arrays: its loops mostly work on single elements.
 _UNROLL_LIMIT = 4
-# Nodes that the peeled iterations of a loop may record in such a trace, those of the loops in them included.
+# Nodes that the peeled iterations of a loop in such a trace, or of a comprehension, may record, those of the loops in
+# them included.
 _PEELED_NODES = 250
 _RANGE_ITERATOR = type(iter(range(0)))
 
@@ -210,10 +211,13 @@ def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
     region = current_region()
     if region is None or not region.contract.stages_long_loops or operator.length_hint(numbers) <= 2 * _PEELED:
         return _for(numbers, body, state)
-    nodes = len(region.graph.nodes)
-    state = _for(itertools.islice(numbers, _PEELED), body, state)
-    if body.has_left(state):
-        return state
+    nodes, recorded = len(region.graph.nodes), region.trace.recorded_nodes
+    for _ in range(_PEELED):
+        state = _for(itertools.islice(numbers, 1), body, state)
+        if body.has_left(state):
+            return state
+        if is_staged(body.exit_code(state)) or region.trace.recorded_nodes - recorded > _PEELED_NODES:
+            break
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
         return _for(numbers, body, state)
     _, (whole,), *position = numbers.__reduce__()
