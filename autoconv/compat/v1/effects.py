@@ -80,6 +80,32 @@ def scatter_sub(
     return ref.scatter_sub(IndexedSlices(updates, indices))
 
 
+def _make_scatter(name: str, takes_slices: bool, result: str) -> Callable[..., Any]:
+    def scatter(
+        ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+    ) -> Any:
+        method = getattr(ref, scatter.__name__)
+        return method(IndexedSlices(updates, indices)) if takes_slices else method(indices, updates)
+
+    scatter.__name__ = scatter.__qualname__ = name
+    indices = "[1]" if takes_slices else "[[1]]"
+    scatter.__doc__ = (
+        f"Call `ref.{name}` with indices and updates; return a tensor of the new value.\n\n"
+        f">>> autoconv.compat.v1.{name}(autoconv.Variable([6.0, 3.0]), {indices}, [2.0]).numpy()\n"
+        f"array({result}, dtype=float32)\n"
+    )
+    return scatter
+
+
+scatter_nd_update = _make_scatter("scatter_nd_update", False, "[6., 2.]")
+scatter_nd_add = _make_scatter("scatter_nd_add", False, "[6., 5.]")
+scatter_nd_sub = _make_scatter("scatter_nd_sub", False, "[6., 1.]")
+scatter_max = _make_scatter("scatter_max", True, "[6., 3.]")
+scatter_min = _make_scatter("scatter_min", True, "[6., 2.]")
+scatter_mul = _make_scatter("scatter_mul", True, "[6., 6.]")
+scatter_div = _make_scatter("scatter_div", True, "[6. , 1.5]")
+
+
 def Assert(condition: TensorLike, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Raise, when the operation runs, unless all elements of the condition are true.
 
@@ -141,3 +167,8 @@ assert_none_equal = _make_assertion("assert_none_equal", debugging.assert_none_e
 assert_non_negative = _make_assertion("assert_non_negative", debugging.assert_non_negative, "autoconv.constant(1)")
 assert_positive = _make_assertion("assert_positive", debugging.assert_positive, "autoconv.constant(1)")
 assert_negative = _make_assertion("assert_negative", debugging.assert_negative, "autoconv.constant(-1)")
+assert_near = _make_assertion("assert_near", debugging.assert_near, "autoconv.constant(1.0), 1.0")
+assert_non_positive = _make_assertion("assert_non_positive", debugging.assert_non_positive, "autoconv.constant(-1)")
+assert_rank_in = _make_assertion(
+    "assert_rank_in", debugging.assert_rank_in, "autoconv.compat.v1.placeholder(autoconv.int32), [0, 1]"
+)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv import math, random
+from autoconv import debugging, math, random, sparse, strings
 from autoconv.api.control import flow
 from autoconv.api.gradients.callbacks import numpy_function, py_function
 from autoconv.api.tensors import casts, gather, reductions, shaping
 from autoconv.api.tensors.reductions import argmax as _argmax
-from autoconv.graph.dtypes import float32, float64, int32, int64
+from autoconv.graph.dtypes import bfloat16, complex64, complex128, float32, float64, int32, int64
+from autoconv.ragged import boolean_mask
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 
@@ -189,6 +190,33 @@ def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
     return casts.cast(x, int64, name)
 
 
+def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Any:
+    """Return x as complex64.
+
+    >>> autoconv.compat.v1.to_complex64(3.5).numpy()
+    np.complex64(3.5+0j)
+    """
+    return casts.cast(x, complex64, name)
+
+
+def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Any:
+    """Return x as complex128.
+
+    >>> autoconv.compat.v1.to_complex128(3.5).numpy()
+    np.complex128(3.5+0j)
+    """
+    return casts.cast(x, complex128, name)
+
+
+def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
+    """Return x as bfloat16.
+
+    >>> autoconv.compat.v1.to_bfloat16(3.5).dtype
+    autoconv.bfloat16
+    """
+    return casts.cast(x, bfloat16, name)
+
+
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     """Divide as Python 2: integers rounded down, floats exactly.
 
@@ -254,3 +282,62 @@ def eager_py_func(func: Any, inp: Any, Tout: Any, name: str | None = None) -> An
     np.int32(3)
     """
     return py_function(func, inp, Tout, name)
+
+
+def string_split(
+    source: TensorLike, sep: str | None = None, skip_empty: bool = True, delimiter: str | None = None,
+    result_type: str = "SparseTensor", name: str | None = None,
+) -> Any:  # fmt: skip
+    """Split each text of a vector at one of the characters of `sep`; an empty `sep` splits into bytes.
+
+    The result is a SparseTensor, or with `result_type="RaggedTensor"` a RaggedTensor. Raises ValueError for another.
+
+    >>> autoconv.compat.v1.string_split(["a b", "c"]).values.numpy().tolist()
+    [b'a', b'b', b'c']
+    """
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+    separator = resolve_alias("sep", sep, "delimiter", delimiter)
+    separator = " " if separator is None else separator
+    texts = convert_to_tensor(source)
+    if separator == "":
+        parts = strings.bytes_split(texts)
+    else:
+        for character in separator[1:]:
+            texts = strings.regex_replace(texts, "\\" + character, separator[0])
+        parts = strings.split(texts, separator[0])
+    if skip_empty:
+        parts = boolean_mask(parts, parts.with_values(parts.values != b""))
+    return parts if result_type == "RaggedTensor" else parts.to_sparse()
+
+
+def sparse_to_dense(
+    sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
+    validate_indices: bool = True, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return a tensor of `default_value` with other values at some positions.
+
+    >>> autoconv.compat.v1.sparse_to_dense([1, 2], [4], 5).numpy()
+    array([0, 5, 5, 0], dtype=int32)
+    """
+    indices = convert_to_tensor(sparse_indices, int64)
+    values = convert_to_tensor(sparse_values)
+    if indices.shape.rank == 0:
+        indices = shaping.expand_dims(indices, 0)
+    if indices.shape.rank == 1:
+        indices = shaping.expand_dims(indices, 1)
+    if values.shape.rank == 0:
+        values = shaping.broadcast_to(values, [shaping.shape(indices)[0]])
+    tensor = sparse.SparseTensor(indices, values, convert_to_tensor(output_shape, int64))
+    return sparse.to_dense(tensor, default_value, validate_indices, name)
+
+
+def verify_tensor_all_finite(
+    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+) -> Any:
+    """Return the tensor; raise InvalidArgumentError with the message if an element of it is not finite.
+
+    >>> autoconv.compat.v1.verify_tensor_all_finite([1.0], "x is not finite").numpy()
+    array([1.], dtype=float32)
+    """
+    return debugging.assert_all_finite(resolve_alias("x", x, "t", t), resolve_alias("message", message, "msg", msg))

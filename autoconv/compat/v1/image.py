@@ -1,0 +1,200 @@
+"""Images in version 1: other names, and resizing that places a pixel at its corner instead of its centre."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv import image
+from autoconv.api.matrices.linalg import einsum
+from autoconv.api.tensors.casts import cast
+from autoconv.api.tensors.constants import range as tensor_range
+from autoconv.api.tensors.gather import gather, one_hot
+from autoconv.api.tensors.shaping import expand_dims, shape, squeeze
+from autoconv.compat.v1.maths import resolve_alias
+from autoconv.graph.dtypes import float32, int32
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class ResizeMethod:
+    """Numbers of the methods of `resize_images`.
+
+    >>> autoconv.compat.v1.image.ResizeMethod.BICUBIC
+    2
+    """
+
+    BILINEAR, NEAREST_NEIGHBOR, BICUBIC, AREA = range(4)
+
+
+def resize_bilinear(
+    images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:  # fmt: skip
+    """Resize images [batch, height, width, channels] by linear interpolation, as float32.
+
+    With `align_corners`, the pixels at the corners keep their values; else the first pixel does.
+
+    >>> autoconv.compat.v1.image.resize_bilinear([[[[0.0], [4.0]]]], [1, 4]).numpy().ravel()
+    array([0., 2., 4., 4.], dtype=float32)
+    """
+    if half_pixel_centers:
+        return image.resize(images, size, "bilinear")
+    return _interpolate(images, size, align_corners, _linear_weights)
+
+
+def resize_bicubic(
+    images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:  # fmt: skip
+    """Resize images [batch, height, width, channels] by cubic interpolation, as float32.
+
+    >>> autoconv.compat.v1.image.resize_bicubic([[[[0.0], [4.0]]]], [1, 4]).numpy().ravel()
+    array([0.   , 2.   , 4.   , 4.375], dtype=float32)
+    """
+    if half_pixel_centers:
+        return image.resize(images, size, "bicubic")
+    return _interpolate(images, size, align_corners, _cubic_weights)
+
+
+def resize_nearest_neighbor(
+    images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:  # fmt: skip
+    """Resize images [batch, height, width, channels] by their nearest pixels; the dtype stays.
+
+    >>> autoconv.compat.v1.image.resize_nearest_neighbor([[[[0], [4]]]], [1, 4]).numpy().ravel()
+    array([0, 0, 4, 4], dtype=int32)
+    """
+    if half_pixel_centers:
+        return image.resize(images, size, "nearest")
+    batch = convert_to_tensor(images)
+    for axis, new in enumerate(_two_sides(size), 1):
+        old = _side(batch, axis)
+        places = _places(old, new, align_corners)
+        nearest = apply("floor", places + 0.5 if align_corners else places)
+        batch = gather(batch, apply("minimum", cast(nearest, int32), cast(old - 1, int32)), axis=axis)
+    return batch
+
+
+def resize_area(images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """Resize images [batch, height, width, channels] by means over areas, as float32.
+
+    Raises ValueError for `align_corners`, for which there is no form here.
+
+    >>> autoconv.compat.v1.image.resize_area([[[[0.0], [4.0]]]], [1, 1]).numpy().ravel()
+    array([2.], dtype=float32)
+    """
+    if align_corners:
+        raise ValueError("resize_area takes no align_corners here; resize_bilinear does")
+    return cast(image.resize(images, size, "area"), float32)
+
+
+def resize_images(
+    images: TensorLike, size: Any, method: Any = ResizeMethod.BILINEAR, align_corners: bool = False,
+    preserve_aspect_ratio: bool = False, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Resize an image [height, width, channels], or a batch of images, by one of the methods of `ResizeMethod`.
+
+    An image that has the size already is returned as it is. With `preserve_aspect_ratio`, images get the largest sides
+    that fit into `size`. Raises ValueError for another rank or method.
+
+    >>> autoconv.compat.v1.image.resize_images([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
+    array([0., 2., 4., 4.], dtype=float32)
+    """
+    x = convert_to_tensor(images)
+    if x.shape.rank not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    batch = x if x.shape.rank == 4 else expand_dims(x, 0)
+    old_sides = [_side(batch, axis) for axis in (1, 2)]
+    sides = _two_sides(size)
+    if preserve_aspect_ratio:
+        scale = min(new / old for new, old in zip(sides, old_sides, strict=True))
+        sides = [round(old * scale) for old in old_sides]
+    if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(sides, old_sides, strict=True)):
+        return x
+    index = _METHOD_NAMES.get(str(getattr(method, "value", method)), method)
+    if index not in range(4):
+        raise ValueError("Resize method is not implemented.")
+    resize = (resize_bilinear, resize_nearest_neighbor, resize_bicubic, resize_area)[index]
+    resized = resize(batch, sides, align_corners)
+    return resized if x.shape.rank == 4 else squeeze(resized, 0)
+
+
+def extract_image_patches(
+    images: TensorLike, ksizes: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,
+    name: str | None = None, sizes: Any = None,
+) -> Tensor:  # fmt: skip
+    """Return the windows of images, one after another along the channels; `ksizes` and `sizes` are the same.
+
+    >>> autoconv.compat.v1.image.extract_image_patches(
+    ...     autoconv.ones([1, 4, 4, 1]), [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 4])
+    """
+    return image.extract_patches(images, resolve_alias("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
+
+
+_METHOD_NAMES = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
+_RENAMES = {"resize_image_with_crop_or_pad": "resize_with_crop_or_pad", "transpose_image": "transpose"}
+resize = resize_images
+
+
+def __getattr__(name: str) -> Any:
+    """Return the function of version 2 that corresponds to a name of version 1."""
+    try:
+        return getattr(image, _RENAMES.get(name, name))
+    except AttributeError:
+        raise AttributeError(f"module 'autoconv.compat.v1.image' has no attribute {name!r}") from None
+
+
+def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: Any) -> Tensor:
+    batch = cast(convert_to_tensor(images), float32)
+    for axis, (new, rule) in enumerate(zip(_two_sides(size), ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True), 1):
+        old = _side(batch, axis)
+        batch = einsum(rule, weights(_places(old, new, align_corners), old), batch)
+    return batch
+
+
+def _places(old: Any, new: Any, align_corners: bool) -> Tensor:
+    """Return the positions of new pixels between the old ones."""
+    last, steps = (old - 1, apply("maximum", new - 1, 1)) if align_corners else (old, new)
+    return cast(tensor_range(new), float32) * (cast(last, float32) / cast(steps, float32))
+
+
+def _linear_weights(places: Tensor, old: Any) -> Tensor:
+    floor = apply("floor", places)
+    fraction = places - floor
+    return _weights(floor, old, {0: 1.0 - fraction, 1: fraction})
+
+
+def _cubic_weights(places: Tensor, old: Any) -> Tensor:
+    """Return the weights by Keys' kernel with a = -0.75; TensorFlow rounds fractions to 1/1024."""
+    floor = apply("floor", places)
+    x = apply("round", (places - floor) * 1024.0) / 1024.0
+    near, far = x + 1.0, 2.0 - x
+    return _weights(floor, old, {
+        -1: ((-0.75 * near + 3.75) * near - 6.0) * near + 3.0,
+        0: (1.25 * x - 2.25) * x * x + 1.0,
+        1: (1.25 * (1.0 - x) - 2.25) * (1.0 - x) * (1.0 - x) + 1.0,
+        2: ((-0.75 * far + 3.75) * far - 6.0) * far + 3.0,
+    })  # fmt: skip
+
+
+def _weights(floor: Tensor, old: Any, parts: dict[int, Tensor]) -> Tensor:
+    """Return the weights of old pixels in new ones, [new, old]; pixels beyond an edge are those at the edge."""
+    total = None
+    for offset, weight in parts.items():
+        nearest = apply("minimum", apply("maximum", cast(floor, int32) + offset, 0), cast(old - 1, int32))
+        term = one_hot(nearest, old) * expand_dims(weight, 1)
+        total = term if total is None else total + term
+    assert total is not None
+    return total
+
+
+def _side(batch: Tensor, axis: int) -> Any:
+    return batch.shape[axis] if batch.shape[axis] is not None else shape(batch)[axis]
+
+
+def _two_sides(size: Any) -> list[Any]:
+    return [size[0], size[1]] if isinstance(size, Tensor) else [int(side) for side in size]
