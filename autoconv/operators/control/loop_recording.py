@@ -11,6 +11,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import has_code, truth
 from autoconv.operators.control.staging import align_keys
 from autoconv.operators.regions.container_promotion import (
+    contents_layout,
     is_moved,
     move_into_graph,
     move_new_into_graph,
@@ -83,16 +84,18 @@ class LoopRecording:
         """Record the test and the body for the present layouts."""
         parent = self.parent
         parent.trace.frozen = dict(self._frozen_before)  # this recording freezes objects anew
-        self.initial = [*self.state, *(spot.read() for spot in self.spots.values())]
-        self.layouts += [state_layout(value, parent) for value in self.initial[len(self.layouts) :]]
+        spots, known = list(self.spots.values()), len(self.layouts)
+        self.initial = [*self.state, *(spot.read() for spot in spots)]
+        new = zip(spots[known - self.count :], self.initial[known:], strict=True)
+        self.layouts += [contents_layout(spot.owner, value, parent) for spot, value in new]
         for position, value in enumerate(self.state):
             # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
         with unnoted_changes(self.body, self.state, current_place()):
             self._record_iteration()
-        spots = {**self.checked.spots, **self.stepped.spots}
-        self.new = {key: spot for key, spot in spots.items() if key not in self.spots}
+        written = {**self.checked.spots, **self.stepped.spots}
+        self.new = {key: spot for key, spot in written.items() if key not in self.spots}
         self.after = [*self.stepped.results, *(self.stepped.value_of(spot) for spot in self.spots.values())]
 
     def _record_iteration(self) -> None:
@@ -143,7 +146,7 @@ class LoopRecording:
             before = self.initial[position]
             self.initial[position], self.after[position] = align_keys(spot, [before, self.after[position]], self.parent)
             if self.initial[position] is not before:
-                layout = _with_keys(layout, state_layout(self.initial[position], self.parent))
+                layout = _with_keys(layout, contents_layout(spot.owner, self.initial[position], self.parent))
             result.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))
         return result
 

@@ -13,6 +13,7 @@ from autoconv.errors import (
 )
 from autoconv.operators.regions.layout import (
     NEVER,
+    Arms,
     Layout,
     Leaf,
     Never,
@@ -21,6 +22,7 @@ from autoconv.operators.regions.layout import (
     Variant,
     home_of,
     is_made_here,
+    is_number_layout,
     is_object_layout,
     layout_of,
     state_layout,
@@ -164,8 +166,16 @@ def move_new_into_graph(parent: Region, stepped: Recorded, spots: Sequence[Locat
         before, after = spot.read(), stepped.value_of(spot)
         later = NEVER if after is NEVER else layout_of(after, stepped.region)
         columns.append([before, after])
-        layouts.append(join_layouts(state_layout(before, parent), later, spot.name, parent.contract))
+        layouts.append(join_layouts(contents_layout(spot.owner, before, parent), later, spot.name, parent.contract))
     return move_into_graph(parent, columns, layouts, spots, 0)
+
+
+def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
+    """Return the layout of what a container holds, as state of a loop: the keys of a dict do not change."""
+    if not isinstance(owner, dict) or not isinstance(contents, tuple) or not contents:
+        return state_layout(contents, region)
+    pairs = [Parts(tuple, None, (Static(key), state_layout(value, region))) for key, value in contents]
+    return Parts(tuple, None, tuple(pairs))
 
 
 def refuse_changed_copies(region: Region, spots: Iterable[Location], handled: Collection[int] = ()) -> None:
@@ -180,13 +190,20 @@ def refuse_changed_copies(region: Region, spots: Iterable[Location], handled: Co
 
 
 def _keeps_shape(column: Sequence[Any], layout: Layout) -> bool:
-    """Return whether contents have the same number and kinds of items on all paths, so that they stay known."""
+    """Return whether contents have the same keys and kinds of items on all paths, so that they stay known."""
     if any(value is not NEVER and not isinstance(value, tuple) for value in column):
         return False
-    return isinstance(layout, (Static, Never)) or (
-        isinstance(layout, Parts) and all(isinstance(part, (Static, Leaf, Never)) for part in layout.parts)
-        and not any(map(is_object_layout, layout.parts))
-    )  # fmt: skip
+    return isinstance(layout, (Static, Never)) or _is_of_known_values(layout)
+
+
+def _is_of_known_values(layout: Layout) -> bool:
+    """Return whether a layout is of a tuple: of values that are static, graph values, numbers, or such tuples."""
+    return isinstance(layout, Parts) and layout.kind is tuple and all(
+        _is_of_known_values(part)
+        or (isinstance(part, (Static, Leaf, Never)) and not is_object_layout(part))
+        or (isinstance(part, Arms) and all(is_number_layout(arm) or arm == Static(None) for arm in part.arms))
+        for part in layout.parts
+    )
 
 
 def check_alias(region: Region, body: Callable[..., Any], value: object, layout: Layout, name: str) -> None:

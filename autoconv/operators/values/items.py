@@ -219,6 +219,8 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
     if isinstance(x, Tensor) or (isinstance(x, np.ndarray) and not _is_python_effect(index, value)):
         _refuse_in_place(x, "an item of an array or tensor is assigned")
         return binary_dispatch.set_item(x, index, value)
+    if type(value) is SymbolicArray and _holds_at(x, index, value):
+        return x  # `x[i] += y` changed the array, and not the list or dict
     about_to_write(x)
     is_python_list = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and is_python_list and not _is_compiled():
@@ -226,6 +228,15 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return x
     x[index] = value
     return x
+
+
+def _holds_at(x: Any, index: object, value: object) -> bool:
+    """Return whether an item of a traced list or dict is the value already."""
+    if type(x) not in PLAIN or heap_of(x) is not None or items_of(x) is not None:
+        return False
+    if isinstance(x, dict):
+        return isinstance(index, (str, int)) and dict.get(x, index) is value
+    return type(index) is int and isinstance(x, list) and -len(x) <= index < len(x) and x[index] is value
 
 
 _UNCHANGED = object()  # marker from `replaced`: nothing has to be stored

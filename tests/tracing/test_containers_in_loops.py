@@ -1,0 +1,85 @@
+"""Dicts, and lists of tuples, whose items a loop of unknown length replaces: their arrays are state of the graph."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import autoconv
+
+
+def sums(arrays, turns):
+    total = {name: np.zeros_like(array) for name, array in arrays.items()}
+    for _ in range(turns):
+        for name in arrays:
+            total[name] = total[name] + arrays[name]
+    return total
+
+
+def pairs(arrays, turns):
+    layers = [(array, array.sum()) for array in arrays.values()]
+    for _ in range(turns):
+        for i in range(len(layers)):
+            weights, bias = layers[i]
+            layers[i] = (weights * 0.5, bias - 1)
+    return layers
+
+
+def kinds_that_change(arrays, turns):
+    x = arrays["a"]
+    found = {"sum": 0.0, "large": 0, 3: (x, 1.0), "best": None}
+    for i in range(turns):
+        found["sum"] += x[i % 3]
+        if x[i % 3] > 1:
+            found["large"] += 1
+            found["best"] = i
+        found[3] = (found[3][0] * 0.5, found[3][1] + 1)
+    return found, found[3][0].sum(), list(found)
+
+
+def oscillation(arrays, turns):
+    state, track = {"place": arrays["a"] * 0, "speed": arrays["a"] + 1}, []
+    for _ in range(turns):
+        state["speed"] = state["speed"] - 0.1 * state["place"]
+        state["place"] += 0.1 * state["speed"]
+        track.append(state["place"].copy())
+    return state, np.array(track)
+
+
+def descent(arrays, turns):
+    velocities = {name: np.zeros_like(array) for name, array in arrays.items()}
+    for _ in range(turns):
+        gradients = {name: array - 1.0 for name, array in arrays.items()}
+        for name in arrays:
+            velocities[name] = 0.9 * velocities[name] - 0.1 * gradients[name]
+            arrays[name] += velocities[name]
+    return [float(array.sum()) for array in arrays.values()]
+
+
+def replaced_by_itself(arrays, turns):
+    rows = [arrays["a"], arrays["b"]]
+    for _ in range(turns):
+        rows[0] *= 0.5
+        rows[1][0] += 1
+    same = rows[0] is arrays["a"]
+    rows[-1] = rows[1]
+    return rows, same
+
+
+@pytest.mark.parametrize(
+    "function", [sums, pairs, kinds_that_change, oscillation, descent, replaced_by_itself],
+    ids=lambda function: function.__name__,
+)  # fmt: skip
+def test_items_are_those_of_python(function, monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+    compiled = autoconv.compile(function)
+    for turns in (3, 0, 1, 7, -1, 30):
+        given = {"a": np.array([1.0, 2.0, 3.0]), "b": np.ones((2, 2))}
+        expected_state, found_state = copy.deepcopy(given), copy.deepcopy(given)
+        expected, found = function(expected_state, turns), compiled(found_state, turns)
+        assert repr(found) == repr(expected)
+        assert repr(found_state) == repr(expected_state)
+    explained = compiled.explain()
+    assert "0 traces" not in explained and "Object" not in explained
