@@ -74,7 +74,8 @@ def _as_safe_elements(function: Callable[..., Any], array: TensorLike, values: T
         try:
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))
         except TypeError as error:
-            raise as_program_error(error) from None
+            as_program_error(error)
+            raise
     return _as_elements(array, values)
 
 
@@ -109,7 +110,8 @@ def _as_element(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     try:
         np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)
     except TypeError as error:
-        raise as_program_error(error) from None
+        as_program_error(error)
+        raise
     return tensor(number, dtype)
 
 
@@ -133,6 +135,8 @@ def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
 @computes("put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     x, new = _changeable(a), _as_elements(a, v)
+    if ind is None or isinstance(ind, (str, bytes)) or not tensor(ind).dtype.is_integer:
+        refuse("is given positions that are no integers, which it converts")
     if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
         refuse("is given several dimensions, a mode, or values of another shape")
     a[ind if not isinstance(ind, int) else (ind,)] = new

@@ -265,3 +265,21 @@ def test_lists_deeper_than_their_place():
 
     for function in (f, g, h):
         agrees(function, lambda: np.zeros((1, 3)), 1.5)
+
+
+@pytest.mark.parametrize("positions", [1.5, True, None, "1", "a", [True, False, True], np.array([0, 2]), [[0, 1]], 2])
+def test_positions_that_put_converts_to_integers(positions):
+    def f(x):
+        np.put(x, positions, 7.0)
+        return x
+
+    compiled = ac.compile(f)
+    for _ in range(3):
+        outcomes = []
+        for called in (compiled, f):
+            x = np.arange(3.0)
+            try:
+                outcomes.append((called(x).tolist(), x.tolist()))
+            except Exception as error:
+                outcomes.append((type(error), str(error)))
+        assert outcomes[0] == outcomes[1]

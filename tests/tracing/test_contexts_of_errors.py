@@ -146,3 +146,38 @@ def test_truths_that_no_one_asks_for(function, made):
     compiled = ac.compile(function)
     for x in (1, -1, 1.5, -2, 3, np.float64(2), np.int64(-3)):
         assert result(compiled, x) == result(function, x)
+
+
+def comparison(pair, x):
+    return pair[0] < pair[1]
+
+
+def greatest(pair, x):
+    return max(*pair, 0)
+
+
+def concatenation(pair, x):
+    try:
+        {}[x]
+    except KeyError:
+        return pair[0] + pair[1]
+
+
+def item(pair, x):
+    np.arange(3.0)[0] = x
+    array = np.arange(3) + x
+    array[0] = 1j
+    return array
+
+
+@pytest.mark.parametrize("function", [comparison, greatest, concatenation, item])
+def test_errors_of_operands_of_other_types_have_no_context_but_the_programs(function):
+    def links(called, x):
+        with pytest.raises(TypeError) as raised:
+            called(["a", 1], x)
+        error = raised.value
+        return str(error), repr(error.__cause__), repr(error.__context__), error.__suppress_context__
+
+    compiled = ac.compile(function)
+    for x in (1, 2, 3):
+        assert links(compiled, x) == links(function, x)

@@ -123,7 +123,8 @@ def _try_assignment(dtype: Any, value: Any) -> None:
     try:
         np.zeros(1, dtype)[0] = value
     except (TypeError, ValueError) as error:
-        raise as_program_error(error) from None
+        as_program_error(error)
+        raise
 
 
 def check_sizes(shape: ShapeLike) -> None:
@@ -132,7 +133,8 @@ def check_sizes(shape: ShapeLike) -> None:
     try:
         np.empty(sizes)
     except TypeError as error:
-        raise as_program_error(error) from None
+        as_program_error(error)
+        raise
 
 
 def _sample_size(size: ShapeLike) -> Any:
@@ -155,7 +157,8 @@ def convert_numbers(value: object, dtype: DType) -> np.ndarray:
         with np.errstate(all="ignore"):
             return np.array(value, dtype.numpy)
     except (OverflowError, TypeError, ValueError) as error:
-        raise as_program_error(error) from None
+        as_program_error(error)
+        raise
 
 
 def convert_number(number: Tensor, dtype: DType) -> Tensor:
@@ -175,7 +178,8 @@ def refuse_complex(number: object, dtype: DType) -> None:
         try:
             number_type(0j)
         except TypeError as error:
-            raise as_program_error(error) from None
+            as_program_error(error)
+            raise
 
 
 def refuse_warning(value: Any, dtype: DType) -> None:
@@ -302,7 +306,8 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
     try:
         function(*map(sample_operand, operands), out=None if into is None else np.zeros(1, into))
     except TypeError as error:
-        raise as_program_error(error) from None
+        as_program_error(error)
+        raise
     except Exception:  # errors about the samples' elements or shapes
         pass
 

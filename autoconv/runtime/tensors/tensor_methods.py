@@ -72,13 +72,15 @@ def refuse_as_python(function: Callable[[Any, Any], Any], x: object, y: object) 
     # Called for the mirrored operator of the right operand.
     elif comparison_of(sys._getframe(2)) == MIRRORED.get(function.__name__):
         function, first, second = getattr(operator, MIRRORED[function.__name__]), second, first
+    own_error = None
     try:
         function(first, second)
     except TypeError as error:
         own_error = TypeError(*error.args)
+    if own_error is not None:  # raised after the handler, which would give it a context
         own_error._autoconv_run_time = True  # type: ignore[attr-defined]
         own_error._autoconv_operands = first, second  # type: ignore[attr-defined]
-        raise own_error from None
+        raise own_error
 
 
 def refuse_iteration(number: object, frame: Any) -> None:
