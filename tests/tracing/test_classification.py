@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import autoconv.numpy  # noqa: F401 - with the whole table of NumPy's functions
-from autoconv.operators.calls.call import converted
+from autoconv.operators.calls.call import convert_callee
 from autoconv.operators.numpy.calls import is_harmless
 from autoconv.runtime.recording.regions import new_trace, recording
 from autoconv.tracing.guards import python_contract
@@ -65,7 +65,7 @@ def _kind_of(function):
     trace.owned = {}
     with recording(trace.root):
         try:
-            found = converted(function, trace.root)
+            found = convert_callee(function, trace.root)
         except _Asked:
             return "guarded"
     if contract.asked:

@@ -36,9 +36,9 @@ def class_statement(*called: Any) -> None:
 def _runs_code(called: Any) -> bool:
     if not isinstance(called, type):
         return is_user_code(called if isinstance(called, types.FunctionType) else type(called))
-    own = [base for base in called.__mro__ if is_user_code(base)]
-    hooks = any(name in vars(base) for base in own for name in ("__init_subclass__", "__set_name__"))
-    return hooks or is_user_code(type(called)) or bool(own and issubclass(called, type))
+    user_bases = [base for base in called.__mro__ if is_user_code(base)]
+    hooks = any(name in vars(base) for base in user_bases for name in ("__init_subclass__", "__set_name__"))
+    return hooks or is_user_code(type(called)) or bool(user_bases and issubclass(called, type))
 
 
 _kind_of = OVERRIDES[type]

@@ -16,12 +16,12 @@ Function = Callable[..., Any]
 
 def list_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
     """`[element for into in iterable if conditions]`"""
-    return collected(Source(iterable, element, conditions, into))
+    return collect_list(Source(iterable, element, conditions, into))
 
 
 def set_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
     """`{element for into in iterable if conditions}`"""
-    return collected_set(Source(iterable, element, conditions, into))
+    return collect_set(Source(iterable, element, conditions, into))
 
 
 def dict_of(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Any:
@@ -39,7 +39,7 @@ def generator(iterable: Any, element: Function, *conditions: Function, into: str
     if not is_symbolic_iterable(iterable):
         iterable = iter(iterable)
     source = Source(iterable, element, conditions, into)
-    return values(source) if current_region() is None else GeneratorExpression(source, values)
+    return iterate_values(source) if current_region() is None else GeneratorExpression(source, iterate_values)
 
 
 def nested(iterable: Iterable[Any], element: Function, *conditions: Function, into: str = "") -> Source:
@@ -47,12 +47,12 @@ def nested(iterable: Iterable[Any], element: Function, *conditions: Function, in
     return Source(iterable, element, conditions, into)
 
 
-def collected(source: object) -> Any:
+def collect_list(source: object) -> Any:
     """Collect the values of `source` in a list."""
     return _fill_container([], source, lambda result, item: result.append(item))
 
 
-def collected_set(source: object) -> Any:
+def collect_set(source: object) -> Any:
     """Collect the values of `source` in a set."""
     return _fill_container(set(), source, lambda result, item: result.add(item))
 
@@ -70,14 +70,14 @@ def _fill_container(empty: Any, source: Any, add: Callable[[Any, Any], Any]) -> 
         for_source(source, body)
         return result
     if type(source) is Source:
-        _each_value(source, lambda item: add(result, item))
+        _visit_values(source, lambda item: add(result, item))
         return result
     for item in iterate(source):
         add(result, item)
     return result
 
 
-def _each_value(source: Any, add: Callable[[Any], Any]) -> None:
+def _visit_values(source: Any, add: Callable[[Any], Any]) -> None:
     """Call `add` with each value of the source, in Python."""
     for item in iterate(source.iterable):
         parts = source.unpack(item)
@@ -87,12 +87,12 @@ def _each_value(source: Any, add: Callable[[Any], Any]) -> None:
         else:
             value = source.element(*parts)
             if type(value) is Source:
-                _each_value(value, add)
+                _visit_values(value, add)
             else:
                 add(value)
 
 
-def values(source: Source) -> Iterator[Any]:
+def iterate_values(source: Source) -> Iterator[Any]:
     """Yield the values one by one, in Python."""
     for item in iterate(source.iterable):
         parts = source.unpack(item)
@@ -102,9 +102,9 @@ def values(source: Source) -> Iterator[Any]:
         else:
             value = source.element(*parts)
             if type(value) is Source:
-                yield from values(value)
+                yield from iterate_values(value)
             else:
                 yield value
 
 
-__all__ = ["collected", "collected_set", "dict_of", "generator", "list_of", "nested", "set_of"]
+__all__ = ["collect_list", "collect_set", "dict_of", "generator", "list_of", "nested", "set_of"]

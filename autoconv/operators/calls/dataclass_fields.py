@@ -13,12 +13,12 @@ from autoconv.runtime.recording.regions import current_region
 def call_factories(
     cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[Any], Callable[..., Any]]
 ) -> dict[str, Any]:
-    """Return the values that functions and classes of the program make for fields that are not given.
+    """Call the program's default factories of fields that the arguments leave out; return the values by name.
 
-    Those for fields that the constructor does not take are made by the constructor itself: they must have no effects.
+    The constructor itself calls the factories of fields that it does not take; these must have no effects.
     """
     result = {}
-    for field in _not_given(cls, args, kwargs):
+    for field in _default_fields(cls, args, kwargs):
         factory = field.default_factory
         if getattr(factory, "__module__", "") == "builtins":
             continue
@@ -31,13 +31,15 @@ def call_factories(
 
 def trace_defaults(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Track the lists, dicts and sets that a dataclass created with its default factories."""
-    for field in _not_given(instance, args, kwargs):
+    for field in _default_fields(instance, args, kwargs):
         object.__setattr__(instance, field.name, traced_result(getattr(instance, field.name), 1))
 
 
-def _not_given(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dataclasses.Field[Any]]:
+def _default_fields(
+    instance_or_class: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[dataclasses.Field[Any]]:
     """Return the fields with a factory that the arguments of the constructor leave out."""
-    fields = dataclasses.fields(of)
+    fields = dataclasses.fields(instance_or_class)
     names = [field.name for field in fields if field.init and not field.kw_only]
     names_given = {*names[: len(args)], *kwargs}
     return [

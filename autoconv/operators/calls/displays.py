@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.calls.comprehensions import collected
+from autoconv.operators.calls.comprehensions import collect_list
 from autoconv.operators.calls.iterable_consumers import is_deferred
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.variants import distribute, has_one_length, raise_if
@@ -46,7 +46,7 @@ def spread(iterable: object) -> Any:
     if type(iterable) is SymbolicObject or heap_of(iterable) is not None or type(iterable) is StagedRange:
         return (Spread(apply_object("list", iterable)),)
     if is_deferred(iterable):
-        collection = collected(iterable)
+        collection = collect_list(iterable)
         return collection if heap_of(collection) is None else (Spread(heap_of(collection)),)
     return iterable
 
@@ -151,13 +151,13 @@ def new_dict(*parts: Any) -> Any:
     keys, values = parts[::2], parts[1::2]
     if current_region() is None:
         return dict(zip(keys, values, strict=True)) if not any(key is SPREAD for key in keys) else _merge(keys, values)
-    several = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
-    if several is not None:
-        before, after = parts[: 2 * several + 1], parts[2 * several + 2 :]
-        return distribute(lambda mapping: new_dict(*before, mapping, *after), values[several])
+    variant_position = next((n for n, key in enumerate(keys) if key is SPREAD and type(values[n]) is Variant), None)
+    if variant_position is not None:
+        before, after = parts[: 2 * variant_position + 1], parts[2 * variant_position + 2 :]
+        return distribute(lambda mapping: new_dict(*before, mapping, *after), values[variant_position])
     spreads = any(key is SPREAD for key in keys)
-    late = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
-    if late or holds_symbols([key for key in keys if key is not SPREAD]):
+    graph_mappings = [v for k, v in zip(keys, values, strict=True) if k is SPREAD and is_in_graph(v)]
+    if graph_mappings or holds_symbols([key for key in keys if key is not SPREAD]):
         for key in keys:
             if isinstance(key, (list, dict, set)):
                 hash(key)  # raises Python's own error
@@ -189,20 +189,20 @@ def unpacked(value: object, target: str) -> Any:
     """Return the items of `value` for an assignment to `target`, which has one starred name."""
     region = current_region()
     if region is None:
-        return _taking(target)(value)
+        return _unpacking_function(target)(value)
     if type(value) is Variant:
         return distribute(lambda iterable: unpacked(iterable, target), value)
     if items_of(value) is not None:
         return _unpacked_items(value, target)
     if region.contract.objects_in_graph:
         if is_deferred(value):
-            value = collected(value)
+            value = collect_list(value)
         if type(value) is SymbolicObject or heap_of(value) is not None:
             names = [name.strip() for name in target.split(",") if name.strip()]
             star = next(n for n, name in enumerate(names) if name.startswith("*"))
             result = record_object("object_unpack", [value], count=len(names), star=star)
             return result if len(names) > 1 else (result,)
-    return tuple(map(items.new, _taking(target)(value)))
+    return tuple(map(items.new, _unpacking_function(target)(value)))
 
 
 def _unpacked_items(value: Any, target: str) -> tuple[Any, ...]:
@@ -217,7 +217,7 @@ def _unpacked_items(value: Any, target: str) -> tuple[Any, ...]:
 
 
 @functools.cache
-def _taking(target: str) -> Callable[[Any], Any]:
+def _unpacking_function(target: str) -> Callable[[Any], Any]:
     """Python's own unpacking into that target."""
     names = target.replace("*", "")
     return eval(compile(f"lambda value: [({names}) for {target} in (value,)][0]", __file__, "eval"))  # type: ignore[no-any-return]

@@ -66,40 +66,40 @@ class Zipped:
 
     def loop(self, body: LoopBody) -> tuple[LoopBody, tuple[Any, ...]]:
         """Return the body of the loop over `lazy`, and the initial values of its additional variables."""
-        own = ("position of the loop", "end of the zip", *body.names)
+        state_names = ("position of the loop", "end of the zip", *body.names)
 
         def step(item: object, position: int, end: object, *values: Any) -> Any:
-            def goes_on(end: object, *values: Any) -> Any:
+            def run_body(end: object, *values: Any) -> Any:
                 first = [get_item(part, position) for part in self.before]
                 last = [get_item(part, position) for part in self.after]
                 state = body.step((*first, item, *last), values)
-                over = _ends(self.before, position + 1)
-                left = or_(over, lambda: body.exit_code(state) >= BREAK) if body.exit else over
-                return (_code(left), *state)
+                is_exhausted = _has_ended(self.before, position + 1)
+                is_left = or_(is_exhausted, lambda: body.exit_code(state) >= BREAK) if body.exit else is_exhausted
+                return (_exit_code(is_left), *state)
 
-            def stops(end: object, *values: Any) -> Any:
+            def stop(end: object, *values: Any) -> Any:
                 return (BREAK, *values)
 
-            short = _ends(self.after, position)
-            state = if_stmt(short, stops, goes_on, (end, *values), own[1:], cells=body.cells)
+            short = _has_ended(self.after, position)
+            state = if_stmt(short, stop, run_body, (end, *values), state_names[1:], cells=body.cells)
             return (position + 1, *state)
 
-        return replace(body, run=step, names=own, exit=own[1]), (0, _code(self.is_over()))
+        return replace(body, run=step, names=state_names, exit=state_names[1]), (0, _exit_code(self.is_over()))
 
     def is_over(self) -> Any:
         """Return whether the zip ends before the generator expression is first advanced."""
-        return _ends(self.before, 0)
+        return _has_ended(self.before, 0)
 
     def rest(self, position: int) -> Iterator[Any]:
         """Iterator for Python from that position on."""
         if any(map(_is_in_graph, (*self.before, *self.after))):
-            return _lookups_by_python()
+            return _refuse_python_iteration()
         first = [itertools.islice(part, position, None) for part in self.before]
         last = [itertools.islice(part, position, None) for part in self.after]
         return builtins.zip(*first, self.lazy, *last, strict=False)
 
 
-def enumerated(iterable: object, start: Any = 0) -> HeldIterator | None:
+def enumerate_lazy(iterable: object, start: Any = 0) -> HeldIterator | None:
     """`enumerate(iterable, start)` of a generator expression; None for other iterables."""
     if type(iterable) is not GeneratorExpression or current_region() is None:
         return None
@@ -107,7 +107,7 @@ def enumerated(iterable: object, start: Any = 0) -> HeldIterator | None:
     return HeldIterator(counted.rest(start), counted)
 
 
-def zipped(*iterables: Any) -> HeldIterator | None:
+def zip_lazy(*iterables: Any) -> HeldIterator | None:
     """`zip(*iterables)` of one generator expression and iterables read by position; None for others."""
     lazy = [n for n, iterable in enumerate(iterables) if type(iterable) is GeneratorExpression]
     if len(lazy) != 1 or current_region() is None:
@@ -126,7 +126,7 @@ def _is_by_position(part: object) -> bool:
     return type(part) in (*_BY_POSITION, TracedList) and items_of(part) is None
 
 
-def _ends(parts: Sequence[Any], position: int) -> Any:
+def _has_ended(parts: Sequence[Any], position: int) -> Any:
     """Return whether one of the parts has no item at that position."""
     if not parts:
         return False
@@ -142,7 +142,7 @@ def _is_in_graph(part: object) -> bool:
     return type(part) is SymbolicObject or heap_of(part) is not None
 
 
-def _lookups_by_python() -> Iterator[Any]:
+def _refuse_python_iteration() -> Iterator[Any]:
     raise StagingError(
         "single items are taken from a zip() of a generator expression and a value known only at run time",
         current_place(), "a for statement over it, or a list of its items",
@@ -150,8 +150,8 @@ def _lookups_by_python() -> Iterator[Any]:
     yield
 
 
-def _code(left: Any) -> Any:
+def _exit_code(left: Any) -> Any:
     return if_exp(left, lambda: BREAK, lambda: NORMAL)
 
 
-__all__ = ["enumerated", "zipped"]
+__all__ = ["enumerate_lazy", "zip_lazy"]

@@ -13,7 +13,7 @@ from autoconv.operators.control.conditionals import user_defined_method
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.builtins import is_compiled
-from autoconv.operators.values.items import about_to_change, about_to_write
+from autoconv.operators.values.items import note_array_change, note_container_write
 from autoconv.operators.values.set_operators import bitand, bitor, bitxor, sub
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedList
@@ -21,20 +21,20 @@ from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 
-_OF_FROZENSETS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
+_FROZENSET_OPERATORS = {operator.ior: bitor, operator.iand: bitand, operator.ixor: bitxor, operator.isub: sub}
 
 
-def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
+def _augmented_assignment(binary_operator: Operator) -> Callable[[Any, Any], Any]:
     """Wrap an in-place operator so that its mutation of a container or array is journalled during a trace."""
-    change, computed = one.in_place_function, one.function
+    change, operate = binary_operator.in_place_function, binary_operator.function
 
     def augment(x: object, value: object) -> Any:
         if type(x) is Variant:
-            return distribute(lambda arm, other: (computed if _is_typed(arm) else augment)(arm, other), x, value)
+            return distribute(lambda arm, other: (operate if _is_typed(arm) else augment)(arm, other), x, value)
         if isinstance(x, (list, dict, set)):
-            about_to_write(x)
+            note_container_write(x)
         elif isinstance(x, np.ndarray):
-            about_to_change(x)
+            note_array_change(x)
         if type(x) is SymbolicArray and type(value) is Variant:
             distribute(lambda v: change(x, v), value)
             return x
@@ -45,23 +45,23 @@ def _augmenting(one: Operator) -> Callable[[Any, Any], Any]:
         if (is_number or _is_plain_constant(x, change)) and is_object(value):
             return apply_object(change.__name__, x, value)
         try:
-            if isinstance(x, frozenset) and change in _OF_FROZENSETS:
-                return _OF_FROZENSETS[change](x, value)
+            if isinstance(x, frozenset) and change in _FROZENSET_OPERATORS:
+                return _FROZENSET_OPERATORS[change](x, value)
             return change(x, value)
         except TypeError as error:
             operands = getattr(error, "_autoconv_operands", None)
             if operands is not None:  # Python's message for `+` differs from that for `+=`
                 try:
                     change(*operands)
-                except TypeError as told:
-                    error.args = told.args
+                except TypeError as python_error:
+                    error.args = python_error.args
             raise
 
     return augment
 
 
 iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, ilshift, irshift, iand, ior, ixor = map(
-    _augmenting, BINARY
+    _augmented_assignment, BINARY
 )
 
 

@@ -12,22 +12,22 @@ from typing import Any, NoReturn
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.calls.comprehensions import collected, collected_set, generator
-from autoconv.operators.calls.enumerate_zip import enumerated, zipped
+from autoconv.operators.calls.comprehensions import collect_list, collect_set, generator
+from autoconv.operators.calls.enumerate_zip import enumerate_lazy, zip_lazy
 from autoconv.operators.calls.object_operators import ITEMWISE
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import Staged, StagedRange, as_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
-from autoconv.operators.support.dataset_protocol import BY_CLASS, by_class, is_stream
+from autoconv.operators.support.dataset_protocol import CLASS_DISPATCHED, dispatch_by_class, is_stream
 from autoconv.operators.support.generator_expressions import GeneratorExpression
-from autoconv.operators.support.held_iterators import HeldIterator, held
+from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.protected_names import BREAK, NORMAL, Undefined, ld
 from autoconv.operators.support.signature_check import passed_program
 from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
@@ -68,27 +68,27 @@ def _consumer(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """Register the version of a builtin for a single positional argument that is deferred."""
     otherwise = OVERRIDES.get(function, function)
 
-    def register(ours: Callable[..., Any]) -> Any:
+    def register(graph_form: Callable[..., Any]) -> Any:
         def consume(*args: Any, **kwargs: Any) -> Any:
             if not args or not _is_deferred_for(function, args[0]) or (len(args) > 1 and function is not builtins.sum):
                 if current_region() is None:
                     return otherwise(*args, **kwargs)
                 return traced_result(otherwise(*args, **kwargs))
-            if type(args[0]) is StagedRange and _is_compiled() and function in _OF_RANGES and len(args) == 1:
-                return _of_range(function, args[0], kwargs)
-            return ours(*args, **kwargs)
+            if type(args[0]) is StagedRange and _is_compiled() and function in _RANGE_FUNCTIONS and len(args) == 1:
+                return _apply_to_range(function, args[0], kwargs)
+            return graph_form(*args, **kwargs)
 
         OVERRIDES[function] = consume
-        return ours
+        return graph_form
 
     return register
 
 
 # Functions of a range that are a single op.
-_OF_RANGES = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
+_RANGE_FUNCTIONS = frozenset({list, tuple, set, frozenset, sorted, sum, min, max})
 
 
-def _of_range(function: Callable[..., Any], numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
+def _apply_to_range(function: Callable[..., Any], numbers: StagedRange, kwargs: dict[str, Any]) -> Any:
     result = apply_object(function.__name__, numbers, *kwargs.values(), keywords=tuple(kwargs))
     return unbox(result, _INTEGER) if function in (sum, min, max) and not kwargs else result
 
@@ -110,13 +110,13 @@ def _quantifier(decisive: bool) -> Callable[[Any], Any]:
         def body(item: object, result: object, _: Any) -> Any:
             return if_stmt(_nonzero(item), on_true, on_false, (result, NORMAL), names)
 
-        def decides(*_: Any) -> Any:
+        def decide(*_: Any) -> Any:
             return decisive, BREAK
 
-        def goes_on(*state: Any) -> Any:
+        def keep_state(*state: Any) -> Any:
             return state
 
-        on_true, on_false = (decides, goes_on) if decisive else (goes_on, decides)
+        on_true, on_false = (decide, keep_state) if decisive else (keep_state, decide)
 
         names = ("any" if decisive else "all", "its end")
         return for_source(iterable, body, (not decisive, NORMAL), names, exit="its end")[0]
@@ -138,10 +138,10 @@ ITEMWISE["all"] = _consumer(builtins.all)(_quantifier(False))
 
 def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """Apply the builtin to the list of all items."""
-    from_python = _BEFORE[function]
+    from_python = _PREVIOUS_OVERRIDES[function]
     if items_of(items) is not None:
-        return _whole_list(function, items, kwargs or {})
-    in_graph = heap_of(items) is not None or (function not in _TYPED and holds_symbols(items))
+        return _apply_to_staged_list(function, items, kwargs or {})
+    in_graph = heap_of(items) is not None or (function not in _CLASS_PRESERVING and holds_symbols(items))
     if in_graph and _is_compiled():
         return apply_object(function.__name__, items, *(kwargs or {}).values(), keywords=tuple(kwargs or {}))
     return plain_call(from_python, (list.__iter__(items),), kwargs or {})
@@ -150,7 +150,7 @@ def _apply_to_list(function: Callable[..., Any], items: Any, kwargs: dict[str, A
 def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the function at trace time; an error on arguments without symbolic values is one of the program."""
     try:
-        return held(traced_result(function(*args, **kwargs)))
+        return bind_iterator(traced_result(function(*args, **kwargs)))
     except Exception as error:
         known = not holds_symbols((*args, *kwargs.values()))
         if known and not isinstance(error, AutoconvError) and not passed_program(error):
@@ -158,7 +158,7 @@ def plain_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
         raise
 
 
-def _whole_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
+def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]) -> Any:
     """`_apply_to_list` for a list that is represented by tensor lists in the graph."""
     if function is builtins.sorted:
         items = items.copy()
@@ -173,15 +173,15 @@ def _whole_list(function: Callable[..., Any], items: Any, kwargs: dict[str, Any]
 
 
 # The builtins' previous overrides, and those builtins that keep the classes of numbers if their count is known.
-_BEFORE = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
-_TYPED = frozenset({tuple, min, max})
+_PREVIOUS_OVERRIDES = {f: OVERRIDES.get(f, f) for f in (tuple, frozenset, dict, sorted, min, max)}
+_CLASS_PRESERVING = frozenset({tuple, min, max})
 
-for _function in _BEFORE:
+for _function in _PREVIOUS_OVERRIDES:
     _consumer(_function)(
-        lambda iterable, _function=_function, **kwargs: _apply_to_list(_function, collected(iterable), kwargs)
+        lambda iterable, _function=_function, **kwargs: _apply_to_list(_function, collect_list(iterable), kwargs)
     )
-_consumer(builtins.list)(lambda iterable: collected(iterable))
-_consumer(builtins.set)(lambda iterable: collected_set(iterable))
+_consumer(builtins.list)(lambda iterable: collect_list(iterable))
+_consumer(builtins.set)(lambda iterable: collect_set(iterable))
 
 
 def _next(iterator: object, *default: Any) -> Any:
@@ -205,7 +205,7 @@ _TENSOR_DECIDES = object()  # result of `_next_in_python` if a tensor decides co
 
 def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> Any:
     """Advance a generator function in Python; give up if a tensor decides control flow before its next value."""
-    begins = iterator.begins
+    begins = iterator.is_unstarted
     trial = Attempt()
     refused = trial.region.trace.refusal
     try:
@@ -216,7 +216,7 @@ def _next_in_python(iterator: GeneratorExpression, default: tuple[Any, ...]) -> 
             raise
         trial.undo()
         trial.region.trace.refusal = refused
-        iterator.begin_again()
+        iterator.reset()
         return _TENSOR_DECIDES
     except BaseException:
         trial.keep()
@@ -242,8 +242,8 @@ def extend(items: Any, iterable: object) -> None:
     for_source(iterable, body)
 
 
-def extending(method: Any) -> Callable[..., Any]:
-    """The method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself."""
+def wrap_extend(method: Any) -> Callable[..., Any]:
+    """Wrap the method `extend` of a tracked list; a list of symbolic length is appended as a whole, even to itself."""
 
     def run(*args: Any) -> Any:
         one_by_one = len(args) == 1 and items_of(args[0]) is None and is_deferred(args[0])
@@ -263,11 +263,11 @@ def _is_only_in_graph(iterable: object) -> bool:
 def _map(function: Callable[..., Any], *iterables: Any) -> Any:
     """map() over symbolic iterables, as a generator expression."""
     if len(iterables) == 1:
-        return generator(iterables[0], lambda item: called(function)(item))
+        return generator(iterables[0], lambda item: convert_callback(function)(item))
     if any(type(iterable) is GeneratorExpression for iterable in iterables):
         return _python_map(function, *iterables)
     pairs = apply_object("zip", *iterables)
-    return generator(pairs, lambda *items: called(function)(*items), into=_names(len(iterables)))
+    return generator(pairs, lambda *items: convert_callback(function)(*items), into=_names(len(iterables)))
 
 
 def _names(count: int) -> str:
@@ -276,7 +276,7 @@ def _names(count: int) -> str:
 
 def _filter(function: Callable[..., Any], iterable: object) -> Any:
     """filter() over a symbolic iterable or with a symbolic predicate, as a generator expression."""
-    test = (lambda item: item) if function is None else (lambda item: called(function)(item))
+    test = (lambda item: item) if function is None else (lambda item: convert_callback(function)(item))
     return generator(iterable, lambda item: item, test)
 
 
@@ -285,12 +285,13 @@ _staged_zip = OVERRIDES[builtins.zip]
 
 def _zip(*iterables: Any, strict: bool = False) -> Any:
     """zip() of a staged range with an iterable that has no items by position: a zip object of the graph."""
-    counted = None if strict else zipped(*iterables)
+    counted = None if strict else zip_lazy(*iterables)
     if counted is not None:
         return counted
-    late = [iterable for iterable in iterables if type(iterable) is StagedRange]
+    staged_ranges = [iterable for iterable in iterables if type(iterable) is StagedRange]
     others = [iterable for iterable in iterables if type(iterable) is not StagedRange]
-    if late and _is_compiled() and all(map(_can_be_boxed, others)) and any(as_staged(x) is None for x in others):
+    can_be_boxed = all(map(_can_be_boxed, others))
+    if staged_ranges and _is_compiled() and can_be_boxed and any(as_staged(x) is None for x in others):
         return apply_object("zip", *iterables, strict, keywords=("strict",))
     return _staged_zip(*iterables, strict=strict)
 
@@ -304,11 +305,11 @@ _staged_enumerate = OVERRIDES[builtins.enumerate]
 
 
 def _enumerate(iterable: object, start: object = 0) -> Any:
-    return enumerated(iterable, start) or _staged_enumerate(iterable, start)
+    return enumerate_lazy(iterable, start) or _staged_enumerate(iterable, start)
 
 
 def _zip_in_graph(*iterables: Any) -> Any:
-    return zipped(*iterables) or apply_object("zip", *map(_reverse_in_graph, iterables))
+    return zip_lazy(*iterables) or apply_object("zip", *map(_reverse_in_graph, iterables))
 
 
 def _reverse_in_graph(iterable: object) -> Any:
@@ -321,16 +322,18 @@ OVERRIDES[builtins.enumerate] = _enumerate
 _python_map = OVERRIDES[builtins.map]
 
 
-def _any_map(function: Callable[..., Any], *iterables: Any) -> Any:
+def _map_iterables(function: Callable[..., Any], *iterables: Any) -> Any:
     if any(map(_is_only_in_graph, iterables)) or (_is_compiled() and len(iterables) == 1):
         return _map(function, *iterables)
     return _python_map(function, *iterables)
 
 
-OVERRIDES[builtins.map] = _any_map
+OVERRIDES[builtins.map] = _map_iterables
 OVERRIDES[builtins.filter] = _filter
-OVERRIDES.update({known: by_class(known, OVERRIDES[known]) for known in BY_CLASS})
+OVERRIDES.update({known: dispatch_by_class(known, OVERRIDES[known]) for known in CLASS_DISPATCHED})
 # Builtins for graph objects that the graph does not implement under their own names.
-LATE: dict[Any, Callable[..., Any]] = {builtins.map: _any_map, builtins.filter: _filter, builtins.zip: _zip_in_graph}
+GRAPH_ONLY_BUILTINS: dict[Any, Callable[..., Any]] = {
+    builtins.map: _map_iterables, builtins.filter: _filter, builtins.zip: _zip_in_graph,
+}  # fmt: skip
 
-__all__ = ["LATE", "extend", "is_deferred"]
+__all__ = ["GRAPH_ONLY_BUILTINS", "extend", "is_deferred"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.operators.control.conditionals import if_exp, is_staged
 from autoconv.operators.control.loops import for_source, is_symbolic_iterable
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.comparisons import gt, lt
 from autoconv.operators.values.items import new
 from autoconv.runtime.objects.containers import heap_of, trace_container
@@ -27,7 +27,7 @@ def sorted_by(iterable: object, *, key: Callable[[Any], Any], reverse: Any = Fal
 
 def _add_keys(iterable: object, key: Callable[[Any], Any], backwards: Any) -> Any:
     """Return a list of (key, position, item); positions descend if the order is `backwards`, so sorting is stable."""
-    rows, function = new([]), called(key)
+    rows, function = new([]), convert_callback(key)
     step = if_exp(backwards, lambda: -1, lambda: 1)
 
     def body(item: object, position: int) -> tuple[Any]:
@@ -58,7 +58,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
         items = list(iterable)
         if not items:
             return getattr(builtins, name)(items, **default)
-        function = called(key)
+        function = convert_callback(key)
         best = function(items[0]), items[0]
         for item in items[1:]:
             best = _better(best, (function(item), item))

@@ -1,7 +1,7 @@
 """Tests that the patterns of a match statement apply to their subject.
 
-Python reads each item and attribute of a pattern once; here the test reads it, and what is matched against it again.
-Where methods of the program with other effects are read by, `compile` refuses.
+Python reads each item and attribute of a pattern once. Here the test reads it, and the sub-pattern reads it again.
+`compile` therefore refuses a pattern whose reads run methods of the program that do more than read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.tensor import Tensor
 
 # Classes whose single positional pattern matches the whole subject.
-_WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 _TEXTS = (str, bytes, bytearray)
 
 
@@ -34,13 +34,13 @@ def is_sequence(subject: object, count: int, or_more: bool = False) -> Any:
         return False
     _read_once(subject, ("__len__", "__getitem__", "__iter__"))
     size = lambda: call(len)(subject) >= count if or_more else call(len)(subject) == count
-    return and_(call(isinstance)(subject, Sequence), lambda: _is_no_text(subject), size)
+    return and_(call(isinstance)(subject, Sequence), lambda: _is_not_text(subject), size)
 
 
 def is_mapping(subject: object, keys: tuple[Any, ...]) -> Any:
     """Return whether the subject is a mapping with all the keys."""
     _read_once(subject, ("get", "__contains__", "__getitem__", "keys", "__iter__"))
-    return and_(call(isinstance)(subject, Mapping), *[_has(subject, key) for key in keys])
+    return and_(call(isinstance)(subject, Mapping), *[_key_test(subject, key) for key in keys])
 
 
 def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), positional: int = 0) -> Any:
@@ -48,13 +48,13 @@ def is_instance(subject: object, cls: Any, attributes: tuple[str, ...] = (), pos
 
     Raises TypeError for too many positional patterns.
     """
-    if positional and cls not in _WHOLE:
+    if positional and cls not in _SELF_MATCHING:
         names = getattr(cls, "__match_args__", ())
         if positional > len(names):
             raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({positional} given)")
         attributes = (*names[:positional], *attributes)
     _read_once(subject, (), attributes)
-    return and_(call(isinstance)(subject, cls), *[_has_attribute(subject, name) for name in attributes])
+    return and_(call(isinstance)(subject, cls), *[_attribute_test(subject, name) for name in attributes])
 
 
 def _read_once(subject: object, methods: Iterable[str], attributes: Iterable[str] = ()) -> None:
@@ -88,7 +88,7 @@ def _computes_with_effects(kind: type, name: str) -> bool:
 
 def match_argument(subject: object, cls: Any, position: int) -> Any:
     """Return the value that the positional pattern at that position is matched against."""
-    return subject if cls in _WHOLE else getattr(subject, cls.__match_args__[position])
+    return subject if cls in _SELF_MATCHING else getattr(subject, cls.__match_args__[position])
 
 
 def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:
@@ -99,13 +99,13 @@ def rest_of(subject: object, keys: tuple[Any, ...]) -> Any:
     return rest
 
 
-def _is_no_text(subject: object) -> Any:
+def _is_not_text(subject: object) -> Any:
     return not_(call(isinstance)(subject, _TEXTS))
 
 
-def _has(subject: object, key: object) -> Any:
+def _key_test(subject: object, key: object) -> Any:
     return lambda: in_(key, subject)
 
 
-def _has_attribute(subject: object, name: str) -> Any:
+def _attribute_test(subject: object, name: str) -> Any:
     return lambda: call(hasattr)(subject, name)

@@ -41,13 +41,13 @@ def refuse_special(function: types.MethodType, region: Region | None) -> None:
         )  # fmt: skip
 
 
-def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]:
+def refuse_graph_values(function: types.WrapperDescriptorType) -> Callable[..., Any]:
     """Wrap a special method of one of Python's own types (`float.__add__`) to refuse values of the graph.
 
-    The method would not recognise them for what they stand for, and return NotImplemented.
+    The method would return NotImplemented for their placeholders.
     """
     kind, name = function.__objclass__, function.__name__
-    if kind in (object, type) or (kind in _CHANGING and name not in _BINARY):
+    if kind in (object, type) or (kind in _MUTABLE_TYPES and name not in _BINARY):
         return function
 
     @functools.wraps(function)
@@ -62,10 +62,10 @@ def of_known_values(function: types.WrapperDescriptorType) -> Callable[..., Any]
     return run
 
 
-_CHANGING = (list, dict, set, bytearray)
-_OF_CONTAINERS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
+_MUTABLE_TYPES = (list, dict, set, bytearray)
+_CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
 _BINARY = frozenset(
-    {one.method for one in (*COMPARISONS, *_OF_CONTAINERS)} | {one.reflected for one in _OF_CONTAINERS}
+    {one.method for one in (*COMPARISONS, *_CONTAINER_OPERATORS)} | {one.reflected for one in _CONTAINER_OPERATORS}
 )
 
 
@@ -73,4 +73,4 @@ def _stands_for_python(owner: object) -> bool:
     return type(owner) is SymbolicObject or type(owner) in PLAIN or (type(owner) is SymbolicTensor and owner.weak)
 
 
-__all__ = ["of_known_values", "refuse_special"]
+__all__ = ["refuse_graph_values", "refuse_special"]

@@ -12,8 +12,8 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import float64, int64
 from autoconv.graph.types import TensorType
-from autoconv.operators.calls.comprehensions import collected
-from autoconv.operators.calls.iterable_consumers import LATE, extend, is_deferred, plain_call
+from autoconv.operators.calls.comprehensions import collect_list
+from autoconv.operators.calls.iterable_consumers import GRAPH_ONLY_BUILTINS, extend, is_deferred, plain_call
 from autoconv.operators.calls.key_functions import BY_KEY
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.iterables import StagedRange
@@ -21,7 +21,7 @@ from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.optional_attributes import has_attribute
 from autoconv.operators.support.overrides import OVERRIDES
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import PLAIN, heap_of, traced_result
@@ -47,17 +47,17 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
     owner = getattr(function, "__self__", None)
 
     def apply(*args: Any, **kwargs: Any) -> Any:
-        if function in _CALLING:  # callbacks are converted before they are called
-            args = tuple(map(_to_call, args))
-            kwargs = {name: _to_call(value) for name, value in kwargs.items()}
+        if function in _HIGHER_ORDER_FUNCTIONS:  # callbacks are converted before they are called
+            args = tuple(map(_convert_callback, args))
+            kwargs = {name: _convert_callback(value) for name, value in kwargs.items()}
         if any(type(x) is Variant for x in (*args, *kwargs.values())):
             return distribute_call(apply, *args, **kwargs)
-        if function in _TAKING_ALL and _is_one_iterator(args):
+        if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:
                 return apply_object("dict", args[0])
         if is_always_recorded:
-            return graph_call(function, tuple(collected(x) if is_deferred(x) else x for x in args), kwargs)
+            return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
         if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN or isinstance(owner, list)):
             result = _method_call(function, otherwise, args, kwargs)
             if result is not NotImplemented:
@@ -81,7 +81,7 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
     if isinstance(owner, (str, bytes, list)) and len(args) == 1 and is_deferred(args[0]):
         if name == "extend":
             return extend(owner, args[0])
-        args = (collected(args[0]),) if name == "join" else args
+        args = (collect_list(args[0]),) if name == "join" else args
     if type(owner) in PLAIN:
         return NotImplemented
     compares = name in ("index", "count") and holds_symbols((owner,))
@@ -98,48 +98,49 @@ def _is_plain_call(
     """Return whether the builtin itself, or its other form here, takes the arguments."""
     if function is builtins.sorted and kwargs.get("key") is not None and not is_in_graph(args[0]):
         return True  # the key function is called here, which requires items known at trace time
-    if function in _NOT_OF_ITEMS and not any(map(is_in_graph, (*args, *kwargs.values()))):
+    if function in _ITEM_INDEPENDENT and not any(map(is_in_graph, (*args, *kwargs.values()))):
         return True
-    is_late = not has_own_form and function in _TEXTS and any(type(x) in _LATE for x in args)
-    return not is_late and not _needs_graph(args, kwargs)
+    may_defer = not has_own_form and function in _DEFERRED_FUNCTIONS
+    is_deferred_call = may_defer and any(type(x) in _RUN_TIME_TYPES for x in args)
+    return not is_deferred_call and not _needs_graph(args, kwargs)
 
 
 def _is_one_iterator(args: tuple[Any, ...]) -> bool:
     return len(args) == 1 and isinstance(args[0], Iterator) and not is_deferred(args[0])
 
 
-def _to_call(value: object) -> Any:
-    return called(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
+def _convert_callback(value: object) -> Any:
+    return convert_callback(value) if isinstance(value, (FunctionType, MethodType, functools.partial)) else value
 
 
 # Functions that call their argument and have no other implementation here.
-_CALLING = frozenset({functools.reduce, itertools.accumulate})
+_HIGHER_ORDER_FUNCTIONS = frozenset({functools.reduce, itertools.accumulate})
 
 # Functions that exhaust an iterator before anything else, so that a list can replace it.
-_TAKING_ALL = frozenset({dict, set, frozenset, sorted, min, max})
+_EXHAUSTING_FUNCTIONS = frozenset({dict, set, frozenset, sorted, min, max})
 
 
 # Functions to which it does not matter whether the items of a known list are symbolic: iterators that yield the items
-# unchanged, and questions about the list itself.
-_NOT_OF_ITEMS = frozenset({enumerate, reversed, zip, len, isinstance, bool, hasattr})
+# unchanged, and predicates of the list itself.
+_ITEM_INDEPENDENT = frozenset({enumerate, reversed, zip, len, isinstance, bool, hasattr})
 
 # Values for which these functions need the graph: under `compile` a tensor is a Python number or an array.
-_LATE = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
+_RUN_TIME_TYPES = frozenset({SymbolicTensor, SymbolicArray, DictView, StagedRange})
 # Functions deferred to run time for any value that is known only then.
-_TEXTS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
+_DEFERRED_FUNCTIONS = frozenset({str, repr, ascii, format, hash, chr, ord, hex, bin, oct, complex, bytes, callable})
 
 
 def graph_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record the builtin on graph objects; raise StagingError if there is no op for it."""
-    special = _SPECIAL.get(function) or LATE.get(function)
+    special = _SPECIAL.get(function) or GRAPH_ONLY_BUILTINS.get(function)
     if special is not None and not kwargs:
         return special(*args)
     name = LIBRARY[function] if _in_library(function) else getattr(function, "__name__", "")
     module = getattr(function, "__module__", "")
     if module in ("math", "cmath"):
         name = f"{module}.{name}"
-    own = any(isinstance(value, (FunctionType, MethodType)) for value in args)
-    if name not in FUNCTIONS or own or any(callable(value) for value in kwargs.values()):
+    has_user_callback = any(isinstance(value, (FunctionType, MethodType)) for value in args)
+    if name not in FUNCTIONS or has_user_callback or any(callable(value) for value in kwargs.values()):
         raise StagingError(f"{name or function!r} is given a value known only at run time", current_place())
     return apply_object(name, *args, *kwargs.values(), keywords=tuple(kwargs))
 

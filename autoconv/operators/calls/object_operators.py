@@ -17,10 +17,16 @@ from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.conditionals import condition_value, is_staged, truth
 from autoconv.operators.support.read_only_methods import may_write, only_reads
-from autoconv.operators.values.builtins import called
-from autoconv.operators.values.class_inference import ITEMS, is_asked, kinds_of, may_be_made, note_stored
+from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.class_inference import (
+    ITEMS,
+    kinds_of,
+    may_be_graph_instance,
+    may_call_unseen_method,
+    note_stored,
+)
 from autoconv.operators.values.instances import dispatch_on_class, is_user_defined
-from autoconv.operators.values.not_implemented import settle, unsettled
+from autoconv.operators.values.not_implemented import resolve_not_implemented, unwrap_undecided
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object, record_raw
 from autoconv.runtime.recording.journal import MISSING
@@ -28,12 +34,13 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 
 # Special methods that Python tries on the first operand, in this order, and the one that it tries on the second.
-_FIRST: dict[str, tuple[str, ...]] = {one.name: (one.method,) for one in (*BINARY, *COMPARISONS, *UNARY)}
-_FIRST.update({one.in_place: (f"__{one.in_place}__", one.method) for one in BINARY})
-_FIRST.update({name: (f"__{name}__",) for name in (
+_FORWARD_METHODS: dict[str, tuple[str, ...]] = {one.name: (one.method,) for one in (*BINARY, *COMPARISONS, *UNARY)}
+_FORWARD_METHODS.update({one.in_place: (f"__{one.in_place}__", one.method) for one in BINARY})
+_FORWARD_METHODS.update({name: (f"__{name}__",) for name in (
     "divmod", "pos", "round", "getitem", "setitem", "delitem", "contains")})  # fmt: skip
-_SECOND: dict[str, str] = {one.name: one.reflected for one in (*BINARY, *COMPARISONS)} | {"divmod": "__rdivmod__"}
-_SECOND.update({one.in_place: one.reflected for one in BINARY})
+_REFLECTED_METHODS: dict[str, str] = {one.name: one.reflected for one in (*BINARY, *COMPARISONS)}
+_REFLECTED_METHODS["divmod"] = "__rdivmod__"
+_REFLECTED_METHODS.update({one.in_place: one.reflected for one in BINARY})
 _TRUTH = ("__bool__", "__len__")
 # Functions that iterate over their operands; below, those that also compare, add or test the items.
 _ITERATING = frozenset(
@@ -70,7 +77,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if region is None:
         return NotImplemented
     trace = region.trace
-    trace.dispatched_on_class = trace.dispatched_on_class or is_asked(op, operands)
+    trace.dispatched_on_class = trace.dispatched_on_class or may_call_unseen_method(op, operands)
     if trace.patched:
         _refuse_writing(trace, op, operands, attributes)
     if op == "object_call":
@@ -90,16 +97,17 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
     if op in ("object_iterate", "object_unpack"):
         items = _as_items(operands[0], False)
         return NotImplemented if items is operands[0] else record_raw(op, [items], **attributes)
-    asking = _asking_items(trace, name, [operand for operand in operands if not _gives_items(operand)])
-    if asking is not None and function in ITEMWISE and not attributes.get("keywords"):
+    others = [operand for operand in operands if not _is_user_iterable(operand)]
+    item_class = _item_class_with_effects(trace, name, others)
+    if item_class is not None and function in ITEMWISE and not attributes.get("keywords"):
         return ITEMWISE[function](*operands)
-    if asking is not None:
+    if item_class is not None:
         raise StagingError(
-            f"a value known only at run time is searched, sorted or compared, and {asking.__name__} defines "
+            f"a value known only at run time is searched, sorted or compared, and {item_class.__name__} defines "
             "special methods that this may call", current_place(), "a loop over the items",
         )  # fmt: skip
-    if function in _FIRST:
-        return _apply(function, operands, attributes)
+    if function in _FORWARD_METHODS:
+        return _apply_operator(function, operands, attributes)
     if function in _ITERATING:
         items_of_each = [_as_items(operand, function in _ITEM_METHODS) for operand in operands]
         if any(a is not b for a, b in zip(items_of_each, operands, strict=True)):
@@ -108,7 +116,7 @@ def operation_by_class(op: str, operands: list[Any], attributes: dict[str, Any])
 
 
 # Special methods behind the ops that are not function calls.
-_ASKED_BY_OP: dict[str, tuple[str, ...]] = {
+_METHODS_BY_OP: dict[str, tuple[str, ...]] = {
     "object_truth": _TRUTH, "object_length": ("__len__",), "object_call": ("__call__",), "object_index": ("__index__",),
     "object_iterate": ("__iter__", "__next__", "__getitem__"), "object_unpack": ("__iter__", "__next__", "__getitem__"),
 }  # fmt: skip
@@ -133,12 +141,12 @@ def _operand_methods(op: str, attributes: dict[str, Any]) -> tuple[str, ...]:
         return ("__str__", "__repr__")
     if op == "object_build":
         return _item_methods(op, attributes)
-    names = _ASKED_BY_OP.get(op, ())
+    names = _METHODS_BY_OP.get(op, ())
     if op == "object_apply":
         function = attributes["function"]
-        names = (*_FIRST.get(function, (f"__{function}__",)), _SECOND.get(function, ""))
+        names = (*_FORWARD_METHODS.get(function, (f"__{function}__",)), _REFLECTED_METHODS.get(function, ""))
         names += _item_methods(op, attributes)
-        names = (*names, *_ASKED_BY_OP["object_iterate"]) if function in _ITERATING else names
+        names = (*names, *_METHODS_BY_OP["object_iterate"]) if function in _ITERATING else names
         names = (*names, "keys", "__getitem__") if function in _OF_MAPPINGS else names
     return names
 
@@ -153,10 +161,10 @@ def _refuse_writing(trace: Any, op: str, operands: Sequence[Any], attributes: di
         names = (*names, *_operand_methods(op, attributes))
     for kind in filter((trace.outer_classes - trace.classes_made).__contains__, trace.patched if names else ()):
         methods = [method for name in names if isinstance(method := trace.patched[kind].get(name), FunctionType)]
-        own = next((method for method in methods if may_write(method, trace.outer_classes)), None)
-        if own is not None:
+        writing_method = next((method for method in methods if may_write(method, trace.outer_classes)), None)
+        if writing_method is not None:
             raise StagingError(
-                f"a value known only at run time may be a {kind.__name__}, whose {own.__name__} writes to "
+                f"a value known only at run time may be a {kind.__name__}, whose {writing_method.__name__} writes to "
                 "attributes or outer names, and Python itself calls it", current_place(),
                 "a method with a name of its own",
             )  # fmt: skip
@@ -166,120 +174,122 @@ def _call_by_class(function: Any, arguments: Sequence[Any], keywords: dict[str, 
     kinds = kinds_of(function, ("__call__",))
     if not kinds:
         return NotImplemented
-    of_ours = lambda instance: called(instance)(*arguments, **keywords)
+    call_instance = lambda instance: convert_callback(instance)(*arguments, **keywords)
     not_called = functools.partial(record_raw, "object_apply", [function], function="not_called")
-    return dispatch_on_class(function, kinds, of_ours, not_called)
+    return dispatch_on_class(function, kinds, call_instance, not_called)
 
 
-def _apply(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+def _apply_operator(function: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
     """Apply an operator: the first operand's method, then the second's, then Python's own operation."""
     plain = lambda: record_raw("object_apply", operands, **attributes)
 
-    mirrored = _SECOND.get(function)
+    mirrored = _REFLECTED_METHODS.get(function)
 
-    def second() -> Any:
+    def apply_reflected() -> Any:
         if mirrored is None or len(operands) < 2:
             return plain()
 
-        def of_ours(instance: Any) -> Any:
-            return _first_answer(instance, (mirrored,), (operands[0],), function, plain)
+        def call_reflected(instance: Any) -> Any:
+            return _call_first_method(instance, (mirrored,), (operands[0],), function, plain)
 
-        return _operate_by_class(operands[1], (mirrored,), of_ours, plain)
+        return _operate_by_class(operands[1], (mirrored,), call_reflected, plain)
 
-    def of_first(instance: Any) -> Any:
-        forward = lambda: _first_answer(instance, _FIRST[function], operands[1:], function, second)
+    def apply_to_first(instance: Any) -> Any:
+        methods = _FORWARD_METHODS[function]
+        forward = lambda: _call_first_method(instance, methods, operands[1:], function, apply_reflected)
         if mirrored is None or len(operands) < 2:
             return forward()
         # The second operand's method goes first if its class is a subclass of the first's and overrides that method.
-        before = [
+        overriding_classes = [
             kind
             for kind in kinds_of(operands[1], (mirrored,))
             if kind is not type(instance) and issubclass(kind, type(instance))
             and getattr(kind, mirrored) is not getattr(type(instance), mirrored, None)
         ]  # fmt: skip
-        answer = lambda other: _first_answer(other, (mirrored,), (instance,), function, forward)
-        return dispatch_on_class(operands[1], before, answer, forward)
+        call_override = lambda other: _call_first_method(other, (mirrored,), (instance,), function, forward)
+        return dispatch_on_class(operands[1], overriding_classes, call_override, forward)
 
-    first_has = bool(kinds_of(operands[0], _FIRST[function]))
+    first_has = bool(kinds_of(operands[0], _FORWARD_METHODS[function]))
     if not first_has and (mirrored is None or len(operands) < 2 or not kinds_of(operands[1], (mirrored,))):
         return NotImplemented
-    return _operate_by_class(operands[0], _FIRST[function], of_first, second)
+    return _operate_by_class(operands[0], _FORWARD_METHODS[function], apply_to_first, apply_reflected)
 
 
-def _first_answer(
-    instance: Any, names: Sequence[str], rest: Sequence[Any], function: str, otherwise: Callable[[], Any]
+def _call_first_method(
+    instance: Any, names: Sequence[str], arguments: Sequence[Any], function: str, otherwise: Callable[[], Any]
 ) -> Any:
     if not names:
         return otherwise()
-    following = lambda: _first_answer(instance, names[1:], rest, function, otherwise)
+    try_next = lambda: _call_first_method(instance, names[1:], arguments, function, otherwise)
     method = getattr(type(instance), names[0], None)
     if not isinstance(method, FunctionType):
-        return following()
-    answer = unsettled(method)(instance, *rest)
-    if unsettled(method) is not method or answer is NotImplemented:
-        answer = settle(answer, following)
-    return _truth_of_any(answer) if function == "contains" else answer
+        return try_next()
+    answer = unwrap_undecided(method)(instance, *arguments)
+    if unwrap_undecided(method) is not method or answer is NotImplemented:
+        answer = resolve_not_implemented(answer, try_next)
+    return _python_truth(answer) if function == "contains" else answer
 
 
 def second_operand(function: str, instance: Any, other: object) -> Any:
     """Evaluate `instance <operator> other` after the method of the first operand returned NotImplemented."""
     plain = lambda: record_raw("object_apply", [instance, other], function=function, keywords=())
-    mirrored = _SECOND[function]
+    mirrored = _REFLECTED_METHODS[function]
     return _operate_by_class(
-        other, (mirrored,), lambda one: _first_answer(one, (mirrored,), (instance,), function, plain), plain
+        other, (mirrored,), lambda one: _call_first_method(one, (mirrored,), (instance,), function, plain), plain
     )
 
 
-def _truth_of_any(value: object) -> Any:
+def _python_truth(value: object) -> Any:
     value = condition_value(value)
     return truth(value) if is_staged(value) else bool(value)
 
 
 def _truth_value(instance: Any) -> Any:
-    found = condition_value(instance)
-    return True if found is instance else _truth_of_any(found)
+    condition = condition_value(instance)
+    return True if condition is instance else _python_truth(condition)
 
 
 def _length(instance: Any) -> Any:
-    return called(len)(instance)
+    return convert_callback(len)(instance)
 
 
 def _operate_by_class(
-    operand: Any, names: Sequence[str], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
+    operand: Any, names: Sequence[str], call_method: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
-    return dispatch_on_class(operand, kinds_of(operand, names), of_ours, otherwise)
+    return dispatch_on_class(operand, kinds_of(operand, names), call_method, otherwise)
 
 
 def _may_do_more(trace: Any, kind: type, name: str) -> bool:
     """Return whether a class has a special method, as defined outside the trace, that may do more than read."""
     for base in kind.__mro__:
-        own = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
-        if own is not MISSING:
-            return is_user_defined(own) and not only_reads(own)
+        method = {**vars(base), **trace.patched.get(base, {})}.get(name, MISSING)
+        if method is not MISSING:
+            return is_user_defined(method) and not only_reads(method)
     return False
 
 
-def _gives_items(operand: Any) -> bool:
+def _is_user_iterable(operand: Any) -> bool:
     """Return whether the operand is known to be an instance of a user-defined iterable class."""
     return graph_object(operand) is not None and is_user_defined(getattr(type(operand), "__iter__", None))
 
 
-def _as_items(operand: Any, asks: bool) -> Any:
+def _as_items(operand: Any, calls_item_methods: bool) -> Any:
     """Return the items of a user-defined iterable as a list, other operands unchanged.
 
-    With `asks`, the operation calls methods of the items, which must then not be instances of user-defined classes.
+    With `calls_item_methods`, the operation calls methods of the items. These must then not be instances of
+    user-defined classes.
     """
-    if _gives_items(operand):
-        return _items_of(operand, asks)
+    if _is_user_iterable(operand):
+        return _items_of(operand, calls_item_methods)
     kinds = kinds_of(operand, ("__iter__",))
     return (
-        dispatch_on_class(operand, kinds, lambda instance: _items_of(instance, asks), lambda: operand)
+        dispatch_on_class(operand, kinds, lambda instance: _items_of(instance, calls_item_methods), lambda: operand)
         if kinds
         else operand
     )
 
 
-def _items_of(instance: Any, asks: bool) -> Any:
+def _items_of(instance: Any, calls_item_methods: bool) -> Any:
     iterator = iter(instance)
     if type(iterator) is not type(iter(())):
         raise StagingError(
@@ -287,20 +297,21 @@ def _items_of(instance: Any, asks: bool) -> Any:
             "may change during the loop", current_place(), "an __iter__ that gives iter(a tuple)",
         )  # fmt: skip
     items = list(iterator)
-    if asks and any(map(may_be_made, items)):
+    if calls_item_methods and any(map(may_be_graph_instance, items)):
         what = f"a {type(instance).__name__} is iterated whose items are objects of the same class"
         raise StagingError(what, current_place())
     return box(items)
 
 
-def _asking_items(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
+def _item_class_with_effects(trace: Any, name: str, operands: Sequence[Any]) -> type | None:
     """Return a class of items with special methods that do more than read and that Python may call, or None."""
-    asks = _ITEM_METHODS.get(name)
-    kind = next((kind for kind in trace.classes_made for own in asks or () if _may_do_more(trace, kind, own)), None)
+    method_names = _ITEM_METHODS.get(name)
+    pairs = ((kind, method_name) for kind in trace.classes_made for method_name in method_names or ())
+    kind = next((kind for kind, method_name in pairs if _may_do_more(trace, kind, method_name)), None)
     if kind is None:
         return None
     of_items = ITEMS in trace.holders and any(map(_may_hold, operands))
-    return kind if of_items or (name in _SEARCHES and any(map(may_be_made, operands[1:]))) else None
+    return kind if of_items or (name in _SEARCHES and any(map(may_be_graph_instance, operands[1:]))) else None
 
 
 def _may_hold(operand: object) -> bool:

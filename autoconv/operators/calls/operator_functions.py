@@ -13,11 +13,11 @@ from autoconv.operators.calls import in_place_operators
 from autoconv.operators.control.conditionals import not_, truth
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.held_iterators import HeldIterator, held
+from autoconv.operators.support.held_iterators import HeldIterator, bind_iterator
 from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.support.signature_check import raise_from_python
 from autoconv.operators.values import attributes, comparisons, items, set_operators
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.membership import in_
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.dict_views import DictView
@@ -49,12 +49,12 @@ def _method_caller(name: Any, /, *args: Any, **kwargs: Any) -> Any:
     return _call_with_names(lambda name: operator.methodcaller(name, *args, **kwargs), "methodcaller", name)
 
 
-def _call_with_names(function: Callable[..., Any], described: str, *names: Any) -> Any:
+def _call_with_names(function: Callable[..., Any], function_name: str, *names: Any) -> Any:
     """Call a function of names, or one of several calls where a name is one of several."""
     if any(type(name) is Variant for name in names):
-        return distribute(lambda *known: _call_with_names(function, described, *known), *names)
+        return distribute(lambda *known: _call_with_names(function, function_name, *known), *names)
     if any(map(is_object, names)):
-        raise StagingError(f"{described} is given a name known only at run time", current_place())
+        raise StagingError(f"{function_name} is given a name known only at run time", current_place())
     return function(*names)
 
 
@@ -64,7 +64,7 @@ def _iter(x: Any, *sentinel: Any) -> Any:
     in_graph = region is not None and region.contract.objects_in_graph and not region.trace.called_by_python
     if in_graph and not sentinel and (is_object(x) or type(x) in _ITERATED):
         return apply_object("iter", x)
-    return held(raise_from_python(builtins.iter, called(x) if sentinel else x, *sentinel))
+    return bind_iterator(raise_from_python(builtins.iter, convert_callback(x) if sentinel else x, *sentinel))
 
 
 def _next(iterator: Any, *default: Any) -> Any:

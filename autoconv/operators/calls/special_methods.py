@@ -14,9 +14,9 @@ from autoconv.operators.calls.cached_properties import CachedProperty
 from autoconv.operators.calls.object_operators import second_operand
 from autoconv.operators.control.conditionals import is_staged, not_
 from autoconv.operators.support.held_iterators import HeldIterator
-from autoconv.operators.support.read_only_methods import only_gives, only_reads, writes
+from autoconv.operators.support.read_only_methods import only_reads, only_returns_iter, writes
 from autoconv.operators.values.instances import is_user_defined
-from autoconv.operators.values.not_implemented import deciding
+from autoconv.operators.values.not_implemented import wrap_undecided
 from autoconv.runtime.recording.handler_stores import is_catchable
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -31,36 +31,36 @@ _CALLED = frozenset(
     | {method for one in BINARY for method in (one.reflected, f"__{one.in_place}__")}
 )
 # Methods that Python calls for a builtin and whose result must be known at trace time.
-_NAMES_ANSWERED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
-_ANSWERED = frozenset(f"__{name}__" for name in _NAMES_ANSWERED.split())
+_NAMES_NEEDED = "str repr format hash index int float complex bytes trunc floor ceil next getattr iter"
+_NEEDED_AT_TRACE_TIME = frozenset(f"__{name}__" for name in _NAMES_NEEDED.split())
 # Methods whose exceptions their callers may handle as a result.
 _RAISING = frozenset({"__next__", "__getattr__"})
 # Methods called when objects are created and classes defined, and those that other modules handle.
-_NAMES_APART = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
-_APART = frozenset(f"__{name}__" for name in _NAMES_APART.split())
-_ASKED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
+_NAMES_ELSEWHERE = "init new del init_subclass set_name prepare getattribute setattr delattr enter exit aenter aexit"
+_HANDLED_ELSEWHERE = frozenset(f"__{name}__" for name in _NAMES_ELSEWHERE.split())
+_CALLED_BY_NAME = frozenset({"keys"})  # called by name for `dict(x)` and `**x`
 
 
 def convert_special_methods(
-    trace: Trace, cls: type, is_users: Callable[[Any], bool], convert: Callable[[Any], Any]
+    trace: Trace, cls: type, is_user_code: Callable[[Any], bool], convert: Callable[[Any], Any]
 ) -> None:
     """Replace the special methods of a class and its bases by converted ones for this trace."""
     for base in cls.__mro__:
-        if base in trace.patched or not is_users(base) or not _takes_methods(base):
+        if base in trace.patched or not is_user_code(base) or not _takes_methods(base):
             continue
-        before: dict[str, Any] = {}
+        replaced_values: dict[str, Any] = {}
         for name, value in list(vars(base).items()):
-            new = _convert(name, value, convert)
-            if new is not value:
-                before[name] = value
-                type.__setattr__(base, name, new)
-        if "__eq__" in before and base.__ne__ is object.__ne__:  # object.__ne__ would take its truth
-            before["__ne__"] = MISSING
+            replacement = _convert(name, value, convert)
+            if replacement is not value:
+                replaced_values[name] = value
+                type.__setattr__(base, name, replacement)
+        if "__eq__" in replaced_values and base.__ne__ is object.__ne__:  # object.__ne__ would take its truth
+            replaced_values["__ne__"] = MISSING
             type.__setattr__(base, "__ne__", _not_equal)
         if isinstance(vars(base).get("__getitem__"), types.FunctionType) and not hasattr(cls, "__iter__"):
-            before["__iter__"] = MISSING
+            replaced_values["__iter__"] = MISSING
             type.__setattr__(base, "__iter__", _convert_special_method("__iter__", _by_position, convert))  # type: ignore[arg-type]
-        trace.patched[base] = before
+        trace.patched[base] = replaced_values
 
 
 def _takes_methods(cls: type) -> bool:
@@ -100,12 +100,12 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
         finally:
             region.trace.called_by_python = before
         raises = name in _RAISING and any(map(is_catchable, region.graph.since(mark)))
-        if raises or (name in _ANSWERED and is_staged(answer)):
+        if raises or (name in _NEEDED_AT_TRACE_TIME and is_staged(answer)):
             error = StagingError(
                 f"the result of {type(self).__name__}.{name} depends on a tensor, and Python itself calls it",
                 current_place(), "a method with a name of its own",
             )  # fmt: skip
-            _keep(error)
+            _register_refusal(error)
             raise error
         return answer._iterator if type(answer) is HeldIterator else answer
 
@@ -115,19 +115,19 @@ def _convert_special_method(name: str, method: types.FunctionType, convert: Call
     return run
 
 
-def _keep(error: StagingError) -> None:
+def _register_refusal(error: StagingError) -> None:
     """Register a refusal so that the trace ends with it even if Python replaces it by another error."""
     region = current_region()
     if region is not None:
         region.trace.refusal = error
 
 
-def _is_asked(name: str) -> bool:
+def _is_called_by_python(name: str) -> bool:
     """Return whether Python itself calls methods of that name and this module handles them."""
-    return (name.startswith("__") and name.endswith("__") and name not in _APART) or name in _ASKED_BY_NAME
+    return (name.startswith("__") and name.endswith("__") and name not in _HANDLED_ELSEWHERE) or name in _CALLED_BY_NAME
 
 
-def _once_called(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
+def _convert_lazily(method: Callable[..., Any], convert: Callable[[Any], Any]) -> Any:
     """Convert the method at its first call."""
     converted = functools.cache(lambda: convert(method))
 
@@ -145,7 +145,7 @@ def _not_equal(self: Any, other: object) -> Any:
     return answer if answer is NotImplemented else not_(answer)
 
 
-def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
+def _refuse_iteration(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any:
     """Replace an `__iter__` that writes: only for statements may iterate, over the result of the converted method."""
 
     @functools.wraps(method)
@@ -154,14 +154,14 @@ def _iterating(method: types.FunctionType, convert: Callable[[Any], Any]) -> Any
             f"the __iter__ of a {type(self).__name__} writes to attributes or outer names, and Python itself calls it",
             current_place(), "a for statement over the object",
         )  # fmt: skip
-        _keep(error)
+        _register_refusal(error)
         raise error
 
     run.__autoconv_iterates__ = functools.cache(lambda: convert(method))  # type: ignore[attr-defined]
     return run
 
 
-def _not_run(method: types.FunctionType) -> Any:
+def _refuse_getattribute(method: types.FunctionType) -> Any:
     """Refuse a `__getattribute__`: Python calls it for every attribute, including those that a trace reads."""
 
     @functools.wraps(method)
@@ -173,7 +173,7 @@ def _not_run(method: types.FunctionType) -> Any:
             f"{kind} defines __getattribute__, which Python itself calls",
             current_place(), "properties, or methods with names of their own",
         )  # fmt: skip
-        _keep(error)
+        _register_refusal(error)
         raise error
 
     return run
@@ -182,15 +182,15 @@ def _not_run(method: types.FunctionType) -> Any:
 def restore_special_methods(trace: Trace) -> None:
     """Restore the class attributes that `convert_special_methods` and stand-ins for attributes replaced."""
     for (cls, name), value in trace.stand_ins.items():
-        _put_back(cls, name, value)
+        _restore_attribute(cls, name, value)
     trace.stand_ins.clear()
     for base, before in trace.patched.items():
         for name, value in before.items():
-            _put_back(base, name, value)
+            _restore_attribute(base, name, value)
     trace.patched.clear()
 
 
-def _put_back(cls: type, name: str, value: object) -> None:
+def _restore_attribute(cls: type, name: str, value: object) -> None:
     if value is MISSING:
         type.__delattr__(cls, name)
     else:
@@ -199,17 +199,18 @@ def _put_back(cls: type, name: str, value: object) -> None:
 
 def _convert(name: str, value: Any, convert: Callable[[Any], Any]) -> Any:
     if name == "__iter__" and isinstance(value, types.FunctionType) and writes(value):
-        return _iterating(value, convert)
+        return _refuse_iteration(value, convert)
     if isinstance(value, types.FunctionType) and name in _CALLED and is_user_defined(value):
-        return deciding(name, value, _once_called(value, convert), second_operand)
-    if isinstance(value, types.FunctionType) and _is_asked(name) and is_user_defined(value):
-        return value if name == "__iter__" and only_gives(value) else _convert_special_method(name, value, convert)
+        return wrap_undecided(name, value, _convert_lazily(value, convert), second_operand)
+    if isinstance(value, types.FunctionType) and _is_called_by_python(name) and is_user_defined(value):
+        is_trivial = name == "__iter__" and only_returns_iter(value)
+        return value if is_trivial else _convert_special_method(name, value, convert)
     if name == "__getattribute__" and is_user_defined(value) and not only_reads(value):
-        return _not_run(value)
+        return _refuse_getattribute(value)
     if isinstance(value, functools.cached_property):
-        return CachedProperty(value, _once_called(value.func, convert))
+        return CachedProperty(value, _convert_lazily(value.func, convert))
     if isinstance(value, property):
-        own: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
-        get, put, delete = (_once_called(f, convert) if isinstance(f, types.FunctionType) else f for f in own)
+        accessors: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
+        get, put, delete = (_convert_lazily(f, convert) if isinstance(f, types.FunctionType) else f for f in accessors)
         return property(get, put, delete, value.__doc__)
     return value

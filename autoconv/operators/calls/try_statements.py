@@ -14,7 +14,7 @@ from autoconv.operators.calls.call import call
 from autoconv.operators.control.conditionals import is_staged, truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.try_rounds import TryRecorder
-from autoconv.operators.control.variants import raised_but_last
+from autoconv.operators.control.variants import raise_all_but_last
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.raised_errors import passes_handlers
 from autoconv.operators.regions.shared_identity import require_identity
@@ -44,10 +44,10 @@ def entering(manager: object, read: Callable[[], Any] | None = None, names: tupl
     if region is None:
         return _ONCE
     if type(manager) is Variant:
-        for one in manager.values:
-            require_identity(one)
-    own = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
-    if not own or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
+        for alternative in manager.values:
+            require_identity(alternative)
+    is_user_defined = isinstance(getattr(type(manager), "__enter__", None), _FUNCTION)
+    if not is_user_defined or type(manager).__module__.partition(".")[0] in ("autoconv", "contextlib"):
         context(manager)
         return _ONCE
     return TryRecorder(region, 0, read, names).rounds()
@@ -71,11 +71,11 @@ def exception(error: Any) -> Any:
 def as_exception(error: Any, cause: Callable[[], Any] | None = None) -> Any:
     """Convert the operand of `raise` or `from` to a Python exception.
 
-    Of a variant, raise all alternatives but the last where the graph chooses them, and return that; `cause` returns the
-    operand of the statement's `from`.
+    For a variant, record a raise of each alternative but the last, under its condition, and return the last. `cause`
+    returns the operand of the statement's `from`.
     """
     if type(error) is Variant:
-        error = raised_but_last(error, lambda one: _link_cause(one, cause))
+        error = raise_all_but_last(error, lambda one: _link_cause(one, cause))
     return StagedException(error) if type(error) is SymbolicObject else error
 
 
@@ -91,27 +91,27 @@ def as_cause(error: Any) -> Any:
 
 def raising(make: Callable[[], Any], cause: Callable[[], Any] | None = None) -> Any:
     """Evaluate the call of a raise statement, whose message may hold values of the graph."""
-    return as_exception(deferred_messages.raising(make), cause)
+    return as_exception(deferred_messages.evaluate_exception(make), cause)
 
 
 def _link_cause(error: Any, cause: Callable[[], Any] | None) -> BaseException:
-    """Return what a raise statement with that operand, and that link, raises."""
+    """Return the exception that `raise error from cause()` raises."""
     try:
         if cause is None:
             raise as_exception(error)
         raise as_exception(error) from as_cause(cause())
-    except BaseException as found:
-        return found.with_traceback(None)
+    except BaseException as raised:
+        return raised.with_traceback(None)
 
 
 def begin(trial: TryRecorder | None) -> None:
-    """The start of the body."""
+    """Mark the start of the body."""
     if trial is not None:
         trial.begin()
 
 
 def end(trial: TryRecorder | None) -> None:
-    """The end of the body, before the code of a finally clause."""
+    """Mark the end of the body, before the code of a finally clause."""
     if trial is not None:
         trial.finish_body()
 

@@ -13,8 +13,8 @@ from autoconv.graph.dtypes import bool_
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import Static, Variant
 from autoconv.operators.regions.region_body import record_body
-from autoconv.operators.support.deferred_messages import raising
-from autoconv.operators.support.signature_check import of_program
+from autoconv.operators.support.deferred_messages import evaluate_exception
+from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
@@ -138,7 +138,7 @@ def and_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _continue(and_, rest[position:]), _constant_function(value), "and")
+            return _choose_operand(decides, _continue(and_, rest[position:]), _constant_function(value), "and")
         if not decides:
             return value
         value = thunk()
@@ -151,14 +151,14 @@ def or_(first: object, *rest: Thunk) -> Any:
     for position, thunk in enumerate(rest):
         decides = condition_value(value)
         if is_staged(decides):
-            return _either(decides, _constant_function(value), _continue(or_, rest[position:]), "or")
+            return _choose_operand(decides, _constant_function(value), _continue(or_, rest[position:]), "or")
         if decides:
             return value
         value = thunk()
     return value
 
 
-def _either(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
+def _choose_operand(decides: Any, body: Thunk, orelse: Thunk, name: str) -> Any:
     (result,) = stage_arms(truth(decides), [lambda: (body(),), lambda: (orelse(),)], [], (name,))
     return result
 
@@ -189,9 +189,9 @@ def python_truth(value: object) -> Any:
 def test(value: object, reason: str = "") -> Any:
     """Check a condition whose statement stays in Python: a tensor under trace raises StagingError."""
     if is_staged(value):
-        why = f" because {reason}" if reason else ""
+        reason_text = f" because {reason}" if reason else ""
         raise StagingError(
-            f"this condition depends on a tensor and cannot become part of the graph{why}",
+            f"this condition depends on a tensor and cannot become part of the graph{reason_text}",
             current_place(),
             "move the part that depends on the tensor into a function of its own, or use autoconv.where",
         )
@@ -210,15 +210,16 @@ def assertion(condition: TensorLike, message: Thunk | None = None) -> Any:
         return condition
 
     region = current_region()
-    python = region is not None and region.contract.python_exceptions
+    raises_python = region is not None and region.contract.python_exceptions
 
-    def fails() -> tuple[()]:
-        if python:
-            raise of_program(raising(lambda: AssertionError(message())) if message else AssertionError())
-        text = raising(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
+    def fail() -> tuple[()]:
+        if raises_python:
+            error = evaluate_exception(lambda: AssertionError(message())) if message else AssertionError()
+            raise mark_program_error(error)
+        text = evaluate_exception(lambda: AssertionFailedError(f"assertion failed: [{message()}]")) if message else None
         raise text or AssertionFailedError("assertion failed: []")
 
-    stage_arms(truth(condition), [lambda: (), fails], [], ())
+    stage_arms(truth(condition), [lambda: (), fail], [], ())
     return True
 
 
@@ -229,26 +230,26 @@ def condition_value(value: object) -> Any:
     if hasattr(type(value), "__autoconv_tensor__") and not is_staged(value):
         return as_tensor(value)
     name = "__bool__" if hasattr(type(value), "__bool__") else "__len__"
-    own = user_defined_method(value, name)
-    if own is None:
+    method = user_defined_method(value, name)
+    if method is None:
         return value
-    answer = own(value) if name == "__bool__" else length_of(value, own)
+    answer = method(value) if name == "__bool__" else length_of(value, method)
     return answer if is_staged(answer) else bool(answer)
 
 
-def length_of(value: object, own: Callable[[Any], Any]) -> Any:
+def length_of(value: object, method: Callable[[Any], Any]) -> Any:
     """Apply the checks of `len` to the result of a user-defined `__len__`."""
-    result = own(value)
+    result = method(value)
     if not is_staged(result):
         return builtins.len(_OfLength(result))
     negative = truth(result < 0)
 
-    def fails() -> tuple[()]:
+    def fail() -> tuple[()]:
         error = ValueError("__len__() should return >= 0")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 
-    stage_arms(negative, [fails, lambda: ()], [], ())
+    stage_arms(negative, [fail, lambda: ()], [], ())
     return result
 
 
@@ -279,7 +280,7 @@ def is_staged(value: object) -> bool:
     return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
 
 
-def truth(value: object, of: str = "if statement") -> Any:
+def truth(value: object, construct: str = "if statement") -> Any:
     """Return the truth of a value as a bool scalar; raise ValueError for a tensor that has none."""
     value = value if is_staged(value) else condition_value(value)
     if not is_staged(value):
@@ -287,7 +288,7 @@ def truth(value: object, of: str = "if statement") -> Any:
     if isinstance(value, Variant):
         return _truth_of_variant(value)
     if items_of(value) is not None:
-        return truth(items_of(value).length() > 0, of)
+        return truth(items_of(value).length() > 0, construct)
     if not isinstance(value, SymbolicTensor):
         return truth_of(box(value))
     type_ = value.type
@@ -306,7 +307,7 @@ def truth(value: object, of: str = "if statement") -> Any:
         if type_.dtype.is_bool
         else "; to use as boolean Tensor, use `autoconv.cast`; to check for None, use `is not None`"
     )
-    error = ValueError(f"condition of {of} expected to be `autoconv.bool` scalar, got {value}{remedy}")
+    error = ValueError(f"condition of {construct} expected to be `autoconv.bool` scalar, got {value}{remedy}")
     error._autoconv_about_program = True  # type: ignore[attr-defined]
     raise error
 
@@ -316,7 +317,7 @@ def _truth_of_variant(value: Variant) -> Any:
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
         is_assigned = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
         if is_assigned and has_code(arm):  # its method runs only where the value is that arm
-            arms = [functools.partial(_truths, arm), functools.partial(_unchanged, result is not None and result)]
+            arms = [functools.partial(_truth_tuple, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
         decided = python_truth(arm) if is_assigned else False
@@ -329,7 +330,7 @@ def has_code(value: object) -> bool:
     return not is_staged(value) and any(user_defined_method(value, name) for name in ("__bool__", "__len__"))
 
 
-def _truths(value: object) -> tuple[Any]:
+def _truth_tuple(value: object) -> tuple[Any]:
     return (python_truth(value),)
 
 

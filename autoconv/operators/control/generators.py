@@ -29,7 +29,7 @@ def is_generator_function(function: Callable[..., Any], region: Region | None) -
     )
 
 
-def generating(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
+def wrap_generator_function(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
     """Return the replacement of a generator function; `convert` makes the function that passes values to a consumer."""
 
     def start(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def generating(function: Callable[..., Any], convert: Callable[[Any], Any]) -> C
 def for_generated(source: Generated, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a generator."""
     consumer = Consumer(body, state, source.is_held)
-    source.handing(consumer, *source.args, **source.kwargs)
+    source.pass_values(consumer, *source.args, **source.kwargs)
     return tuple(consumer.state)
 
 
@@ -104,4 +104,4 @@ def _refusal() -> StagingError:
     return refusal
 
 
-__all__ = ["Consumer", "for_generated", "generating", "is_generator_function"]
+__all__ = ["Consumer", "for_generated", "is_generator_function", "wrap_generator_function"]

@@ -90,7 +90,7 @@ def load_handler_value(
 
 
 def as_missing(value: object) -> Any:
-    """Convert a kept value to that of an attribute: an undefined one is MISSING."""
+    """Convert a stored value to the value of an attribute: an undefined one becomes MISSING."""
     if type(value) is not Variant:
         return MISSING if isinstance(value, Undefined) else value
     arms = [MISSING if isinstance(arm, Undefined) else arm for arm in value.values]
@@ -102,9 +102,9 @@ def _is_undefined(layout: Layout) -> bool:
     return isinstance(layout, Static) and isinstance(layout.value, Undefined)
 
 
-def keep_parts(frame: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
-    """Store a value taken apart: the index of its layout in `layouts`, which is extended as needed, and its parts."""
-    layout = kept_layout(value, region)
+def store_parts(frame: Any, position: int, layouts: list[Layout], value: object, region: Region) -> None:
+    """Store a value as the index of its layout in `layouts`, which is extended as needed, and its parts."""
+    layout = stored_layout(value, region)
     if not _is_by_value(layout):
         layout = Leaf(ObjectType(), as_object)
     if layout not in layouts:
@@ -115,8 +115,8 @@ def keep_parts(frame: Any, position: int, layouts: list[Layout], value: object, 
     record_raw("object_apply", [frame, position, whole], function="setitem", keywords=())
 
 
-def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
-    """Return the last value that `keep_parts` stored.
+def load_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, before: object) -> Any:
+    """Return the last value that `store_parts` stored.
 
     `before` is the value if there was no store (NEVER if there always is one).
     """
@@ -132,13 +132,13 @@ def kept_parts(frame: Any, position: int, layouts: Sequence[Layout], name: str, 
         values = [unbox(x, t) if isinstance(t, TensorType) else x for x, t in zip(items, types, strict=True)]
         return (rebuild(layout, iter([value.value_in_graph for value in values])),)
 
-    held = Undefined(name) if before is MISSING else before
-    arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (held,)]
+    value_before = Undefined(name) if before is MISSING else before
+    arms: list[Callable[..., tuple[Any, ...]]] = [lambda: (value_before,)]
     arms += [functools.partial(read, layout) for layout in layouts]
     return stage_arms(number + 1, arms, [], (name,))[0]
 
 
-def contents_now(value: Any, body: Region) -> list[tuple[Any, Any]]:
+def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
     """Return the contents, known to Python, of lists and objects in a value that the region `body` created."""
     result: list[tuple[Any, Any]] = []
     pending, seen = [value], set()
@@ -164,7 +164,7 @@ def is_changed(part: object, before: object) -> bool:
 
 
 def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:
-    """Raise StagingError if one of these (see `contents_now`) has changed since."""
+    """Raise StagingError if one of these (see `container_contents`) has changed since."""
     for part, before in contents_before:
         if is_changed(part, before):
             raise StagingError(
@@ -190,7 +190,7 @@ def _is_by_value(layout: Layout) -> bool:
     return isinstance(layout, (Static, Arms)) and all(map(_is_by_value, layout.children))
 
 
-def kept_layout(value: object, region: Region) -> Layout:
+def stored_layout(value: object, region: Region) -> Layout:
     return Static(Undefined("")) if value is MISSING else layout_of(value, region)
 
 

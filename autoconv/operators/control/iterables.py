@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.variants import payload, raise_if
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.support.signature_check import of_program, raise_from_python
+from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import items_of
@@ -82,9 +82,9 @@ class StagedRange(Staged):
         self.start, self.stop, self.step = start, stop, step
         self.home = current_region()
         if isinstance(step, int) and not step:
-            raise _no_step()
+            raise _zero_step_error()
         if isinstance(step, SymbolicTensor):
-            raise_if(step == 0, _no_step())
+            raise_if(step == 0, _zero_step_error())
 
     def length(self) -> Any:
         if isinstance(self.step, int) and self.step == 1 and isinstance(self.start, int) and self.start == 0:
@@ -157,13 +157,13 @@ def _as_bound(bound: object) -> Any:
         refuse_number(bound, "{!r} object cannot be interpreted as an integer")
         if region.trace.arrays:
             name = dtype.numpy.type.__name__
-            raise of_program(TypeError(f"'numpy.{name}' object cannot be interpreted as an integer"))
+            raise mark_program_error(TypeError(f"'numpy.{name}' object cannot be interpreted as an integer"))
         return bound
     return bound if bound.weak and dtype.is_integer else dispatch.apply("python_int", bound)
 
 
-def _no_step() -> ValueError:
-    return of_program(ValueError("range() arg 3 must not be zero"))
+def _zero_step_error() -> ValueError:
+    return mark_program_error(ValueError("range() arg 3 must not be zero"))
 
 
 def _as_int(bound: Any) -> Any:
@@ -193,22 +193,22 @@ class StagedTensor(Staged):
 
 
 class StagedCount(StagedTensor):
-    """The numbers of `autoconv.range`, each computed when it is reached: a loop over them needs no memory for all."""
+    """The numbers of `autoconv.range`, each computed when the loop reaches it: the loop needs no memory for all."""
 
     def __init__(self, tensor: TensorLike, bounds: Sequence[Tensor]) -> None:
         super().__init__(tensor)
         self.bounds = bounds
 
     def length(self) -> Any:
-        return dispatch.apply("range_length", *self._counted())
+        return dispatch.apply("range_length", *self._integer_bounds())
 
     def item(self, position: int) -> Any:
         if not isinstance(position, Tensor):
             return super().item(position)
-        result = dispatch.apply("range_item", position, *self._counted())
+        result = dispatch.apply("range_item", position, *self._integer_bounds())
         return dispatch.apply("cast", result, dtype=self.tensor.type.dtype)
 
-    def _counted(self) -> list[Tensor]:
+    def _integer_bounds(self) -> list[Tensor]:
         return [dispatch.apply("python_cast", bound, dtype=int64, weak=True) for bound in self.bounds]
 
 
@@ -382,7 +382,7 @@ class StagedIterator(Staged):
                 f"{kind}(…) in the for statement itself",
             )  # fmt: skip
         if region.journal is not None:
-            region.journal.note(attribute_location(self, "_begun", self._home))
+            region.journal.note(attribute_location(self, "_is_begun", self._home))
         self._is_begun = True
 
     def end(self, to_the_end: Any) -> None:

@@ -17,8 +17,8 @@ from autoconv.operators.regions.container_promotion import (
     move_new_into_graph,
     move_shared,
     refuse_changed_copies,
+    refuse_unnoted_changes,
     same_items,
-    unnoted_changes,
 )
 from autoconv.operators.regions.layout import (
     NEVER,
@@ -32,11 +32,11 @@ from autoconv.operators.regions.layout import (
     layout_of,
     state_layout,
 )
-from autoconv.operators.regions.layout_join import join_layouts, joined_lists
-from autoconv.operators.regions.loop_aliases import joined_state
+from autoconv.operators.regions.layout_join import join_layouts, join_lists
+from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import frozen_where_shared
+from autoconv.operators.regions.shared_identity import freeze_shared
 from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
@@ -92,7 +92,7 @@ class LoopRecording:
             # The list has moved into the graph since.
             if heap_of(value) is not None and not is_object_layout(self.layouts[position]):
                 self.layouts[position] = state_layout(value, parent)
-        with unnoted_changes(self.body, self.state, current_place()):
+        with refuse_unnoted_changes(self.body, self.state, current_place()):
             self._record_iteration()
         written = {**self.checked.spots, **self.stepped.spots}
         self.new = {key: spot for key, spot in written.items() if key not in self.spots}
@@ -103,8 +103,8 @@ class LoopRecording:
         outer_output, trace.pending_output = trace.pending_output, []
         try:
             bound: dict[Any, Any] = {}
-            checked = record_body(self.parent, "while_cond", lambda region: [self._tested(region, bound)], 1)
-            checked.wrote = any(
+            checked = record_body(self.parent, "while_cond", lambda region: [self._evaluate_test(region, bound)], 1)
+            checked.changes_state = any(
                 key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
             )
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
@@ -122,7 +122,7 @@ class LoopRecording:
             write_spot(spot, value)
         return values[: self.count]
 
-    def _tested(self, region: Region, bound: dict[Any, Any]) -> Any:
+    def _evaluate_test(self, region: Region, bound: dict[Any, Any]) -> Any:
         """Evaluate the test for state of the layouts; `bound` receives the contents of its spots before."""
         values = self._bind(region)
         bound.update((key, spot.read()) for key, spot in self.spots.items())
@@ -134,7 +134,7 @@ class LoopRecording:
             )
         return decides
 
-    def widened(self) -> list[Layout]:
+    def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
         joined = self._joined_variables()
         result = [joined[position] for position in range(self.count)]
@@ -146,8 +146,8 @@ class LoopRecording:
             before = self.initial[position]
             self.initial[position], self.after[position] = align_keys(spot, [before, self.after[position]], self.parent)
             if self.initial[position] is not before:
-                layout = _with_keys(layout, contents_layout(spot.owner, self.initial[position], self.parent))
-            result.append(_widened_contents(spot, layout, self.after[position], self.stepped.region))
+                layout = _add_keys(layout, contents_layout(spot.owner, self.initial[position], self.parent))
+            result.append(_widen_contents(spot, layout, self.after[position], self.stepped.region))
         return result
 
     def _joined_variables(self) -> dict[int, Layout]:
@@ -160,27 +160,27 @@ class LoopRecording:
         layouts, first, last, names = (
             [column[n] for n in bound] for column in (self.layouts, self.initial, self.after, titles)
         )
-        state = joined_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
+        state = join_state(self.parent, self.stepped.region, layouts, first, last, names, self.spots)
         return dict(zip(bound, state, strict=True))
 
-    def settle(self, widened: list[Layout], moved: bool) -> bool:
+    def settle(self, widened: list[Layout], has_moved: bool) -> bool:
         """Return whether the recorded iteration preserves its layouts; otherwise the next one uses the wider ones.
 
-        `moved`: a container has moved into the graph since the recording.
+        `has_moved`: a container has moved into the graph since the recording.
         """
         count, parent = self.count, self.parent
-        widened = frozen_where_shared(widened, [[value] for value in self.after], [self.stepped.region])
+        widened = freeze_shared(widened, [[value] for value in self.after], [self.stepped.region])
         columns = [[*pair] for pair in zip(self.initial[:count], self.after[:count], strict=True)]
         columns += [[value] for value in self.initial[count:]]
-        moved |= move_into_graph(parent, columns, widened, list(self.spots.values()), count)
-        moved |= move_new_into_graph(parent, self.stepped, list(self.new.values()))
-        if moved:
+        has_moved |= move_into_graph(parent, columns, widened, list(self.spots.values()), count)
+        has_moved |= move_new_into_graph(parent, self.stepped, list(self.new.values()))
+        if has_moved:
             self.spots = {key: spot for key, spot in self.spots.items() if not is_moved(spot.owner)}
             self.new = {key: spot for key, spot in self.new.items() if not is_moved(spot.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*self.spots.values(), *self.new.values()])
         shared = self.shared.widened(shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
-        if not self.new and not moved and widened == self.layouts and shared == self.shared:
+        if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared
         self.spots.update(self.new)
@@ -192,7 +192,7 @@ class LoopRecording:
         self.spots = {key: spot for key, spot in self.spots.items() if spot.owner is not container}
         self.layouts = self.layouts[: self.count]
 
-    def finished(self) -> tuple[Any, ...]:
+    def finish(self) -> tuple[Any, ...]:
         """Record the `while` node for the settled layouts; write the spots and return the variables after the loop."""
         first = self.shared.emit(self.initial, self.layouts, self.parent)
         with recording(self.checked.region):
@@ -215,17 +215,17 @@ class LoopRecording:
         return tuple(rebuilt[: self.count])
 
 
-def _widened_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:
+def _widen_contents(spot: Location, layout: Layout, value: object, region: Region) -> Layout:
     """Join the layouts of a spot's contents before the loop and after an iteration."""
     later = NEVER if value is NEVER else layout_of(value, region)
     if type(spot.owner) is TracedList and not region.contract.objects_in_graph:
         grown = isinstance(layout, Grown) or isinstance(later, Grown)
         if grown or (isinstance(value, tuple) and _length(layout) != len(value)):
-            return joined_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
+            return join_lists([x for x in (layout, later) if x is not NEVER], spot.name, region.contract)
     return join_layouts(layout, later, spot.name, region.contract)
 
 
-def _with_keys(layout: Layout, like: Layout) -> Layout:
+def _add_keys(layout: Layout, like: Layout) -> Layout:
     """Extend the layout of a dict's contents by the additional keys of `like`."""
     assert isinstance(like, Parts)
     pairs_by_key = {_key(pair): pair for pair in (layout.parts if isinstance(layout, Parts) else ())}

@@ -25,7 +25,7 @@ from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.staged_loops import stage_loop
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.unrolling import unroll
-from autoconv.operators.control.variants import defined, has_one_length
+from autoconv.operators.control.variants import has_one_length, require_defined
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.dataset_protocol import is_stream
 from autoconv.operators.support.generator_expressions import Generated, GeneratorExpression, Source
@@ -175,14 +175,14 @@ def _is_long(iterable: object) -> bool:
 
 def _for_variant(iterable: Variant, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Loop over a variant: one loop for each alternative."""
-    known = defined(iterable)
+    known = require_defined(iterable)
     if type(known) is not Variant:
         return _for(known, body, state)
 
-    def over(value: object) -> Callable[..., Any]:
+    def loop_over(value: object) -> Callable[..., Any]:
         return with_cells(lambda *values: _for(value, body, values), body.cells)
 
-    return stage_arms(known.tag, [over(value) for value in known.values], state, body.names)
+    return stage_arms(known.tag, [loop_over(value) for value in known.values], state, body.names)
 
 
 def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -190,7 +190,7 @@ def _for_source(source: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[An
         final = _for_source(source.take(), body, state)
         code = body.exit_code(final)
         if not is_staged(code):
-            source.leave(everything=code < BREAK)
+            source.leave(is_exhausted=code < BREAK)
         return final
     if type(source) is Generated:
         return for_generated(source, body.with_journal(), state)
@@ -220,9 +220,9 @@ def _over_range(numbers: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[A
             break
     if is_staged(body.exit_code(state)) or len(region.graph.nodes) == nodes:
         return _for(numbers, body, state)
-    _, (whole,), *position = numbers.__reduce__()
+    _, (full_range,), *position = numbers.__reduce__()
     numbers.__setstate__(sys.maxsize)  # exhaust the iterator
-    return _for(whole[position[0] or 0 :], body, state)
+    return _for(full_range[position[0] or 0 :], body, state)
 
 
 def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -241,7 +241,7 @@ def _for_counted(iterator: HeldIterator, counted: Any, body: LoopBody, state: tu
     if is_staged(code) or (code >= BREAK and is_staged(final[0])):
         iterator.leave()
     else:
-        iterator.go_on(iter(()) if code < BREAK else counted.rest(final[0]))
+        iterator.resume_with(iter(()) if code < BREAK else counted.rest(final[0]))
     return final[len(begin) :]
 
 

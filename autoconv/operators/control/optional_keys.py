@@ -20,7 +20,7 @@ _METHODS: dict[str, Callable[..., Any]] = {}
 _NONE: Any = object()  # marker for a missing key
 
 
-def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def call_method(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a method of a dict with optional keys; raise StagingError if its result depends on which are present."""
     method = _METHODS.get(name)
     if method is None:
@@ -28,24 +28,24 @@ def call(self: TracedDict, name: str, args: Sequence[Any], kwargs: dict[str, Any
     return method(self, *args, **kwargs)
 
 
-def count(owner: TracedDict) -> Any:
+def count_keys(owner: TracedDict) -> Any:
     """Return the number of keys present."""
     total: Any = 0
     for value in dict.values(owner):
-        total = total + (dispatch.apply("select", _is_there(value), 1, 0) if is_optional(value) else 1)
+        total = total + (dispatch.apply("select", _is_present(value), 1, 0) if is_optional(value) else 1)
     return total
 
 
-def has(owner: TracedDict, key: object) -> Any:
+def has_key(owner: TracedDict, key: object) -> Any:
     value = dict.get(owner, key, _NONE)
-    return _is_there(value) if is_optional(value) else value is not _NONE
+    return _is_present(value) if is_optional(value) else value is not _NONE
 
 
 def _get(owner: TracedDict, key: object, default: object = None) -> Any:
     value = dict.get(owner, key, default)
     if not is_optional(value):
         return value
-    return if_exp(_is_there(value), lambda: _require_present(key, value), lambda: default)
+    return if_exp(_is_present(value), lambda: _require_present(key, value), lambda: default)
 
 
 def _item(owner: TracedDict, key: object) -> Any:
@@ -96,10 +96,10 @@ _METHODS.update(
         "setdefault": _setdefault, "clear": _clear, "update": _update,
     }
 )  # fmt: skip
-TracedDict.call_maybe = call  # type: ignore[assignment]
+TracedDict.call_maybe = call_method  # type: ignore[assignment]
 
 
-def _is_there(value: Any) -> Any:
+def _is_present(value: Any) -> Any:
     missing = is_arm(value, MISSING)
     return dispatch.apply("logical_not", missing) if is_staged(missing) else not missing
 
@@ -115,4 +115,4 @@ def _refuse(name: str) -> NoReturn:
     )  # fmt: skip
 
 
-__all__ = ["count", "has"]
+__all__ = ["count_keys", "has_key"]

@@ -9,7 +9,7 @@ from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.spans import current_place
 
-LONG = 1000  # iterations still to come
+LONG_RANGE = 1000  # iterations still to come
 _RANGES = (range, type(iter(range(0))))
 _LOGGER = logging.getLogger("autoconv")
 _WARNED: set[tuple[str, int]] = set()  # file and line: one warning each
@@ -22,8 +22,8 @@ def warn_of_unrolling(iterable: object, region: Region | None, nodes: int) -> No
     """
     if type(iterable) not in _RANGES or region is None or region.contract.stages_long_loops:
         return
-    turns = operator.length_hint(iterable)  # for an iterator, the remaining ones
-    if turns <= LONG or len(region.graph.nodes) <= nodes:
+    iterations = operator.length_hint(iterable)  # for an iterator, the remaining ones
+    if iterations <= LONG_RANGE or len(region.graph.nodes) <= nodes:
         return
     place = current_place()
     where = (place.file, place.line) if place is not None else ("", 0)
@@ -33,5 +33,5 @@ def warn_of_unrolling(iterable: object, region: Region | None, nodes: int) -> No
     _LOGGER.warning(
         "%s: a loop over a range of %s turns is unrolled: under @autoconv.function each turn over a Python range "
         "becomes a part of the graph. Loop over autoconv.range(…), which is one loop of the graph, or: %s.",
-        place if place is not None else "a loop", f"{turns:,}", BY_COMPILE,
+        place if place is not None else "a loop", f"{iterations:,}", BY_COMPILE,
     )  # fmt: skip

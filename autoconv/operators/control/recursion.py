@@ -13,16 +13,16 @@ from typing import Any
 
 from autoconv.errors import InaccessibleTensorError, StagingError
 from autoconv.graph.graph import Graph, Value, compute_effects
-from autoconv.operators.control.handler_values import kept_layout, load_handler_value, store_handler_value
+from autoconv.operators.control.handler_values import load_handler_value, store_handler_value, stored_layout
 from autoconv.operators.regions.container_promotion import (
     is_moved,
     move_into_graph,
     refuse_changed_copies,
-    unnoted_changes,
+    refuse_unnoted_changes,
 )
 from autoconv.operators.regions.layout import NEVER, Layout, Never
-from autoconv.operators.regions.layout_join import join_layouts, joined_objects
-from autoconv.operators.regions.marshalling import absent, emit, rebuild
+from autoconv.operators.regions.layout_join import join_layouts, join_objects
+from autoconv.operators.regions.marshalling import emit, rebuild, record_absent
 from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.recursive_signature import (
     argument_layout,
@@ -61,7 +61,7 @@ class Call:
         self.region = region
         self.identity = identity_of(function)
         self.may_restart = False
-        self.followed = 0
+        self.inline_count = 0
         self._layouts: list[Layout] | None = None
 
     def layouts(self) -> list[Layout]:
@@ -89,44 +89,44 @@ class Recursion(Call):
     def __init__(self, call: Call, layouts: Sequence[Layout]) -> None:
         super().__init__(call.function, call.target, call.args, call.kwargs, call.region)
         self.values = bound_arguments(call.function, call.args, call.kwargs)
-        self.assumed = list(layouts)
-        self.wanted = list(layouts)
+        self.argument_layouts = list(layouts)
+        self.next_argument_layouts = list(layouts)
         self.name = call.region.trace.root.graph.unique_name(f"recursive_{call.function.__name__}")
         self.result: Layout = NEVER
         self.never_returns = False
         self.suspends = False
         self.spots: dict[Any, Location] = {}
-        self.kept: list[Layout] = []
-        self.wanted_kept: list[Layout] = []
+        self.spot_layouts: list[Layout] = []
+        self.next_spot_layouts: list[Layout] = []
         self.captures: list[Value] = []
         # Where a handler surrounds a call, a dict of the graph also keeps the contents of the spots.
         self.frame: Any = None
         self.handled = False
-        self.seen: dict[Any, Layout] = {}
+        self.stored_layouts: dict[Any, Layout] = {}
         self.graph = Graph(self.name)
         recursion = call.region.trace.recursions.get(self.identity)
-        if recursion is not None and recursion.layouts() == self.assumed:
-            self._begin_with(recursion)
+        if recursion is not None and recursion.layouts() == self.argument_layouts:
+            self._start_from(recursion)
 
     def layouts(self) -> list[Layout]:
-        return self.assumed
+        return self.argument_layouts
 
-    def _begin_with(self, recursion: Recursion) -> None:
+    def _start_from(self, recursion: Recursion) -> None:
         """Start from the layouts of an earlier recording; the rounds check whether they hold here."""
         self.result, self.handled = recursion.result, recursion.handled
-        for (key, spot), layout in zip(recursion.spots.items(), recursion.kept, strict=True):
+        for (key, spot), layout in zip(recursion.spots.items(), recursion.spot_layouts, strict=True):
             try:
                 now = layout_or_never(spot.read(), self.region)
             except InaccessibleTensorError:  # created by another call
                 continue
             self.spots[key] = spot
-            self.kept.append(join_layouts(layout, now, spot.name, self.region.contract))
-        self.wanted_kept = list(self.kept)
+            self.spot_layouts.append(join_layouts(layout, now, spot.name, self.region.contract))
+        self.next_spot_layouts = list(self.spot_layouts)
 
-    def widened(self, layouts: Sequence[Layout]) -> Recursion:
+    def widen(self, layouts: Sequence[Layout]) -> Recursion:
         """Widen the argument layouts of the next round."""
-        pairs = zip(self.wanted, layouts, strict=True)
-        self.wanted = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
+        pairs = zip(self.next_argument_layouts, layouts, strict=True)
+        self.next_argument_layouts = [join_arguments(a, b, "", self.region.contract) for a, b in pairs]
         return self
 
     def call(self, values: Sequence[Any], region: Region) -> Any:
@@ -136,11 +136,13 @@ class Recursion(Call):
             raise Suspended(region)
         for position, spot in enumerate(self.spots.values()):
             now = layout_or_never(spot.read(), region)
-            self.wanted_kept[position] = join_layouts(self.wanted_kept[position], now, spot.name, region.contract)
-        if self.wanted != self.assumed or self.wanted_kept != self.kept:  # the next round records the call
-            layouts = [self.result, *self.kept]
-            leaves = iter([absent(leaf, region) for layout in layouts for leaf in layout.types()])
-            return self._received(leaves, region)
+            before = self.next_spot_layouts[position]
+            self.next_spot_layouts[position] = join_layouts(before, now, spot.name, region.contract)
+        # The next round records the call.
+        if self.next_argument_layouts != self.argument_layouts or self.next_spot_layouts != self.spot_layouts:
+            layouts = [self.result, *self.spot_layouts]
+            leaves = iter([record_absent(leaf, region) for layout in layouts for leaf in layout.types()])
+            return self._rebuild_results(leaves, region)
         return self._record_call(values, region)
 
     def record(self) -> Any:
@@ -182,40 +184,41 @@ class Recursion(Call):
         (value,) = recorded.results
         results = [NEVER if value is NEVER else argument_layout(value, inner, result=True)]
         results += [layout_or_never(recorded.value_of(spot), inner) for spot in self.spots.values()]
-        layouts = [self.result, *self.wanted_kept]
+        layouts = [self.result, *self.next_spot_layouts]
         titles = [f"what {self.function.__name__} gives", *(spot.name for spot in self.spots.values())]
         joined = [join_layouts(a, b, title, contract) for a, b, title in zip(layouts, results, titles, strict=True)]
-        wanted = self.wanted
+        wanted = self.next_argument_layouts
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
-            joined = [a if a == b else joined_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
-            wanted = [a if a == b else joined_objects(a, b) for a, b in zip(self.assumed, wanted, strict=True)]
+            joined = [a if a == b else join_objects(a, b) for a, b in zip(layouts, joined, strict=True)]
+            wanted = [a if a == b else join_objects(a, b) for a, b in zip(self.argument_layouts, wanted, strict=True)]
         columns = [[recorded.value_of(spot), spot.read()] for spot in (*self.spots.values(), *adopted.values())]
         either = [join_layouts(layout_or_never(a, inner), layout_or_never(b, parent), "", contract) for a, b in columns]
         moved = move_into_graph(parent, columns, either, [*self.spots.values(), *adopted.values()], 0)
-        self.assumed = self.wanted = list(wanted)
-        self.result, self.kept = joined[0], joined[1:]
+        self.argument_layouts = self.next_argument_layouts = list(wanted)
+        self.result, self.spot_layouts = joined[0], joined[1:]
         self.never_returns = isinstance(self.result, Never) and (self.suspends or self.never_returns)
         outputs = [value, *(recorded.value_of(spot) for spot in self.spots.values())]
         with_layouts = list(zip(outputs, joined, strict=True))
-        self._give(recorded, with_layouts)
+        self._set_outputs(recorded, with_layouts)
         for key, spot in adopted.items():
             self.spots[key] = spot
             now, later = layout_or_never(spot.read(), parent), layout_or_never(recorded.value_of(spot), inner)
-            self.kept.append(join_layouts(now, later, spot.name, contract))
+            self.spot_layouts.append(join_layouts(now, later, spot.name, contract))
         if moved:
             gone = [key for key, spot in self.spots.items() if is_moved(spot.owner)]
             keys = list(self.spots)
-            self.kept = [layout for key, layout in zip(keys, self.kept, strict=True) if key not in gone]
+            self.spot_layouts = [layout for key, layout in zip(keys, self.spot_layouts, strict=True) if key not in gone]
             for key in gone:
                 del self.spots[key]
-        self.wanted_kept = list(self.kept)
+        self.next_spot_layouts = list(self.spot_layouts)
         refuse_changed_copies(parent, self.spots.values())
         return before == self._state() and not adopted and not moved and self.handled == (self.frame is not None)
 
     def _state(self) -> tuple[Any, ...]:
-        return self.assumed, self.result, [*self.kept], [*self.captures], self.never_returns, dict(self.seen)
+        layouts = self.argument_layouts, self.result, [*self.spot_layouts], dict(self.stored_layouts)
+        return *layouts, [*self.captures], self.never_returns
 
-    def _give(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
+    def _set_outputs(self, recorded: Recorded, outputs: Sequence[tuple[Any, Layout]]) -> None:
         """Make these values the region's outputs, and collect its captures."""
         inner = recorded.region
         with recording(inner):
@@ -226,56 +229,57 @@ class Recursion(Call):
         """Run the body with parameters of the assumed layouts."""
         self.graph, self.suspends = inner.graph, False
         values = []
-        for layout in (*self.assumed, *self.kept):
+        for layout in (*self.argument_layouts, *self.spot_layouts):
             leaves = [inner.graph.add_parameter(leaf, "argument") for leaf in layout.types()]
             values.append(rebuild(layout, iter(leaves)))
         for outer in self.captures:
             inner.lift(outer)
-        count = len(self.assumed)
+        count = len(self.argument_layouts)
         for spot, value in zip(self.spots.values(), values[count:], strict=True):
             write_spot(spot, value)
         running = inner.trace.calls
         running.append(self)
-        stores = Stores(self._stored, self._keep, outermost=inner)
+        stores = Stores(self._spots_to_store, self._store, outermost=inner)
         inner.trace.stores.append(stores)
         try:
             # Under `function` a list is rebuilt from its items, so a mutation of it would be lost.
             copies = [] if inner.contract.keeps_identity else values[:count]
-            with unnoted_changes(None, copies, current_place()):
+            with refuse_unnoted_changes(None, copies, current_place()):
                 return [invoke(self.function, self.target, values[:count])]
         finally:
             running.remove(self)
             inner.trace.stores.remove(stores)
 
-    def _stored(self, region: Region) -> list[Location]:
+    def _spots_to_store(self, region: Region) -> list[Location]:
         """The spots to keep before an op that may raise."""
         return [] if self.frame is None else list(self.spots.values())
 
-    def _keep(self, spot: Location, value: object) -> None:
+    def _store(self, spot: Location, value: object) -> None:
         region = current_region()
         assert region is not None
-        layout = kept_layout(value, region)
-        self.seen[spot.key] = join_layouts(self.seen.get(spot.key, layout), layout, spot.name, region.contract)
+        layout = stored_layout(value, region)
+        before = self.stored_layouts.get(spot.key, layout)
+        self.stored_layouts[spot.key] = join_layouts(before, layout, spot.name, region.contract)
         store_handler_value(self.frame, list(self.spots).index(spot.key), value, spot.name)
 
-    def written(self, spot: Location) -> Any:
+    def read_written(self, spot: Location) -> Any:
         """Return the contents of the spot at the point where a call raised."""
         before = spot.read()
         self.handled = True
         if self.frame is None:
             return before
-        layouts = [self.kept[list(self.spots).index(spot.key)]]
-        layouts += [self.seen[spot.key]] if spot.key in self.seen else []
+        layouts = [self.spot_layouts[list(self.spots).index(spot.key)]]
+        layouts += [self.stored_layouts[spot.key]] if spot.key in self.stored_layouts else []
         position = list(self.spots).index(spot.key)
         return load_handler_value(self.frame, position, layouts, spot.name, before, self.region.contract)
 
     def _record_call(self, values: Sequence[Any], region: Region) -> Any:
         inputs: list[Value] = []
         given = [*values, *(spot.read() for spot in self.spots.values())]
-        for value, layout in zip(given, (*self.assumed, *self.kept), strict=True):
+        for value, layout in zip(given, (*self.argument_layouts, *self.spot_layouts), strict=True):
             inputs += emit(value, layout, region)
         inputs += [region.lift(outer) for outer in self.captures]
-        layouts = [self.result, *self.kept]
+        layouts = [self.result, *self.spot_layouts]
         node = region.record(
             "call",
             inputs,
@@ -286,11 +290,11 @@ class Recursion(Call):
         )
         for stores in region.trace.stores:
             stores.after_call(region)
-        return self._received(iter(node.results), region)
+        return self._rebuild_results(iter(node.results), region)
 
-    def _received(self, leaves: Iterator[Value], region: Region) -> Any:
+    def _rebuild_results(self, leaves: Iterator[Value], region: Region) -> Any:
         """Rebuild the result of a call, and write the state that it wrote."""
-        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.kept)]
+        result, *written = [rebuild(layout, leaves) for layout in (self.result, *self.spot_layouts)]
         for spot, value in zip(self.spots.values(), written, strict=True):
             write_spot(spot, value)
         if isinstance(self.result, Never):
@@ -307,11 +311,11 @@ def spots_written_by_calls(region: Region) -> list[tuple[Location, Any]]:
         if isinstance(recursion, Recursion):
             for key, spot in recursion.spots.items():
                 if key not in spots:
-                    spots[key] = spot, recursion.written(spot)
+                    spots[key] = spot, recursion.read_written(spot)
     return list(spots.values())
 
 
 def trace_recursion(recursion: Recursion) -> Recorded:
     """Record one round; its callers are excluded from the spans of the graph (see `spans`)."""
-    with unnoted_changes(recursion.target, recursion.values, current_place()):
+    with refuse_unnoted_changes(recursion.target, recursion.values, current_place()):
         return record_body(recursion.region, recursion.name, recursion.run, 1)

@@ -22,7 +22,7 @@ from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.recording.regions import Region, current_region
 
 # Number of recursive calls, by contract, recorded inline if their arguments differ only in numbers known to Python.
-_FOLLOWED = {"compile": 3, "function": 24}
+_INLINE_LIMITS = {"compile": 3, "function": 24}
 # Largest depth of recursion without a tensor condition in between.
 _DEPTH = 40
 _LAZY_CODE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -39,7 +39,7 @@ class Restart(BaseException):
 
 def with_noted_calls(function: FunctionType, target: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `target`, the converted form of the user's `function`, so that its calls are tracked while they run."""
-    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _NOTED:
+    if function.__code__.co_flags & _LAZY_CODE or function.__code__ is _WRAPPER_CODE:
         return target
 
     def noted_call(*args: Any, **kwargs: Any) -> Any:
@@ -49,36 +49,37 @@ def with_noted_calls(function: FunctionType, target: Callable[..., Any]) -> Call
     return noted_call
 
 
-_NOTED = next(c for c in with_noted_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
+_WRAPPER_CODE = next(c for c in with_noted_calls.__code__.co_consts if getattr(c, "co_name", "") == "noted_call")
 
 
 def is_noted(function: FunctionType) -> bool:
     """Return whether the function is the result of `with_noted_calls`."""
-    return function.__code__ is _NOTED
+    return function.__code__ is _WRAPPER_CODE
 
 
 def _record_call(function: FunctionType, target: Any, args: Any, kwargs: Any, region: Region) -> Any:
     """Record the call inline or as one of a recursive function, or restart an outer call as a recursive function."""
     call = Call(function, target, args, kwargs, region)
     running = region.trace.calls
-    same = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
-    around = same if len(same) > _DEPTH else [c for c in same if c.region is not region]
-    if around:
+    active_calls = [c for c in running if c.identity == call.identity and region.is_inside(c.region)]
+    is_deep = len(active_calls) > _DEPTH
+    enclosing_calls = active_calls if is_deep else [c for c in active_calls if c.region is not region]
+    if enclosing_calls:
         try:
             layouts = call.layouts()
         except TypeError:  # the arguments do not fit: the function raises for that
             return target(*args, **kwargs)
-        again = _again(call, around, layouts)
-        if isinstance(again, Recursion):
-            return again.call(bound_arguments(function, args, kwargs), region)
-        if again is not None:
-            wider = again.layouts
-            if again.call.may_restart:
+        decision = _decide_recording(call, enclosing_calls, layouts)
+        if isinstance(decision, Recursion):
+            return decision.call(bound_arguments(function, args, kwargs), region)
+        if decision is not None:
+            wider = decision.layouts
+            if decision.call.may_restart:
                 region.trace.refusal = swallowed_signal_error()
-                raise again
+                raise decision
             return Recursion(call, wider).record()
     recursion = region.trace.recursions.get(call.identity)
-    if recursion is not None and not same and call.is_like(recursion):
+    if recursion is not None and not active_calls and call.is_like(recursion):
         return Recursion(call, recursion.layouts()).record()
     call.may_restart = may_call_itself(function, args)
     return _record_inline(call, running)
@@ -110,30 +111,31 @@ def _record_inline(call: Call, running: list[Any]) -> Any:
     return Recursion(call, wider).record()
 
 
-def _again(call: Call, around: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
-    """Decide how to record a recursive call inside an arm or loop body of the calls `around` it.
+def _decide_recording(call: Call, enclosing_calls: Sequence[Call], layouts: list[Layout]) -> Recursion | Restart | None:
+    """Decide how to record a recursive call inside an arm or loop body of the calls `enclosing_calls` it.
 
     Returns the recursive function to call, a Restart to create one, or None to record the call inline.
     """
-    for recursion in reversed(around):
+    for recursion in reversed(enclosing_calls):
         if isinstance(recursion, Recursion) and _join_arguments(recursion, layouts, call) == recursion.layouts():
             return recursion
-    followed = around[0].followed = around[0].followed + 1
-    for recursion in around:
+    followed = enclosing_calls[0].inline_count = enclosing_calls[0].inline_count + 1
+    for recursion in enclosing_calls:
         wider = _join_arguments(recursion, layouts, call)
         if wider is None:
             continue
         if wider == recursion.layouts():
             return Restart(recursion, wider)
-        counted = any(type(new) is Static for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new)
-        if not counted or followed > _FOLLOWED[call.region.contract.name]:
-            return recursion.widened(wider) if isinstance(recursion, Recursion) else Restart(recursion, wider)
+        changed = [new for old, new in zip(recursion.layouts(), layouts, strict=True) if old != new]
+        changes_static = any(type(layout) is Static for layout in changed)
+        if not changes_static or followed > _INLINE_LIMITS[call.region.contract.name]:
+            return recursion.widen(wider) if isinstance(recursion, Recursion) else Restart(recursion, wider)
     return None
 
 
-def _join_arguments(call_of_name: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
+def _join_arguments(outer_call: Call, layouts: list[Layout], call: Call) -> list[Layout] | None:
     """Return the joined layouts of both calls' arguments; None if static values in them must stay distinct."""
-    before = call_of_name.layouts()
+    before = outer_call.layouts()
     names = list(inspect.signature(call.function, follow_wrapped=False).parameters)
     if len(before) != len(layouts):
         return None

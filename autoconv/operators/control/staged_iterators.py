@@ -27,7 +27,7 @@ class StagedZip(StagedIterator):
         if self.checks_end and len(parts) > 1:
             self._refuse("given to another zip()")
 
-    def be_strict(self) -> None:
+    def set_strict(self) -> None:
         """`zip(…, strict=True)` for lengths known only at run time."""
         if self.checks_end or len(self.parts) > 2:
             self._refuse("given more than two iterables")

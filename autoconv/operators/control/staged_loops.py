@@ -12,7 +12,7 @@ from autoconv.operators.control.loop_recording import LoopRecording
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.container_promotion import move_shared
 from autoconv.operators.regions.layout import Arms, Layout, Leaf, Static, is_number_layout
-from autoconv.operators.regions.layout_join import joined_objects
+from autoconv.operators.regions.layout_join import join_objects
 from autoconv.operators.regions.region_body import Body, as_tuple
 from autoconv.operators.support.speculation import emit_output
 from autoconv.runtime.objects.containers import UnmovedError
@@ -48,22 +48,22 @@ def stage_loop(
         limit = loop.stepped.region.most_iterations
         if limit is not None and not limited:
             return _record_limited(_hoist_limit(limit, loop.stepped.region), test, body, state, names, loop.spots)
-        if loop.checked.wrote:
+        if loop.checked.changes_state:
             return _record_with_test_in_body(test, body, state, names)
         moved = move_shared(loop.parent, loop.stepped, loop.after)
-        widened = loop.widened()
+        widened = loop.widen_layouts()
         may_peel = peel and contract.python_numbers and not loop.new
         if may_peel and any(map(_changes_kind, loop.layouts[: loop.count], widened)):
             return _peel(test, body, state, names, loop.spots)
         if contract.objects_in_graph and turn >= _GENERALISE_AFTER:
             widened = [
-                layout if layout == wider else joined_objects(layout, wider)
+                layout if layout == wider else join_objects(layout, wider)
                 for layout, wider in zip(loop.layouts, widened, strict=True)
             ]
         if not loop.settle(widened, moved):
             continue
         try:
-            final = loop.finished()
+            final = loop.finish()
         except UnmovedError as unmoved:
             loop.move(unmoved.container)
             continue
@@ -101,7 +101,7 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
         return limit
     outer = {inner: value for value, inner in region.captures.items()}
 
-    def lifted(value: Value) -> Any:
+    def hoist_value(value: Value) -> Any:
         node = value.node
         if value not in outer and (node is None or node.regions or node.effects or len(node.results) != 1):
             raise StagingError(
@@ -110,13 +110,13 @@ def _hoist_limit(limit: Any, region: Region) -> Any:
             )
         if value not in outer:
             assert node is not None
-            result = dispatch.apply(node.op.name, *map(lifted, node.inputs), **node.attributes)
+            result = dispatch.apply(node.op.name, *map(hoist_value, node.inputs), **node.attributes)
             outer[value] = result.value_in_graph if isinstance(result, SymbolicTensor) else result
             return result
         result = outer[value]
         return SymbolicTensor(result) if isinstance(result, Value) else result
 
-    return lifted(limit.value_in_graph)
+    return hoist_value(limit.value_in_graph)
 
 
 def _record_limited(
@@ -124,14 +124,14 @@ def _record_limited(
 ) -> tuple[Any, ...]:
     """Record the loop with an upper bound of `limit` iterations."""
 
-    def stays(count: Any, *values: Any) -> Any:
+    def continues(count: Any, *values: Any) -> Any:
         arms: list[Body] = [lambda: (test(*values),), lambda: (False,)]
         return stage_arms(count < limit, arms, [], ("condition",))[0]
 
     def step(count: Any, *values: Any) -> tuple[Any, ...]:
         return (count + 1, *as_tuple(body(*values)))
 
-    return stage_loop(stays, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
+    return stage_loop(continues, step, (0, *state), ("number of iterations", *names), spots, limited=True)[1:]
 
 
 def _record_with_test_in_body(test: Any, body: Body, state: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:

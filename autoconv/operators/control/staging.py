@@ -10,13 +10,13 @@ from typing import Any
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.container_promotion import (
     check_alias,
-    is_another_name,
+    is_alias_of_outer,
     move_into_graph,
     move_parts,
     move_raised,
     move_shared,
     refuse_changed_copies,
-    unnoted_changes,
+    refuse_unnoted_changes,
 )
 from autoconv.operators.regions.layout import (
     NEVER,
@@ -25,17 +25,17 @@ from autoconv.operators.regions.layout import (
     Leaf,
     Static,
     Variant,
-    holds_made_here,
+    holds_created_here,
     is_container,
     layout_of,
 )
-from autoconv.operators.regions.layout_join import join_layouts, joined_lists
+from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
 from autoconv.operators.regions.region_body import Body, Recorded, apply_body, record_body, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
+from autoconv.operators.regions.shared_identity import freeze_shared, shared_identities
 from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
-from autoconv.operators.regions.unsharing import changed_copies, layout_as_left
+from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
 from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box
@@ -116,14 +116,14 @@ def _emit_arm_outputs(
         return None
     before = set(parent.trace.frozen)
     titles = [*names, *(spot.name for spot in spots)]
-    joined, apart = _join_as_left(columns, recorded, titles, [*[None] * count, *spots])
+    joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *spots])
     layouts = list(joined)
     same = shared_identities(columns, regions)
     for position in same:
         layouts[position] = NEVER
-    alone = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
-    layouts = frozen_where_shared(layouts, alone, regions)
-    refuse_changed_copies(parent, spots, apart - before)
+    unshared_columns = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
+    layouts = freeze_shared(layouts, unshared_columns, regions)
+    refuse_changed_copies(parent, spots, changed_ids - before)
     if move_into_graph(parent, [*columns], layouts, spots, count):
         return None
     if parent.contract.keeps_identity:
@@ -131,23 +131,23 @@ def _emit_arm_outputs(
             for body, arm in zip(arms, recorded, strict=True):
                 check_alias(parent, body, arm.results[position], joined[position], name)
     try:
-        shared = give(recorded, alone, layouts, as_left=bool(apart))
+        shared = emit_outputs(recorded, unshared_columns, layouts, at_end=bool(changed_ids))
     except UnmovedError as unmoved:
         box(unmoved.container)
         return None
-    return _Settled(recorded, spots, alone, layouts, same, shared)
+    return _Settled(recorded, spots, unshared_columns, layouts, same, shared)
 
 
-def give(
-    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], as_left: bool = False
+def emit_outputs(
+    recorded: Sequence[Recorded], columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], at_end: bool = False
 ) -> SharedLists:
-    """Emit the outputs of each arm in those layouts; `as_left`: with the state of objects at the arm's end.
+    """Emit the outputs of each arm in those layouts; `restored_end_state`: with the state of objects at the arm's end.
 
     Returns the places in them that may hold one list, which have outputs of their own.
     """
     shared = shared_lists(columns, layouts, [arm.region for arm in recorded])
     for position, arm in enumerate(recorded):
-        with recording(arm.region), arm.as_left() if as_left else nullcontext():
+        with recording(arm.region), arm.restored_end_state() if at_end else nullcontext():
             arm.region.graph.outputs = shared.emit([column[position] for column in columns], layouts, arm.region)
     return shared
 
@@ -160,13 +160,13 @@ def _record_arms(
     for kind, branch in zip(kinds, arms, strict=True):
         body = apply_body(branch, inputs)
         if len(arms) == 2:
-            body = _knowing(index, kind == "true", body)
-        with unnoted_changes(branch, inputs, current_place()):
+            body = _with_implied_classes(index, kind == "true", body)
+        with refuse_unnoted_changes(branch, inputs, current_place()):
             recorded.append(record_body(parent, f"cond_{kind}", body, count))
     return recorded
 
 
-def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
+def _with_implied_classes(test: SymbolicTensor, holds: bool, body: Body) -> Body:
     """Wrap the body of an arm with the classes that the test implies."""
 
     def run(region: Region) -> Any:
@@ -176,7 +176,7 @@ def _knowing(test: SymbolicTensor, holds: bool, body: Body) -> Body:
     return run
 
 
-def _join_as_left(
+def _join_results(
     columns: Sequence[list[Any]],
     recorded: list[Recorded],
     titles: Sequence[str],
@@ -187,34 +187,34 @@ def _join_as_left(
     changed: set[int] = set()
     regions = [arm.region for arm in recorded]
     for column, title, spot in zip(columns, titles, spots, strict=True):
-        contents = None if spot is None else _joined_contents(spot, column, regions)
+        contents = None if spot is None else _join_contents(spot, column, regions)
         if contents is not None:
             layouts.append(contents)
             continue
         joined = _join_column(column, recorded, title)
-        apart = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
-        if any(apart):
-            joined = _join_column(column, recorded, title, apart)
-            changed.update(*apart)
+        changed_by_arm = [changed_copies(arm, value, joined) for value, arm in zip(column, recorded, strict=True)]
+        if any(changed_by_arm):
+            joined = _join_column(column, recorded, title, changed_by_arm)
+            changed.update(*changed_by_arm)
         layouts.append(joined)
     return layouts, changed
 
 
 def _join_column(
-    column: list[Any], recorded: list[Recorded], title: str, apart: Sequence[set[int]] | None = None
+    column: list[Any], recorded: list[Recorded], title: str, changed_by_arm: Sequence[set[int]] | None = None
 ) -> Layout:
     region = recorded[0].region
-    is_alias = region.contract.keeps_identity and is_another_name(column, region.parent)
-    if is_alias and not any(map(holds_made_here, column)):
+    is_alias = region.contract.keeps_identity and is_alias_of_outer(column, region.parent)
+    if is_alias and not any(map(holds_created_here, column)):
         return Leaf(ObjectType(), as_object)
-    if _is_variant_from_around(column, region):
+    if _is_outer_variant(column, region):
         return Static(next(v for v in column if v is not NEVER))
     joined: Layout = NEVER
     layouts = [NEVER if v is NEVER else layout_of(v, arm.region) for v, arm in zip(column, recorded, strict=True)]
-    if apart is not None:
-        arms = zip(layouts, recorded, column, apart, strict=True)
-        layouts = [layout_as_left(arm, value, ids) if ids else layout for layout, arm, value, ids in arms]
-    if is_another_name(column, region.parent):  # either alias may be changed: each container is an arm
+    if changed_by_arm is not None:
+        arms = zip(layouts, recorded, column, changed_by_arm, strict=True)
+        layouts = [layout_at_end(arm, value, ids) if ids else layout for layout, arm, value, ids in arms]
+    if is_alias_of_outer(column, region.parent):  # either alias may be changed: each container is an arm
         joined = Arms(tuple(dict.fromkeys(filter(is_container, layouts))))
         layouts = [NEVER if is_container(layout) else layout for layout in layouts]
     for layout, arm in zip(layouts, recorded, strict=True):
@@ -222,7 +222,7 @@ def _join_column(
     return joined
 
 
-def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
+def _join_contents(spot: Location, column: Sequence[Any], regions: Sequence[Region]) -> Layout | None:
     """Return the layout of a list's contents if its length is known only at run time; None for others."""
     if type(spot.owner) is not TracedList or regions[0].contract.objects_in_graph:
         return None
@@ -230,7 +230,7 @@ def _joined_contents(spot: Location, column: Sequence[Any], regions: Sequence[Re
     lengths = {len(value) for value, _ in values if isinstance(value, tuple)}
     if len(lengths) < 2 and all(isinstance(value, tuple) for value, _ in values):
         return None
-    return joined_lists([layout_of(value, region) for value, region in values], spot.name, regions[0].contract)
+    return join_lists([layout_of(value, region) for value, region in values], spot.name, regions[0].contract)
 
 
 def align_keys(spot: Location, column: list[Any], region: Region) -> list[Any]:
@@ -247,15 +247,18 @@ def align_keys(spot: Location, column: list[Any], region: Region) -> list[Any]:
     ]
 
 
-def _is_variant_from_around(column: list[Any], arm: Region) -> bool:
+def _is_outer_variant(column: list[Any], arm: Region) -> bool:
     """Return whether all arms return one variant from outside, which must not be rebuilt: its lists would be copies."""
     values = [value for value in column if value is not NEVER]
     if not values or type(values[0]) is not Variant or any(value is not values[0] for value in values):
         return False
-    tag, around = values[0].tag, arm.parent
-    while around is not None and isinstance(tag, SymbolicTensor) and tag.value_in_graph.graph is not around.graph:
-        around = around.parent
-    return around is not None
+    tag, enclosing_region = values[0].tag, arm.parent
+    while (
+        enclosing_region is not None and isinstance(tag, SymbolicTensor)
+        and tag.value_in_graph.graph is not enclosing_region.graph
+    ):  # fmt: skip
+        enclosing_region = enclosing_region.parent
+    return enclosing_region is not None
 
 
 STAGE_ARMS.set(stage_arms)

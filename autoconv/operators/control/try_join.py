@@ -8,9 +8,9 @@ from typing import Any
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import flow_edges
 from autoconv.graph.types import ObjectType
-from autoconv.operators.control.staging import give
+from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.regions.container_promotion import (
-    is_another_name,
+    is_alias_of_outer,
     is_moved,
     move_into_graph,
     move_parts,
@@ -21,7 +21,7 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import frozen_where_shared, shared_identities
+from autoconv.operators.regions.shared_identity import freeze_shared, shared_identities
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
@@ -31,7 +31,7 @@ from autoconv.runtime.recording.regions import recording, subregion
 from autoconv.runtime.support.spans import current_span
 
 
-def join(trial: Any, start: Node | None, written: Journal) -> bool:
+def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
     """Record the try node; return False if the rounds have to be repeated."""
     assert trial.normal is not None
     parent = trial.parent
@@ -40,24 +40,25 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
     spots, columns = _columns(trial, arms)
     titles = [spot.name for spot in (*trial.cells, *spots)]
     with recording(parent):
-        if _moves(trial, start, arms, columns, titles, spots, written):
+        if _move_before_statement(trial, start, arms, columns, titles, spots, written):
             return False
         layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
         regions_of_arms = [arm.region for arm in arms]
-        same = shared_identities(columns, regions_of_arms)
-        alone = [[NEVER] * len(arms) if n in same else column for n, column in enumerate(columns)]
-        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
-        layouts = frozen_where_shared(layouts, alone, regions_of_arms)
+        earlier_positions = shared_identities(columns, regions_of_arms)
+        absent = [NEVER] * len(arms)
+        unshared_columns = [absent if n in earlier_positions else column for n, column in enumerate(columns)]
+        layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
+        layouts = freeze_shared(layouts, unshared_columns, regions_of_arms)
         try:
-            shared = give(arms, alone, layouts)
+            shared = emit_outputs(arms, unshared_columns, layouts)
         except UnmovedError as unmoved:
-            take_back(trial, start, written)
+            undo_rounds(trial, start, written)
             box(unmoved.container)
             return False
         types = shared.types(layouts)
         if parent.contract.python_exceptions:
-            _show_where_given_out(trial)
+            _record_tracebacks(trial)
         if trial.handlers:
             _join_handlers(trial, types)
         trial.handler.journal = None
@@ -68,8 +69,8 @@ def join(trial: Any, start: Node | None, written: Journal) -> bool:
         parent.trace.catches_errors = True
         node = parent.record("try", captures, {}, regions=graphs, types=types, shown="try")
         values = shared.rebuild(layouts, node.results, parent)
-        firsts = [same.get(position, position) for position in range(len(titles))]
-        _write(trial.cells, spots, [values[i] for i in firsts], [layouts[i] for i in firsts])
+        firsts = [earlier_positions.get(position, position) for position in range(len(titles))]
+        _write_results(trial.cells, spots, [values[i] for i in firsts], [layouts[i] for i in firsts])
         if all(arm.diverges for arm in arms):  # the code that follows is unreachable
             raise Suspended(parent)
     return True
@@ -79,11 +80,11 @@ def _columns(trial: Any, arms: Sequence[Any]) -> tuple[list[Location], list[list
     """Return the places beside the variables that arms change, and the values of both, for each arm."""
     keys = {cell.key for cell in trial.cells}
     spots = [spot for spot in trial.spots.values() if spot.key not in keys]
-    columns = [[_unassigned_as_value(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
+    columns = [[_as_undefined(arm.results[i], cell.name) for arm in arms] for i, cell in enumerate(trial.cells)]
     return spots, columns + [[arm.value_of(spot) for arm in arms] for spot in spots]
 
 
-def _write(
+def _write_results(
     cells: Sequence[Location], spots: Sequence[Location], values: Sequence[Any], layouts: Sequence[Layout]
 ) -> None:
     """Write the results of the statement to its variables and to the other places that its arms change."""
@@ -99,7 +100,7 @@ def _write(
             write_spot(spot, value)
 
 
-def _moves(
+def _move_before_statement(
     trial: Any, start: Node | None, arms: Any, columns: Any, titles: Any, spots: Any, written: Journal
 ) -> bool:
     """Move containers whose state a tensor decides into the graph, before the statement."""
@@ -113,7 +114,7 @@ def _moves(
         return False
     # Graph objects created here may hold objects of the rounds, so they are created again after those are undone.
     journal.roll_back()
-    take_back(trial, start, written)
+    undo_rounds(trial, start, written)
     for spot in journal.spots.values():
         box(spot.owner)
     return True
@@ -138,7 +139,7 @@ def _move_containers(trial: Any, arms: Any, columns: Any, titles: Any, spots: An
     return moved
 
 
-def take_back(trial: Any, start: Node | None, written: Journal) -> None:
+def undo_rounds(trial: Any, start: Node | None, written: Journal) -> None:
     """Undo all effects of the rounds."""
     trial.parent.graph.truncate(trial.parent.graph.position(start))
     written.roll_back()
@@ -152,19 +153,20 @@ def _changed_before_raising(trial: Any, spot: Location) -> bool:
 def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     """Record the handlers as arms of a cond on the first matching clause; the last arm reraises the exception."""
     handler = trial.handler
-    again = subregion(handler, "not_caught")
-    again.journal = Journal(again)
-    with recording(again):
+    reraise_region = subregion(handler, "not_caught")
+    reraise_region.journal = Journal(reraise_region)
+    with recording(reraise_region):
         # An outer handler must find the variables as the body left them.
-        trial.restore({spot.key for stores in again.trace.stores for spot in stores.spots(again)})
-        again.record("object_raise", [again.lift(trial.error.value_in_graph)], {"again": True})
-        again.graph.outputs = [again.record("absent", [], {"type": leaf}).results[0] for leaf in types]
-    again.journal.roll_back()
-    again.journal = None
+        trial.restore({spot.key for stores in reraise_region.trace.stores for spot in stores.spots(reraise_region)})
+        reraise_region.record("object_raise", [reraise_region.lift(trial.error.value_in_graph)], {"again": True})
+        placeholders = [reraise_region.record("absent", [], {"type": leaf}) for leaf in types]
+        reraise_region.graph.outputs = [node.results[0] for node in placeholders]
+    reraise_region.journal.roll_back()
+    reraise_region.journal = None
     for spot, value in trial.entry:
         if spot.read() is not value:
             spot.write(value)
-    regions = [*(end.region for end in trial.ends), again]
+    regions = [*(end.region for end in trial.ends), reraise_region]
     with recording(handler):
         clauses = tuple(trial.clauses.get(number, ()) for number in range(trial.handlers))
         index = record_object("object_match", [trial.error], clauses=clauses)
@@ -176,12 +178,12 @@ def _join_handlers(trial: Any, types: Sequence[Any]) -> None:
     handler.graph.outputs = list(node.results)
 
 
-def _show_where_given_out(trial: Any) -> None:
-    """Begin the handlers that give the exception out by giving it its traceback; others never show it."""
+def _record_tracebacks(trial: Any) -> None:
+    """Record the traceback of the exception at the start of each handler from which it escapes."""
     for end in trial.ends:
         region = end.region
         value = region.captures.get(trial.error.value_in_graph, trial.error.value_in_graph)
-        if is_given_out(region.graph, value):
+        if escapes(region.graph, value):
             with recording(region):
                 span = current_span()
                 callers = -1
@@ -191,20 +193,20 @@ def _show_where_given_out(trial: Any) -> None:
             region.graph.nodes.insert(0, region.graph.nodes.pop())
 
 
-def is_given_out(graph: Graph, value: Value) -> bool:
-    """Return whether more is done with an exception than to match, read, print and raise it."""
+def escapes(graph: Graph, value: Value) -> bool:
+    """Return whether an exception has uses other than matching, reading, printing and raising it."""
     if any(value is output for output in graph.outputs):
         return True
-    return any(_gives_out(graph, node, value) for node in graph.nodes if any(value is one for one in node.inputs))
+    return any(_escapes_through(graph, node, value) for node in graph.nodes if any(value is one for one in node.inputs))
 
 
-def _gives_out(graph: Graph, node: Node, value: Value) -> bool:
+def _escapes_through(graph: Graph, node: Node, value: Value) -> bool:
     if not node.regions:
         is_reading = node.op.name == "object_get_attribute" and node.attributes["name"] != "__traceback__"
         is_text = node.op.name == "object_apply" and node.attributes["function"] in _TEXTS
         return not (is_reading or is_text or node.op.name in ("object_match", "object_raise"))
     targets = [target for source, target in flow_edges(node) if source is value]
-    return any(target.node is not None or is_given_out(target.graph, target) for target in targets)
+    return any(target.node is not None or escapes(target.graph, target) for target in targets)
 
 
 _TEXTS = frozenset({"str", "repr", "format", "type", "isinstance"})
@@ -212,7 +214,7 @@ _TEXTS = frozenset({"str", "repr", "format", "type", "isinstance"})
 
 def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) -> Layout:
     region = arms[0].region
-    if region.contract.keeps_identity and is_another_name(column, region.parent):
+    if region.contract.keeps_identity and is_alias_of_outer(column, region.parent):
         return Leaf(ObjectType(), as_object)
     joined: Layout = NEVER
     for value, arm in zip(column, arms, strict=True):
@@ -221,6 +223,6 @@ def _join_column(column: Sequence[Any], arms: Sequence[Recorded], title: str) ->
     return joined
 
 
-def _unassigned_as_value(value: Any, name: str) -> Any:
+def _as_undefined(value: Any, name: str) -> Any:
     """Convert an unassigned variable to a value."""
     return Undefined(name) if value is MISSING else value

@@ -15,24 +15,24 @@ from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.handler_values import (
     as_missing,
-    contents_now,
+    container_contents,
     is_changed,
     is_owned,
-    keep_parts,
-    kept_layout,
-    kept_parts,
     load_handler_value,
+    load_parts,
     refuse_changed,
     store_handler_value,
+    store_parts,
+    stored_layout,
 )
 from autoconv.operators.control.recursion import spots_written_by_calls
-from autoconv.operators.control.staging import give
-from autoconv.operators.control.try_join import join, take_back
+from autoconv.operators.control.staging import emit_outputs
+from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
-from autoconv.operators.regions.shared_identity import frozen_where_shared, require_identity, shared_identities
+from autoconv.operators.regions.shared_identity import freeze_shared, require_identity, shared_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
@@ -89,8 +89,8 @@ class TryRecorder:
                 self._end_first_round()
                 if self.settled:
                     return
-                again = self._finds_changed()
-                if not again:
+                needs_promotion = self._needs_promotion()
+                if not needs_promotion:
                     yield from self._handler_rounds()
                 completed = True
             finally:
@@ -102,11 +102,11 @@ class TryRecorder:
                 written, self.parent.journal = self.parent.journal, outer
                 if not completed:
                     written.merge_into(outer)
-            if again:
-                take_back(self, start, written)
+            if needs_promotion:
+                undo_rounds(self, start, written)
                 for part in self.outer_parts:
                     box(part)
-            elif join(self, start, written):
+            elif join_ends(self, start, written):
                 return
         raise StagingError("the types of the lists that this try statement changes do not converge", current_place())
 
@@ -118,7 +118,7 @@ class TryRecorder:
             self.frame = record_object("object_build", [], kind="dict")
         self.region = self._open("try_body", self.parent)
         self.state = "body"
-        self.stores = Stores(self._kept_spots, self._keep, outermost=self.region)
+        self.stores = Stores(self._spots_to_store, self._store, outermost=self.region)
         self.parent.trace.stores.append(self.stores)
 
     def finish_body(self) -> None:
@@ -208,15 +208,15 @@ class TryRecorder:
         values = [*body.results, *(body.written[key] for key in body.spots)]
         move_shared(self.region, body, values, hands_on=True)
         layouts = [layout_of(value, body.region) for value in values]
-        same = shared_identities([[value] for value in values], [body.region])
-        alone = [[NEVER if n in same else value] for n, value in enumerate(values)]
-        layouts = [NEVER if n in same else layout for n, layout in enumerate(layouts)]
-        layouts = frozen_where_shared(layouts, alone, [body.region])
-        shared = give([body], alone, layouts)
+        earlier_positions = shared_identities([[value] for value in values], [body.region])
+        unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
+        layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
+        layouts = freeze_shared(layouts, unshared_columns, [body.region])
+        shared = emit_outputs([body], unshared_columns, layouts)
         parameters = [self.region.graph.add_parameter(type_, "try") for type_ in shared.types(layouts)]
         values = shared.rebuild(layouts, parameters, self.region)
         for position, spot in enumerate(spots):
-            value = values[same.get(position, position)]
+            value = values[earlier_positions.get(position, position)]
             if position >= len(self.cells):
                 write_spot(spot, value)
             elif spot.read() is not value:
@@ -253,7 +253,7 @@ class TryRecorder:
         if self.normal is None:
             self.normal = self._close(diverges=self.state == "failed")
 
-    def _finds_changed(self) -> bool:
+    def _needs_promotion(self) -> bool:
         """Return whether objects must move into the graph before the rounds are repeated.
 
         This concerns an object known to Python that the body creates and changes after an op that may raise: a handler
@@ -278,12 +278,12 @@ class TryRecorder:
             yield from self._round("handler", None, number)
 
     def _round(self, state: str, region: Region | None, number: int) -> Iterator[TryRecorder]:
-        self.state, self.number, self.ended = state, number, False
+        self.state, self.number, self.has_ended = state, number, False
         self.region = region or self._open(f"except_{number}", self.handler)
         enter(self.region)
         self.restore()
         yield self
-        if not self.ended:
+        if not self.has_ended:
             self.ends.append(self._close())
         enter(self.parent)
 
@@ -301,11 +301,11 @@ class TryRecorder:
                 # An exception raised by the expression of the clause propagates in any case.
                 self.clauses.setdefault(self.number, BaseException)
             self.ends.append(end)
-            self.ended = True
+            self.has_ended = True
 
     # Variables at the point where the body raised
 
-    def _kept_spots(self, region: Region) -> Iterator[Location]:
+    def _spots_to_store(self, region: Region) -> Iterator[Location]:
         yield from self.cells
         inside: Region | None = region
         keys = {spot.key for spot in self.cells}
@@ -317,10 +317,10 @@ class TryRecorder:
                     yield spot
             inside = inside.parent
 
-    def _keep(self, spot: Location, value: object) -> None:
+    def _store(self, spot: Location, value: object) -> None:
         region = current_region()
         assert region is not None
-        for part, _ in contents_now(value, self.region) if spot.key in self.moving else ():
+        for part, _ in container_contents(value, self.region) if spot.key in self.moving else ():
             box(part)
         if region.contract.objects_in_graph and self._is_made_here(value, region):
             box(value)  # it would stay a Python object local to an arm or loop of the body, out of the handler's reach
@@ -329,21 +329,21 @@ class TryRecorder:
         layouts = self.layouts_by_key.setdefault(spot.key, [])
         self.spots.setdefault(spot.key, spot)
         position = list(self.layouts_by_key).index(spot.key)
-        layout = self._kept_layout(value, region)
+        layout = self._stored_layout(value, region)
         if isinstance(layout, Static):
-            self.contents_before.append((spot, contents_now(value, self.region)))
+            self.contents_before.append((spot, container_contents(value, self.region)))
         if not region.contract.objects_in_graph:
-            keep_parts(self.frame, position, layouts, value, region)
+            store_parts(self.frame, position, layouts, value, region)
             return
         layouts.append(layout)
         if isinstance(layout, Static) and is_owned(value, region):
             return  # the same object as before the body, unless another one was stored too
         store_handler_value(self.frame, position, value, spot.name)
 
-    def _kept_layout(self, value: object, region: Region) -> Layout:
+    def _stored_layout(self, value: object, region: Region) -> Layout:
         if graph_object(value) is not None and self._is_made_here(value, region):
             return Leaf(ObjectType(), as_object)  # the stand-in is local to the body
-        return kept_layout(value, region)
+        return stored_layout(value, region)
 
     def _is_made_here(self, value: object, region: Region) -> bool:
         home = home_of(value, region)
@@ -360,9 +360,9 @@ class TryRecorder:
     def restore(self, keys: Collection[Any] | None = None) -> None:
         """Restore the variables to their state when the body raised; only those with keys in `keys`, if given."""
         with pause_stores(self.parent.trace.stores):  # the previous values must not be stored meanwhile
-            self._read_back(keys)
+            self._restore_from_frame(keys)
 
-    def _read_back(self, keys: Collection[Any] | None) -> None:
+    def _restore_from_frame(self, keys: Collection[Any] | None) -> None:
         """Read the variables that the handlers need from the frame, and write them to their spots."""
         spots = {spot.key: spot for spot in self.cells} | self.spots
         for held, parts in self.contents_before:
@@ -376,11 +376,11 @@ class TryRecorder:
             before = spot.read()
             is_cell = any(spot is cell for cell in self.cells)
             if not self.parent.contract.python_exceptions:  # variables are stored before each op that may raise
-                value = kept_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
+                value = load_parts(self.frame, position, layouts, spot.name, NEVER if is_cell else before)
             else:
-                unsaid = [kept_layout(before, self.parent)] if spot.kind == "attribute" else []
+                initial_layouts = [stored_layout(before, self.parent)] if spot.kind == "attribute" else []
                 value = load_handler_value(
-                    self.frame, position, [*unsaid, *layouts], spot.name, before, self.parent.contract
+                    self.frame, position, [*initial_layouts, *layouts], spot.name, before, self.parent.contract
                 )
             if spot.kind == "attribute":
                 value = as_missing(value)

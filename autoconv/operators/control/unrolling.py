@@ -19,7 +19,7 @@ from autoconv.operators.control.range_warning import warn_of_unrolling
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
-from autoconv.operators.support.signature_check import of_program
+from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.objects.containers import (
     PLAIN,
@@ -39,14 +39,14 @@ from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.support.spans import current_place
 
 # Longest rest of a Python iterable that is unrolled after a tensor decides; longer ones become one staged loop.
-_UNROLL = 4
+_UNROLL_LIMIT = 4
 # Number of items from which an iterator counts as unbounded.
-_MOST = 100_000
+_UNBOUNDED_COUNT = 100_000
 # Largest number of items by which a list may grow while Python iterates over it, under `compile`.
-_MOST_NEW = 256
-_MOST_GIVEN = 1000  # largest number of values of a generator that a trace unrolls
+_GROWTH_LIMIT = 256
+_GENERATOR_LIMIT = 1000  # largest number of values of a generator that a trace unrolls
 # Deepest nesting of Python iterators that is searched for the underlying containers.
-_DEEPEST = 8
+_ITERATOR_DEPTH = 8
 # The builtin that returns a reverse iterator over a list.
 _REVERSED = "reversed"
 
@@ -61,13 +61,13 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     If the loop changes its own container in a way known only at run time, its effects are undone. It then becomes a
     graph loop over a graph object.
     """
-    owner, view = _gone_over(iterable)
+    owner, view = _container_behind(iterable)
     region = current_region()
     if owner is None or region is None:
-        return _in_python(iterable, body, state)
+        return _unroll_items(iterable, body, state)
     if not region.contract.objects_in_graph:
         try:
-            return _in_python(iterable, body, state)
+            return _unroll_items(iterable, body, state)
         except _ChangedError:
             kind = PLAIN[type(owner)].__name__
             raise StagingError(
@@ -78,7 +78,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     try:
         if body.cells is not None:
             note_cells(body.cells)
-        result = _in_python(iterable, body, state)
+        result = _unroll_items(iterable, body, state)
     except _ChangedError:
         trial.undo()
         materialise(owner)
@@ -91,7 +91,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
     return result
 
 
-def _gone_over(iterable: object) -> tuple[Any, str]:
+def _container_behind(iterable: object) -> tuple[Any, str]:
     """Return the tracked container behind an iterable, and the name of the view or function between them."""
     if type(iterable) in PLAIN:
         return iterable, ""
@@ -100,21 +100,21 @@ def _gone_over(iterable: object) -> tuple[Any, str]:
     return (iterable.reversed_list() if type(iterable) is HeldIterator else None), _REVERSED
 
 
-def _in_python(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unroll_items(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Run the body for each item, until a tensor decides or the iterated container moves into the graph."""
     iterator = _iterator(iterable)
     if is_staged(body.exit_code(state)):  # the loop may end before its first iteration
-        return _rest(iterable, iterator, 0, body, state)
+        return _record_rest(iterable, iterator, 0, body, state)
     region = current_region()
     contract = current_contract()
-    most = _most_turns(iterable)
+    limit = _iteration_limit(iterable)
     nodes = 0 if region is None else len(region.graph.nodes)
     for done, item in enumerate(iterator, 1):
         contract.spend(ITERATION)
-        if done == most + 1:
+        if done == limit + 1:
             raise _ChangedError
-        if done > _MOST_GIVEN and isinstance(iterable, types.GeneratorType) and current_region() is not None:
-            words = f"a generator gives more than {_MOST_GIVEN} values while tracing, and may be endless"
+        if done > _GENERATOR_LIMIT and isinstance(iterable, types.GeneratorType) and current_region() is not None:
+            words = f"a generator gives more than {_GENERATOR_LIMIT} values while tracing, and may be endless"
             raise StagingError(words, current_place())
         state = body.step(item, state)
         if done == 1:
@@ -124,13 +124,13 @@ def _in_python(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) 
         if items_of(iterable) is not None and not body.has_left(state):
             return stage_for(StagedList(iterable, done), body, state)
         if is_staged(body.exit_code(state)):
-            return _rest(iterable, iterator, done, body, state)
+            return _record_rest(iterable, iterator, done, body, state)
         if body.has_left(state):
             break
     return state
 
 
-def _most_turns(iterable: object) -> int:
+def _iteration_limit(iterable: object) -> int:
     """Return the number of iterations after which a growing list counts as growing forever; -1 for no limit.
 
     Such a list may occur in an arm that no call reaches.
@@ -138,19 +138,19 @@ def _most_turns(iterable: object) -> int:
     region = current_region()
     if type(iterable) is not TracedList or region is None:
         return -1
-    return list.__len__(iterable) + (_MOST_NEW if region.contract.objects_in_graph else _MOST)
+    return list.__len__(iterable) + (_GROWTH_LIMIT if region.contract.objects_in_graph else _UNBOUNDED_COUNT)
 
 
 def _iterator(iterable: Any) -> Any:
     if type(iterable) is TracedList:
         return list.__iter__(iterable)
-    owner, view = _gone_over(iterable)
+    owner, view = _container_behind(iterable)
     if owner is None or has_optional_keys(owner):
         return iter(iterable)
-    return _from_end(owner, iterable) if view == _REVERSED else _entries(owner, view)
+    return _iterate_reversed(owner, iterable) if view == _REVERSED else _iterate_entries(owner, view)
 
 
-def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
+def _iterate_reversed(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
     """Yield the items of a list in reverse, while they are known."""
     for item in iterator:
         yield item
@@ -159,23 +159,23 @@ def _from_end(owner: TracedList, iterator: HeldIterator) -> Iterator[Any]:
             raise _ChangedError
 
 
-def _entries(owner: Any, view: str) -> Iterator[Any]:
+def _iterate_entries(owner: Any, view: str) -> Iterator[Any]:
     """Yield the keys, values or items of a dict, or the items of a set, while they are known.
 
     Values are read at the time of each step; a change of size raises Python's own error.
     """
-    own: Any = PLAIN[type(owner)]
-    keys = list(own.__iter__(owner))
+    plain_class: Any = PLAIN[type(owner)]
+    keys = list(plain_class.__iter__(owner))
     for key in keys:
         if view:
             value = dict.__getitem__(owner, key)
         yield key if view in ("", "keys") else value if view == "values" else (key, value)
         if heap_of(owner) is not None:
             raise _ChangedError
-        now = list(own.__iter__(owner))
+        now = list(plain_class.__iter__(owner))
         if len(now) != len(keys):
             kind = "Set" if type(owner) is TracedSet else "dictionary"
-            raise of_program(RuntimeError(f"{kind} changed size during iteration"))
+            raise mark_program_error(RuntimeError(f"{kind} changed size during iteration"))
         if not all(map(_is_same, now, keys)):
             raise _ChangedError
 
@@ -184,32 +184,32 @@ def _is_same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
-def _rest(
+def _record_rest(
     iterable: object, iterator: object, done: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """Record the rest of a Python iterable after a tensor decides whether the loop continues; `done` items are over."""
     region = current_region()
     if type(iterable) is TracedList and region is not None and not region.contract.objects_in_graph:
-        return _rest_of_list(iterable, done, body, state)
-    sources = _sources(iterable)
+        return _record_rest_of_list(iterable, done, body, state)
+    sources = _source_containers(iterable)
     before = [contents(source) for source in sources]
     items = _exhaust(iterator)
     if type(iterable) is HeldIterator:
         iterable.leave()
-    staged = as_staged(items) if len(items) > _UNROLL else None
+    staged = as_staged(items) if len(items) > _UNROLL_LIMIT else None
     if staged is not None:
         state = stage_for(staged, body, state)
         _check_unchanged(iterable, sources, before)
         return state
     for item in items:
-        state = _if_stays(body, state, lambda: item)  # noqa: B023
+        state = _record_iteration(body, state, lambda: item)  # noqa: B023
         _check_unchanged(iterable, sources, before)
         if body.has_left(state):
             break
     return state
 
 
-def _if_stays(body: LoopBody, state: tuple[Any, ...], item: Callable[[], Any]) -> tuple[Any, ...]:
+def _record_iteration(body: LoopBody, state: tuple[Any, ...], item: Callable[[], Any]) -> tuple[Any, ...]:
     """Record one iteration, if the loop has not been left before."""
     return if_stmt(
         body.exit_code(state) < BREAK,
@@ -218,10 +218,10 @@ def _if_stays(body: LoopBody, state: tuple[Any, ...], item: Callable[[], Any]) -
     )  # fmt: skip
 
 
-def _rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def _record_rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """Record the rest of a loop over a list, whose items are read when their turn comes."""
-    if items_of(owner) is None and list.__len__(owner) - done > _UNROLL:
-        staged = _rest_unchanged(owner, done, body, state)
+    if items_of(owner) is None and list.__len__(owner) - done > _UNROLL_LIMIT:
+        staged = _record_as_one_loop(owner, done, body, state)
         if staged is not None:
             return staged
         TracedList.grow(owner)
@@ -229,14 +229,14 @@ def _rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tuple[Any
     while items_of(owner) is None:
         if position >= list.__len__(owner):
             return state
-        state = _if_stays(body, state, lambda: list.__getitem__(owner, position))  # noqa: B023
+        state = _record_iteration(body, state, lambda: list.__getitem__(owner, position))  # noqa: B023
         if body.has_left(state):
             return state
         position += 1
     return stage_for(StagedList(owner, position), body, state)
 
 
-def _rest_unchanged(
+def _record_as_one_loop(
     owner: TracedList, done: int, body: LoopBody, state: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
     """Record the rest of a list as one loop over its items; None if they have no common type or the loop changes it."""
@@ -263,7 +263,7 @@ def _exhaust(iterator: Any) -> list[Any]:
     """
     trial = Attempt()
     try:
-        items = list(itertools.islice(iterator, _MOST))
+        items = list(itertools.islice(iterator, _UNBOUNDED_COUNT))
     except _ChangedError:
         trial.keep()
         raise
@@ -279,7 +279,7 @@ def _exhaust(iterator: Any) -> list[Any]:
             current_place(), "a for statement over the inner iterable, with those effects in its body",
         )  # fmt: skip
     trial.keep()
-    if len(items) == _MOST:
+    if len(items) == _UNBOUNDED_COUNT:
         raise StagingError(
             "where this loop over an unbounded Python iterator ends depends on a tensor",
             current_place(),
@@ -288,14 +288,14 @@ def _exhaust(iterator: Any) -> list[Any]:
     return items
 
 
-def _sources(iterable: Any) -> list[Any]:
+def _source_containers(iterable: Any) -> list[Any]:
     """Return the containers from which an iterable, or a chain of Python iterators, takes its items."""
     result: list[Any] = []
     pending, seen = [(iterable, 0)], set()
     while pending:
         value, depth = pending.pop()
         kind = type(value)
-        if id(value) in seen or depth > _DEEPEST:
+        if id(value) in seen or depth > _ITERATOR_DEPTH:
             continue
         seen.add(id(value))
         if kind is HeldIterator:
@@ -317,7 +317,7 @@ def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) ->
         now = contents(source)
         if _same_contents(now, held):
             continue
-        if _gone_over(iterable)[0] is source:
+        if _container_behind(iterable)[0] is source:
             raise _ChangedError
         raise StagingError(
             "a list changes in a loop over it whose end depends on a tensor",

@@ -15,7 +15,7 @@ from autoconv.graph.types import TensorType, weak_rank
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
 from autoconv.operators.regions.marshalling import renumber_arms
-from autoconv.operators.support.protected_names import Undefined, unbound
+from autoconv.operators.support.protected_names import Undefined, unbound_error
 from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
@@ -36,15 +36,15 @@ def raise_if(condition: Any, error: BaseException) -> None:
     assert region is not None
     error._autoconv_run_time = True  # type: ignore[attr-defined]
 
-    def fails() -> tuple[()]:
+    def fail() -> tuple[()]:
         raise error
 
-    stage_arms(condition, [fails, lambda: ()], [], ())
+    stage_arms(condition, [fail, lambda: ()], [], ())
 
 
-def raised_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
+def raise_all_but_last(variant: Variant, make_error: Callable[[Any], BaseException]) -> Any:
     """Raise `make_error(value)` where the graph chooses an alternative but the last; return the last value."""
-    known = defined(variant)
+    known = require_defined(variant)
     if type(known) is not Variant:
         return known
     for index, value in enumerate(known.values[:-1]):
@@ -62,7 +62,7 @@ def is_absent(value: object) -> bool:
     return value is None or isinstance(value, Undefined)
 
 
-def without(variant: Variant, drop: Any, error: Any) -> Any:
+def drop_arms(variant: Variant, drop: Any, error: Any) -> Any:
     """Remove the arms for which `drop(value)` is true; raise `error(value)` at run time where the tag selects one."""
     positions = []
     for index, value in enumerate(variant.values):
@@ -80,24 +80,24 @@ def without(variant: Variant, drop: Any, error: Any) -> Any:
     return Variant(renumber_arms(variant.tag, table), layouts, [variant.values[i] for i in positions])
 
 
-def defined(variant: Variant, is_outer: bool = False) -> Any:
+def require_defined(variant: Variant, is_outer: bool = False) -> Any:
     """Variant version of `ag__.ld`: UnboundLocalError where the name is unassigned (NameError for a free variable)."""
-    return without(variant, lambda v: isinstance(v, Undefined), lambda v: unbound(v.name, is_outer))
+    return drop_arms(variant, lambda v: isinstance(v, Undefined), lambda v: unbound_error(v.name, is_outer))
 
 
-def assigned(variant: Variant) -> Any:
+def drop_undefined(variant: Variant) -> Any:
     """Remove the undefined arm, which the structure of the program rules out."""
-    return without(variant, lambda v: isinstance(v, Undefined), None)
+    return drop_arms(variant, lambda v: isinstance(v, Undefined), None)
 
 
-def present(variant: Variant, absent: Any, error: BaseException) -> Any:
+def require_present(variant: Variant, absent: Any, error: BaseException) -> Any:
     """Remove the arm that is the object `absent`; raise `error` at run time where the tag selects it."""
-    return without(variant, lambda value: value is absent, lambda _: error)
+    return drop_arms(variant, lambda value: value is absent, lambda _: error)
 
 
-def one_number(variant: Variant, dtype: DType) -> Any:
+def as_array_element(variant: Variant, dtype: DType) -> Any:
     """Return a variant of numbers as one element of an array of that dtype; None if an arm is no number."""
-    known = defined(variant)
+    known = require_defined(variant)
     if type(known) is not Variant:
         return known
     if not all(_is_number(value) for value in known.values):
@@ -109,10 +109,10 @@ def one_number(variant: Variant, dtype: DType) -> Any:
     return result
 
 
-def one_index(variant: Variant) -> Any:
+def as_index(variant: Variant) -> Any:
     """Return a variant of integers, Python's and NumPy's, as one int64 for subscripts; None if an arm is no integer."""
     values = [value for value in variant.values if not isinstance(value, Undefined)]
-    return one_number(variant, int64) if all(map(_is_integer, values)) else None
+    return as_array_element(variant, int64) if all(map(_is_integer, values)) else None
 
 
 def _is_integer(value: object) -> bool:
@@ -133,7 +133,7 @@ def distribute(function: Callable[..., Any], *operands: Any) -> Any:
     for position, operand in enumerate(operands):
         if type(operand) is Variant:
             before, after = operands[:position], operands[position + 1 :]
-            variant = defined(operand)
+            variant = require_defined(operand)
             if type(variant) is not Variant:
                 return distribute(function, *before, variant, *after)
             arms = [_arm(function, before, value, after) for value in variant.values]
@@ -167,10 +167,10 @@ def _stack(self: Variant) -> Any:
 
 def distribute_call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """`function(*args, **kwargs)`, distributed over variants like `distribute`."""
-    return distribute(functools.partial(_with_names, function, tuple(kwargs)), *args, *kwargs.values())
+    return distribute(functools.partial(_call_with_keywords, function, tuple(kwargs)), *args, *kwargs.values())
 
 
-def _with_names(function: Callable[..., Any], names: tuple[str, ...], *values: Any) -> Any:
+def _call_with_keywords(function: Callable[..., Any], names: tuple[str, ...], *values: Any) -> Any:
     count = len(values) - len(names)
     return function(*values[:count], **dict(zip(names, values[count:], strict=True)))
 
@@ -188,12 +188,12 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
     return arm
 
 
-def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
+def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:
     """Return the variant with `values` in its arms; arms that are tensors of one dtype are merged."""
     groups: list[list[int]] = []
     layouts = [layout_of(value, region) for value in values]
     for index, layout in enumerate(layouts):
-        group = next((g for g in groups if _are_one(layouts[g[0]], layout)), None)
+        group = next((g for g in groups if _are_mergeable(layouts[g[0]], layout)), None)
         if group is None:
             groups.append([index])
         else:
@@ -207,7 +207,7 @@ def of_distinct_arms(variant: Variant, values: Sequence[Any], region: Region) ->
     return Variant(renumber_arms(variant.tag, table), [layout_of(value, region) for value in merged], merged)
 
 
-def _are_one(a: Layout, b: Layout) -> bool:
+def _are_mergeable(a: Layout, b: Layout) -> bool:
     if not isinstance(a, Leaf) or not isinstance(b, Leaf):
         return a == b
     if not isinstance(a.type, TensorType) or not isinstance(b.type, TensorType):
@@ -232,7 +232,7 @@ def _name_numbers(error: Exception, operands: Sequence[Any]) -> None:
         error.args = (error.args[0].replace("'SymbolicTensor'", f"'{kind}'"),)
 
 
-def boxed(variant: Variant) -> Any:
+def box_variant(variant: Variant) -> Any:
     """Return the variant as one graph object."""
     arms = [lambda value=value: (box(value),) for value in variant.values]
     (result,) = stage_arms(variant.tag, arms, [], ("value",))
@@ -244,10 +244,10 @@ def payload(variant: Variant, operation: str) -> Any:
 
     def error(value: object) -> Exception:
         if isinstance(value, Undefined):
-            return unbound(value.name)
+            return unbound_error(value.name)
         return TypeError(f"unsupported operand type(s) for {operation}: 'NoneType'")
 
-    result = without(variant, is_absent, error)
+    result = drop_arms(variant, is_absent, error)
     if isinstance(result, Variant):
         raise StagingError(
             f"this value is one of several kinds depending on a tensor ({', '.join(map(_kind, result.values))}), and "
@@ -264,11 +264,11 @@ def _kind(value: object) -> str:
 
 def _forward(name: str) -> Any:
     function: Any = _FUNCTIONS.get(name)
-    changing: Any = getattr(operator, f"__i{name[2:]}", None)
+    in_place: Any = getattr(operator, f"__i{name[2:]}", None)
 
     def method(self: Variant, *arguments: Any) -> Any:
-        if changing is not None and is_in_place(sys._getframe(1)):
-            return distribute(lambda x, y: function(x, y) if _is_array(x) else changing(x, y), self, *arguments)
+        if in_place is not None and is_in_place(sys._getframe(1)):
+            return distribute(lambda x, y: function(x, y) if _is_array(x) else in_place(x, y), self, *arguments)
         if function is not None:
             return distribute(function, self, *arguments)
         return getattr(payload(self, name), name)(*arguments)
@@ -280,7 +280,7 @@ def _is_array(x: object) -> bool:
     return isinstance(x, Tensor) and not x.weak
 
 
-def _ordering(compare: Any) -> Any:
+def _checked_comparison(compare: Any) -> Any:
     def ordered(x: object, y: object) -> Any:
         refuse_as_python(compare, x, y)
         return compare(x, y)
@@ -290,14 +290,14 @@ def _ordering(compare: Any) -> Any:
 
 _FUNCTIONS: dict[str, Any] = {
     **{one.method: one.function for one in (*BINARY, *COMPARISONS, *UNARY)},
-    **{one.method: _ordering(one.function) for one in COMPARISONS if one.name not in ("eq", "ne")},
+    **{one.method: _checked_comparison(one.function) for one in COMPARISONS if one.name not in ("eq", "ne")},
     **{one.reflected: lambda x, y, f=one.function: f(y, x) for one in BINARY},
     "__pos__": operator.pos, "__getitem__": operator.getitem, "__divmod__": divmod, "__round__": round,
 }  # fmt: skip
 
 
 def is_arm(variant: Variant, constant: Any) -> Any:
-    """`variant is wanted`, for a static object."""
+    """`variant is constant`, for a static object."""
     for index, layout in enumerate(variant.layouts):
         if isinstance(layout, Static) and layout.value is constant:
             return variant.tag == index
@@ -312,10 +312,10 @@ for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
 Variant.__iter__ = _iterate  # type: ignore[attr-defined]
 Variant.__autoconv_stacked__ = _stack  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]
-Variant.__autoconv_box__ = boxed  # type: ignore[attr-defined]
-Variant.__autoconv_defined__ = defined  # type: ignore[attr-defined]
-Variant.__autoconv_assigned__ = assigned  # type: ignore[attr-defined]
-Variant.__autoconv_present__ = present  # type: ignore[attr-defined]
+Variant.__autoconv_box__ = box_variant  # type: ignore[attr-defined]
+Variant.__autoconv_defined__ = require_defined  # type: ignore[attr-defined]
+Variant.__autoconv_assigned__ = drop_undefined  # type: ignore[attr-defined]
+Variant.__autoconv_present__ = require_present  # type: ignore[attr-defined]
 
 
 def _attribute(self: Variant, name: str) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Dimension, TensorType
-from autoconv.operators.inference import transfer_functions as _item_rules  # noqa: F401 - registers the transfer functions of ops
+from autoconv.operators.inference import transfer_functions as _item_rules  # noqa: F401 - registers them
 from autoconv.operators.inference.points_to import Contents, Flow, root
 from autoconv.runtime.recording.regions import Region
 
@@ -28,25 +28,25 @@ def array_type(region: Region, value: Value) -> TensorType | None:
     None if too little is known of its items, or if they have no common rank.
     """
     open_regions = []
-    around: Region | None = region
-    while around is not None:
-        open_regions.append(around)
-        around = around.parent
+    enclosing_region: Region | None = region
+    while enclosing_region is not None:
+        open_regions.append(enclosing_region)
+        enclosing_region = enclosing_region.parent
     flow = Flow(region.trace, open_regions, (node for one in open_regions for node in one.graph.walk()))
     if not flow.is_known(value):
         # A region recorded earlier and about to be recorded again, e.g. a loop's body, shows the items it will store.
-        every = [region.trace.root, *region.trace.regions]
-        flow = Flow(region.trace, every, (node for one in every for node in one.graph.nodes))
+        all_regions = [region.trace.root, *region.trace.regions]
+        flow = Flow(region.trace, all_regions, (node for one in all_regions for node in one.graph.nodes))
     return _array_type(flow, value)
 
 
 def _array_type(flow: Flow, value: Value) -> TensorType | None:
-    contents = flow.of(value)
+    contents = flow.contents_of(value)
     if flow.is_known(value):
         return _as_type(_describe(contents, at_top=True))
     if contents.numbers or contents.arrays or (contents.others and not contents.elsewhere):
         return None
-    filled = {_describe(flow.of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
+    filled = {_describe(flow.contents_of(one), at_top=True) for one in flow.filled if flow.is_known(one)}
     filled |= {_describe(one) for one in flow.appended.values()}
     return _as_type(filled.pop()) if len(filled) == 1 else None
 

@@ -67,61 +67,61 @@ class Flow:
         self.filled: list[Value] = []  # lists that items are stored in
         self._changed = True
         for value, (element, depth) in trace.argument_list_items.items():
-            self._give(value, element, depth)
+            self._add_given(value, element, depth)
         for value in trace.root.graph.parameters:
             if isinstance(value.type, ObjectType) and value not in trace.argument_list_items:
-                self.add_unknown(self.of(value), elsewhere=True)
+                self.add_unknown(self.contents_of(value), elsewhere=True)
         for node in nodes:
             self._collect(node)
         self.appended: dict[int, Contents] = {}  # by id of the list: items appended while Python held it
         for container, item in trace.appended:
             contents = self.appended.setdefault(id(container), Contents())
-            self._say_traced(self.items_of(contents, None), item)
+            self._add_traced(self.items_of(contents, None), item)
         while self._changed:
             self._changed = False
             for source, target in self._edges:
                 if isinstance(source.type, ObjectType) and isinstance(target.type, ObjectType):
-                    self.join(self.of(target), self.of(source))
+                    self.join(self.contents_of(target), self.contents_of(source))
             for node in self._nodes:
                 RULES[node.op.name](self, node)
 
-    def of(self, value: Value) -> Contents:
+    def contents_of(self, value: Value) -> Contents:
         return root(self._contents.setdefault(value, Contents()))
 
     def is_known(self, value: Value) -> bool:
-        items = self.of(value).items
+        items = self.contents_of(value).items
         return items is not None and not root(items).is_empty
 
     # ---- used by the transfer functions
 
-    def say(self, contents: Contents, value: Any) -> None:
+    def add_example(self, contents: Contents, value: Any) -> None:
         """Add to the contents that the object may be like this Python value."""
         if isinstance(value, _NUMBERS):
             if type(value) not in contents.numbers:
                 contents.numbers[type(value)] = value
                 self._changed = True
         elif isinstance(value, range):
-            self.say(self.items_of(contents, None), 1)
+            self.add_example(self.items_of(contents, None), 1)
         elif type(value) in (list, tuple):
             items = self.items_of(contents, len(value) if type(value) is tuple else None)
             for item in value:
-                self.say(root(items), item)
+                self.add_example(root(items), item)
         elif isinstance(value, np.ndarray):
-            self.say_array(contents, value.dtype, value.shape)
+            self.add_array(contents, value.dtype, value.shape)
         elif not isinstance(value, NotAssigned):
             self.add_unknown(contents)
 
-    def say_type(self, contents: Contents, type_: Type) -> None:
+    def add_type(self, contents: Contents, type_: Type) -> None:
         """Add a number or an array of that type."""
         if not isinstance(type_, (TensorType, ArrayType)) or type_.shape is None or not _is_numeric(type_.dtype):
             self.add_unknown(contents)
         elif type_.shape != () or isinstance(type_, ArrayType):
-            self.say_array(contents, type_.dtype.numpy, type_.shape)
+            self.add_array(contents, type_.dtype.numpy, type_.shape)
         else:
             one = np.ones((), type_.dtype.numpy)
-            self.say(contents, one.item() if type_.weak else one[()])
+            self.add_example(contents, one.item() if type_.weak else one[()])
 
-    def say_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
+    def add_array(self, contents: Contents, dtype: np.dtype[Any], shape: Sequence[Any]) -> None:
         description = dtype, tuple(size if isinstance(size, int) else None for size in shape)
         if description not in contents.arrays:
             contents.arrays.add(description)
@@ -141,10 +141,10 @@ class Flow:
             self._changed = True
         return root(contents.items)
 
-    def put(self, target: Contents, item: Contents) -> None:
+    def store_item(self, target: Contents, item: Contents) -> None:
         self.join(self.items_of(target, None), item)
 
-    def put_parts(self, target: Contents, parts: Sequence[Contents]) -> None:
+    def add_tuple(self, target: Contents, parts: Sequence[Contents]) -> None:
         """Add a tuple of these parts."""
         self.items_of(target, len(parts))
         for position, part in enumerate(parts):
@@ -154,17 +154,17 @@ class Flow:
     def part(self, contents: Contents, position: int) -> Contents:
         return root(contents.parts.setdefault(position, Contents()))
 
-    def gather(self, target: Contents, source: Contents) -> None:
+    def add_list_of(self, target: Contents, source: Contents) -> None:
         """Add a new list that contains the items of `source`, among others."""
         if source.items is not None:
             self.join(self.items_of(target, None), root(source.items))
 
-    def share(self, target: Contents, source: Contents) -> None:
+    def alias_items(self, target: Contents, source: Contents) -> None:
         """Add an iterator over a list, or an alias of it: both share one record of items."""
         if source.items is not None:
             self._unify(self.items_of(target, None), root(source.items))
 
-    def give_item(self, target: Contents, source: Contents) -> None:
+    def add_item_of(self, target: Contents, source: Contents) -> None:
         if source.items is not None:
             self.join(target, root(source.items))
         elif source.others or source.arrays:
@@ -200,26 +200,26 @@ class Flow:
 
     # ---- nodes
 
-    def _give(self, value: Value, element: TensorType, depth: int) -> None:
-        contents = self.of(value)
+    def _add_given(self, value: Value, element: TensorType, depth: int) -> None:
+        contents = self.contents_of(value)
         for _ in range(depth):
             contents = self.items_of(contents, None)
-        self.say(contents, np.ones((), element.dtype.numpy).item())
+        self.add_example(contents, np.ones((), element.dtype.numpy).item())
 
-    def _say_traced(self, contents: Contents, item: Any) -> None:
+    def _add_traced(self, contents: Contents, item: Any) -> None:
         """Add a value of the traced code, which may be symbolic."""
         heap = heap_of(item)
         item = item if heap is None else heap
         if type(item) is SymbolicObject:
-            self.join(contents, self.of(item.value_in_graph))
+            self.join(contents, self.contents_of(item.value_in_graph))
         elif isinstance(item, SymbolicTensor | SymbolicArray):
-            self.say_type(contents, item.type)
+            self.add_type(contents, item.type)
         elif type(item) in (list, tuple, TracedList):
             items = self.items_of(contents, len(item) if type(item) is tuple else None)
             for one in tuple.__iter__(item) if type(item) is tuple else list.__iter__(item):
-                self._say_traced(root(items), one)
+                self._add_traced(root(items), one)
         else:
-            self.say(contents, item)
+            self.add_example(contents, item)
 
     def _collect(self, node: Node) -> None:
         """Collect the data-flow edges of a node; a recursive function that is being recorded may lack some outputs."""
@@ -231,11 +231,11 @@ class Flow:
             if name == "object_method" and node.attributes["name"] in ("append", "insert", "extend"):
                 self.filled.append(node.inputs[0])
         elif name == "object_constant":
-            self.say(self.of(node.results[0]), node.attributes["value"])
+            self.add_example(self.contents_of(node.results[0]), node.attributes["value"])
         else:
             for value in node.results:
                 if isinstance(value.type, ObjectType):
-                    self.add_unknown(self.of(value), elsewhere=name == "object_get_attribute")
+                    self.add_unknown(self.contents_of(value), elsewhere=name == "object_get_attribute")
 
 
 def _is_numeric(dtype: DType) -> bool:

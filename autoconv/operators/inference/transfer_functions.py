@@ -14,91 +14,91 @@ from autoconv.operators.inference.points_to import RULES, Contents, Flow, root
 from autoconv.ops.python.objects import FUNCTIONS
 from autoconv.process_state import without_warnings
 
-_MOST_EXAMPLES = 64  # combinations of example operands to which a function is applied
+_EXAMPLE_LIMIT = 64  # combinations of example operands to which a function is applied
 # Functions that return a list of the operands' items, and the methods that store an item, with its argument position.
-_GATHERING = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
-_PUTTING = {"append": 0, "insert": 1}
+_LIST_FUNCTIONS = frozenset({"list", "tuple", "sorted", "reversed", "add", "mul"})
+_STORING_METHODS = {"append": 0, "insert": 1}
 
 
 def _box(flow: Flow, node: Node) -> None:
-    flow.say_type(flow.of(node.results[0]), node.inputs[0].type)
+    flow.add_type(flow.contents_of(node.results[0]), node.inputs[0].type)
 
 
 def _build(flow: Flow, node: Node) -> None:
-    kind, contents = node.attributes["kind"], flow.of(node.results[0])
+    kind, contents = node.attributes["kind"], flow.contents_of(node.results[0])
     if kind not in ("list", "tuple"):
         flow.add_unknown(contents)
         return
     if kind == "tuple":
-        flow.put_parts(contents, [flow.of(value) for value in node.inputs])
+        flow.add_tuple(contents, [flow.contents_of(value) for value in node.inputs])
         return
     flow.items_of(contents, None)
     for value in node.inputs:
-        flow.put(contents, flow.of(value))
+        flow.store_item(contents, flow.contents_of(value))
 
 
 def _join_definition(flow: Flow, node: Node) -> None:
-    flow.join(flow.of(node.results[0]), flow.of(node.inputs[0]))
+    flow.join(flow.contents_of(node.results[0]), flow.contents_of(node.inputs[0]))
 
 
 def _iterate(flow: Flow, node: Node) -> None:
-    flow.share(flow.of(node.results[0]), flow.of(node.inputs[0]))
+    flow.alias_items(flow.contents_of(node.results[0]), flow.contents_of(node.inputs[0]))
 
 
 def _current(flow: Flow, node: Node) -> None:
-    flow.give_item(flow.of(node.results[0]), flow.of(node.inputs[0]))
+    flow.add_item_of(flow.contents_of(node.results[0]), flow.contents_of(node.inputs[0]))
 
 
 def _unpack(flow: Flow, node: Node) -> None:
-    source, has_star = flow.of(node.inputs[0]), node.attributes.get("star", -1) >= 0
+    source, has_star = flow.contents_of(node.inputs[0]), node.attributes.get("star", -1) >= 0
     for position, value in enumerate(node.results):
         if position in source.parts and not has_star:
-            flow.join(flow.of(value), flow.part(source, position))
+            flow.join(flow.contents_of(value), flow.part(source, position))
             continue
-        give = flow.gather if position == node.attributes.get("star", -1) else flow.give_item
-        give(flow.of(value), source)
+        give = flow.add_list_of if position == node.attributes.get("star", -1) else flow.add_item_of
+        give(flow.contents_of(value), source)
 
 
 def _method(flow: Flow, node: Node) -> None:
-    name, (owner, *operands) = node.attributes["name"], [flow.of(value) for value in node.inputs]
-    result = flow.of(node.results[0])
-    if name in _PUTTING and len(operands) == _PUTTING[name] + 1:
-        flow.put(owner, operands[-1])
+    name, (owner, *operands) = node.attributes["name"], [flow.contents_of(value) for value in node.inputs]
+    result = flow.contents_of(node.results[0])
+    if name in _STORING_METHODS and len(operands) == _STORING_METHODS[name] + 1:
+        flow.store_item(owner, operands[-1])
     elif name == "extend" and len(operands) == 1:
-        flow.gather(owner, operands[0])
+        flow.add_list_of(owner, operands[0])
     elif name == "pop":
-        flow.give_item(result, owner)
+        flow.add_item_of(result, owner)
     elif name == "copy":
-        flow.gather(result, owner)
+        flow.add_list_of(result, owner)
     elif name in ("index", "count"):
-        flow.say(result, 1)
+        flow.add_example(result, 1)
     elif name not in ("append", "insert"):
         flow.add_unknown(result, elsewhere=True)
 
 
 def _apply(flow: Flow, node: Node) -> None:
     """Transfer function of `object_apply`, a builtin function or operator on graph objects."""
-    function, operands = node.attributes["function"], [flow.of(value) for value in node.inputs]
-    result, first = flow.of(node.results[0]), operands[0] if operands else None
+    function, operands = node.attributes["function"], [flow.contents_of(value) for value in node.inputs]
+    result, first = flow.contents_of(node.results[0]), operands[0] if operands else None
     if first is None or (node.attributes["keywords"] and function != "sorted"):
         flow.add_unknown(result)
     elif function == "getitem" and first.items is not None:
         if operands[1].others:  # a slice
-            flow.gather(result, first)
+            flow.add_list_of(result, first)
         elif operands[1].numbers:
-            flow.give_item(result, first)
+            flow.add_item_of(result, first)
     elif function == "getitem" and first.others:
         flow.add_unknown(result, elsewhere=True)
     elif function == "setitem" and operands[1].numbers:
-        flow.put(first, operands[2])
+        flow.store_item(first, operands[2])
     elif function == "iadd" and first.items is not None:
-        flow.share(result, first)
-        flow.gather(first, operands[1])
+        flow.alias_items(result, first)
+        flow.add_list_of(first, operands[1])
     elif function in ("zip", "enumerate") and all(one.items is not None for one in operands):
         _pair(flow, result, operands, is_counted=function == "enumerate")
-    elif function in _GATHERING and any(one.items is not None for one in operands):
+    elif function in _LIST_FUNCTIONS and any(one.items is not None for one in operands):
         for one in operands:
-            flow.gather(result, one)
+            flow.add_list_of(result, one)
     else:
         _apply_to_examples(flow, result, FUNCTIONS[function], operands)
 
@@ -108,8 +108,8 @@ def _pair(flow: Flow, result: Contents, contents: Sequence[Contents], is_counted
     pair = flow.items_of(result, None)
     counts = [flow.part(pair, 0)] if is_counted else []
     for place in counts:
-        flow.say(place, 1)
-    flow.put_parts(pair, [*counts, *(root(one.items) for one in contents if one.items is not None)])
+        flow.add_example(place, 1)
+    flow.add_tuple(pair, [*counts, *(root(one.items) for one in contents if one.items is not None)])
 
 
 def _apply_to_examples(
@@ -123,13 +123,13 @@ def _apply_to_examples(
             return
         choices.append([*one.numbers.values(), *([x] for x in (items.numbers.values() if items is not None else ()))])
     count = 0
-    for operands in itertools.islice(itertools.product(*choices), _MOST_EXAMPLES):
+    for operands in itertools.islice(itertools.product(*choices), _EXAMPLE_LIMIT):
         try:
             with np.errstate(all="ignore"), without_warnings():
                 example = function(*operands)
         except (ArithmeticError, LookupError, TypeError, ValueError, AutoconvError):
             continue
-        flow.say(result, example)
+        flow.add_example(result, example)
         count += 1
     if not count and all(choices):
         flow.add_unknown(result)

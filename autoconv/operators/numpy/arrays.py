@@ -17,7 +17,7 @@ from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.numpy.calls import gives_array, numpy_call
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.numpy_views import VIEWS, VIEWS_OF_ANY, load_elements
-from autoconv.operators.values.list_arrays import join_list, with_arrays
+from autoconv.operators.values.list_arrays import convert_list_arguments, join_list
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import (
@@ -41,7 +41,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
 def array_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a NumPy function in a trace with memory arrays; None for others."""
-    handler = _look_up(_MAKING, function)
+    handler = _look_up(_CREATORS, function)
     if handler is None and _look_up(VIEWS, function) is None and implementation(function) is None:
         return None
     return functools.partial(_call_on_memory, function)
@@ -58,11 +58,11 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a NumPy function: as an operation on the memory of arrays if it is one, else on their elements."""
     if any(type(x) is Variant for x in (*args, *kwargs.values())):
         return distribute_call(functools.partial(_call_on_memory, function), *args, **kwargs)
-    args, kwargs = with_arrays(function, args, kwargs)
+    args, kwargs = convert_list_arguments(function, args, kwargs)
     joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
         return fresh(joined_array)
-    if args and isinstance(args[0], np.ndarray) and function in _SHARING and not holds_symbols((args, kwargs)):
+    if args and isinstance(args[0], np.ndarray) and function in _MEMORY_SHARING and not holds_symbols((args, kwargs)):
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
         return VIEWS_OF_ANY[function](*args, **kwargs)
@@ -70,8 +70,8 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return VIEWS[function](
             args[0], *map(load_elements, args[1:]), **{k: load_elements(v) for k, v in kwargs.items()}
         )
-    if function in _MAKING:
-        return _MAKING[function](*args, **kwargs)
+    if function in _CREATORS:
+        return _CREATORS[function](*args, **kwargs)
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
@@ -104,7 +104,7 @@ def _dtype(dtype: Any) -> DType:
     return as_dtype(numpy_dtype)
 
 
-def _plain_options(options: dict[str, Any]) -> None:
+def _require_plain_options(options: dict[str, Any]) -> None:
     if options.pop("order", "C") not in ("C", "K") or options.pop("like", None) is not None or options:
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
 
@@ -113,7 +113,7 @@ def _filled_creator(fill: Any) -> Callable[..., Any]:
     def make(shape: Any, dtype: Any = float, order: str = "C", **options: Any) -> Any:
         if order not in ("C", None):
             raise StagingError("an array is created in a memory order other than 'C'", current_place())
-        _plain_options(options)
+        _require_plain_options(options)
         return new_array(shape, _dtype(dtype), fill)
 
     return make
@@ -132,7 +132,7 @@ def _full(
 ) -> Any:
     if order not in ("C", None):
         raise StagingError("an array is created in a memory order other than 'C'", current_place())
-    _plain_options(options)
+    _require_plain_options(options)
     tensor = as_tensor(fill_value)
     if tensor is not None and dtype is None:
         dtype = tensor.type.dtype.numpy
@@ -159,10 +159,10 @@ def _fill(array: SymbolicArray, value: object) -> None:
 
 def _creator_like(fill: Any) -> Callable[..., Any]:
     def make(a: object, dtype: Any = None, shape: ShapeLike | None = None, subok: bool = True, **options: Any) -> Any:
-        _plain_options(options)
-        own = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
+        _require_plain_options(options)
+        own_dtype = a.dtype if type(a) is SymbolicArray else _as_tensor(a).type.dtype.numpy
         sizes = (a.shape if type(a) is SymbolicArray else _as_tensor(a).type.shape) if shape is None else shape
-        return new_array(sizes, _dtype(own if dtype is None else dtype), fill)
+        return new_array(sizes, _dtype(own_dtype if dtype is None else dtype), fill)
 
     return make
 
@@ -179,7 +179,7 @@ def _as_tensor(value: object) -> Any:
 
 
 def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> Any:
-    _plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
+    _require_plain_options({k: v for k, v in options.items() if k not in ("subok", "ndmin")})
     if options.get("ndmin"):
         raise StagingError("an array is created with ndmin", current_place())
     if type(value) is SymbolicArray:
@@ -244,7 +244,7 @@ def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> A
 
 
 def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
-    _plain_options(options)
+    _require_plain_options(options)
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
         return fresh(EagerTensor(np.arange(*bounds, dtype=dtype)))
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
@@ -270,7 +270,7 @@ def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-_MAKING: dict[Any, Callable[..., Any]] = {
+_CREATORS: dict[Any, Callable[..., Any]] = {
     np.ndarray: _ndarray,
     np.zeros: _filled_creator(0), np.ones: _filled_creator(1), np.empty: _filled_creator(None), np.full: _full,
     np.zeros_like: _creator_like(0),
@@ -282,6 +282,6 @@ _MAKING: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 
 # Functions whose results may share memory with their first argument.
-_SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
+_MEMORY_SHARING = frozenset({*VIEWS, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray})
 
 __all__ = ["array_function"]

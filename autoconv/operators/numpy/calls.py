@@ -14,8 +14,8 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType
 from autoconv.operators.control.variants import distribute_call
 from autoconv.operators.regions.layout import Variant
-from autoconv.operators.values.builtins import called
-from autoconv.operators.values.list_arrays import join_list, with_arrays
+from autoconv.operators.values.builtins import convert_callback
+from autoconv.operators.values.list_arrays import convert_list_arguments, join_list
 from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -51,7 +51,7 @@ _WITHOUT_DIMENSIONS = _named_functions(
 # Functions that return arrays without dimensions where they keep them.
 _KEEPING_DIMENSIONS = _named_functions("median", "nanmedian", "percentile", "nanpercentile", "quantile", "nanquantile")
 # Functions that call a method of their argument: scalars give scalars, Python numbers arrays.
-_KEEPING = _named_functions("astype", "reshape", "squeeze", "transpose", "trim_zeros")
+_METHOD_FUNCTIONS = _named_functions("astype", "reshape", "squeeze", "transpose", "trim_zeros")
 
 
 def numpy_call(function: Callable[..., Any], region: Any) -> Callable[..., Any] | None:
@@ -87,7 +87,7 @@ def _error_state(**kinds: Any) -> Any:
     return _ErrorState(**kinds)
 
 
-def only_reading(method: Callable[..., Any]) -> Callable[..., Any]:
+def refuse_array_writes(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method of a program's array: while a graph is traced it may not write to another array."""
 
     @functools.wraps(method)
@@ -119,10 +119,10 @@ def _call_computing(
         return distribute_call(functools.partial(_call_computing, function, compute, contract), *args, **kwargs)
     kinds = _kinds((*args, *kwargs.values()))
     if object in kinds:  # functions that NumPy calls back are converted
-        args = tuple(map(_to_call, args))
-        kwargs = {name: _to_call(value) for name, value in kwargs.items()}
+        args = tuple(map(_convert_callback, args))
+        kwargs = {name: _convert_callback(value) for name, value in kwargs.items()}
     if SymbolicObject in kinds and contract is not None:
-        args, kwargs = with_arrays(function, args, kwargs)
+        args, kwargs = convert_list_arguments(function, args, kwargs)
         result = join_list(function, args, kwargs)
         if result is not None:
             return result
@@ -130,14 +130,14 @@ def _call_computing(
     if SymbolicObject in kinds:
         if contract is not None:
             is_ufunc = isinstance(function, np.ufunc)
-            contract.before_call(function if is_ufunc else UnknownArgument(function, _OF_GRAPH))
+            contract.before_call(function if is_ufunc else UnknownArgument(function, _GRAPH_OBJECT))
         return function(*args, **kwargs)
     if "tensor" in kinds or (contract is not None and (function in CREATING or np.ndarray in kinds)):
         return _as_zero_dimensional(function, compute(*args, **kwargs), args, contract, kwargs)
     if contract is None:
         return function(*args, **kwargs)
     if object in kinds:
-        contract.before_call(UnknownArgument(function, _CALLING_BACK))
+        contract.before_call(UnknownArgument(function, _CALLBACK_OBJECT))
     result = function(*args, **kwargs)
     own_result = _convert_created(result)
     return result if own_result is None else _as_zero_dimensional(function, own_result, args, contract)
@@ -151,13 +151,13 @@ def _as_zero_dimensional(function: Any, result: Any, args: Any, contract: Contra
         return type(result)(_as_zero_dimensional(function, each, args, contract, options) for each in result)
     if isinstance(result, tuple) and hasattr(result, "_make"):
         return result._make(_as_zero_dimensional(function, each, args, contract) for each in result)
-    bare = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
-    return contract.without_dimensions(result) if bare else result
+    has_no_dimensions = isinstance(result, Tensor) and not result.type.weak and result.type.shape == ()
+    return contract.without_dimensions(result) if has_no_dimensions else result
 
 
 def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: Any = None) -> bool:
     """Return whether the NumPy function returns a 0-d array, not a scalar, for a result without dimensions."""
-    if function in _KEEPING:  # calls the argument's method of that name, if there is one
+    if function in _METHOD_FUNCTIONS:  # calls the argument's method of that name, if there is one
         first = as_tensor(args[0]) if args else None
         if first is None:
             return bool(args) and not isinstance(args[0], np.generic)
@@ -168,16 +168,18 @@ def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: An
 
 
 
-def _to_call(value: object) -> Any:
-    return called(value) if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) else value
+def _convert_callback(value: object) -> Any:
+    if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+        return convert_callback(value)
+    return value
 
 
-_OF_GRAPH = "an object that is known only at run time"
-_CALLING_BACK = "an object whose methods it may call"
+_GRAPH_OBJECT = "an object that is known only at run time"
+_CALLBACK_OBJECT = "an object whose methods it may call"
 
 
 class UnknownArgument:
-    """A call of a NumPy function with an argument that graphs cannot take: `what` is told of it."""
+    """A call of a NumPy function with an argument that graphs cannot take; `what` describes the argument."""
 
     def __init__(self, function: Callable[..., Any], what: str) -> None:
         self.name = f"{function.__module__}.{getattr(function, '__qualname__', function.__name__)}"
@@ -215,4 +217,4 @@ def _kinds(values: Any) -> set[Any]:
     return result
 
 
-__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "only_reading"]
+__all__ = ["HARMLESS", "gives_array", "is_harmless", "numpy_call", "refuse_array_writes"]

@@ -21,7 +21,7 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     home_of,
-    is_made_here,
+    is_created_here,
     is_number_layout,
     is_object_layout,
     layout_of,
@@ -71,7 +71,7 @@ def _containers(value: object) -> Iterator[Any]:
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
-    elif type(value) in PLAIN or is_made_here(value):
+    elif type(value) in PLAIN or is_created_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
@@ -109,14 +109,15 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
     return result
 
 
-def is_another_name(column: Sequence[Any], parent: Region | None) -> bool:
+def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     """Return whether a tensor decides that a name becomes an alias of an existing container."""
-    there = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
-    if not there:
+    outer_containers = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
+    if not outer_containers:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
-    copied = there[0]._home.contract.keeps_identity and heap_of(there[0]) is None and holds_symbols(there[0])
-    return any(v is not there[0] for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
+    first = outer_containers[0]
+    copied = first._home.contract.keeps_identity and heap_of(first) is None and holds_symbols(first)
+    return any(v is not first for v in column if not (v is NEVER or (_is_nothing(v) and not copied)))
 
 
 def _is_nothing(value: object) -> bool:
@@ -178,13 +179,13 @@ def contents_layout(owner: object, contents: Any, region: Region) -> Layout:
     return Parts(tuple, None, tuple(pairs))
 
 
-def refuse_changed_copies(region: Region, spots: Iterable[Location], handled: Collection[int] = ()) -> None:
+def refuse_changed_copies(region: Region, spots: Iterable[Location], copied_ids: Collection[int] = ()) -> None:
     """Raise StagingError for an object that one path changes and another replaces: copies would not share the change.
 
-    Those in `handled` were copied in the state at the path's end.
+    Those with ids in `copied_ids` were copied in the state at the path's end.
     """
     for spot in spots:
-        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in handled:
+        if id(spot.owner) in region.trace.frozen and id(spot.owner) not in copied_ids:
             require_identity(spot.owner)
             raise StagingError(f"{spot.name} is changed, and which object that is depends on a tensor", current_place())
 
@@ -217,13 +218,13 @@ def check_alias(region: Region, body: Callable[..., Any], value: object, layout:
         region.trace.frozen.update({id(part): part for part in copied_objects(value, layout) if type(part) in PLAIN})
         return
     parts = {id(part) for part in mutable_parts(value)}
-    if parts and any(id(part) in parts for other in _read_by(body, name) for part in mutable_parts(other)):
+    if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):
         shown = repr(name) if name.isidentifier() else f"the result of a {name}"
         text = f"whether {shown} and another name are one list, dict or object depends on a number or array"
         region.contract.before_write(region, text)
 
 
-def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
+def _free_variable_values(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
     """Yield the values of a function's free variables except `name`, and those of the functions among them."""
     function = _function_of(body)
     cells = function.__closure__ or () if function is not None else ()
@@ -235,7 +236,7 @@ def _read_by(body: Any, name: str, depth: int = 3) -> Iterator[Any]:
         if free_name != name:
             yield value
         if depth and _function_of(value) is not None:
-            yield from _read_by(value, name, depth - 1)
+            yield from _free_variable_values(value, name, depth - 1)
 
 
 def _function_of(value: Any) -> FunctionType | None:
@@ -248,9 +249,9 @@ def _function_of(value: Any) -> FunctionType | None:
 
 
 @contextmanager
-def unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
+def refuse_unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]:
     """Raise StagingError if the body changes a list or dict without the journal, after undoing the change."""
-    values = [*inputs, *_read_by(body, "")]
+    values = [*inputs, *_free_variable_values(body, "")]
     containers = [part for value in values for part in mutable_parts(value)]
     spots = [container_location(part) for part in containers if isinstance(part, (list, dict))]
     spots += [_queue_spot(value) for value in values if type(value) in (deque, bytearray)]

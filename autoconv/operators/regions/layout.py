@@ -157,7 +157,7 @@ class Items(GraphItems):
         self.element = element
         self.values = tuple(values)
 
-    def widened(self, element: Layout) -> Items:
+    def widen(self, element: Layout) -> Items:
         """Return the same items in a wider layout."""
         raise NotImplementedError
 
@@ -197,14 +197,14 @@ def layout_of(value: Any, region: Region) -> Layout:
         value = heap_of(value)
     if type(value) is Items:
         return Grown(value.element)
-    if type(value) in PLAIN and _is_from_around(value, region):
+    if type(value) in PLAIN and _is_outer(value, region):
         return Static(value)  # it keeps its identity, and its contents are state of their own
     if items_of(value) is not None:
         return Grown(value._items.element)
     if isinstance(value, SymbolicTensor):
         return Leaf(region.lift(value.value_in_graph).type)
     if isinstance(value, Variant):
-        return _variant_layout(value, region, lambda container: _is_from_around(container, region))
+        return _variant_layout(value, region, lambda container: _is_outer(container, region))
     if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
         return Static(value)  # an array from outside the region stays itself
     is_made_in = getattr(type(value), "__autoconv_made_in__", None)
@@ -215,7 +215,7 @@ def layout_of(value: Any, region: Region) -> Layout:
         # A value whose recording is deferred provides its type.
         graph_type = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    if is_structure(value) and not _stays_whole(value, region) and has_leaves(value, region):
+    if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
         keys, parts = take_apart(value)
         return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     home = home_of(value, region)
@@ -224,31 +224,32 @@ def layout_of(value: Any, region: Region) -> Layout:
     return Static(value)
 
 
-def _variant_layout(variant: Variant, region: Region, stays: Callable[[Any], bool]) -> Layout:
-    """Return the layout of a variant, in which containers with `stays(container)` keep their identity.
+def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[Any], bool]) -> Layout:
+    """Return the layout of a variant, in which containers with `keeps_identity(container)` keep their identity.
 
     Under `compile`, a container that an arm took apart has no alias: only its parts matter.
     """
 
-    def of(layout: Layout, value: Any) -> Layout:
-        if is_container(layout) and stays(layout.value):
+    def arm_layout(layout: Layout, value: Any) -> Layout:
+        if is_container(layout) and keeps_identity(layout.value):
             return layout
-        if type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity and stays(value):
+        is_plain = type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity
+        if is_plain and keeps_identity(value):
             return Static(value)
         return open_layout(layout_of(value, region), region)
 
-    arms = tuple(map(of, variant.layouts, variant.values))
+    arms = tuple(map(arm_layout, variant.layouts, variant.values))
     if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
         return Leaf(ObjectType(), as_object)
     return Arms(arms)
 
 
-def _stays_whole(value: object, region: Region) -> bool:
+def _is_indivisible(value: object, region: Region) -> bool:
     """Return whether a structure is one object to a region, because taking it apart would lose something."""
     return region.contract.keeps_identity and (loses_state(value) or _is_one_object(value, region))
 
 
-def _is_from_around(container: Any, region: Region) -> bool:
+def _is_outer(container: Any, region: Region) -> bool:
     """Return whether a list, dict or set was created before the region."""
     return region.is_inside(container._home) and container._home.merged_region is not region
 
@@ -260,19 +261,19 @@ def home_of(value: object, region: Region) -> Region | None:
     return owner[1] if owner is not None and owner[0] is value else None
 
 
-def is_made_here(value: object) -> bool:
+def is_created_here(value: object) -> bool:
     """Return whether this trace's code created the object."""
     region = current_region()
     return region is not None and home_of(value, region) is not None
 
 
-def holds_made_here(value: object) -> bool:
+def holds_created_here(value: object) -> bool:
     """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
     if type(value) is Variant:
-        return any(map(holds_made_here, value.values))
+        return any(map(holds_created_here, value.values))
     if not is_structure(value):
-        return is_made_here(value)
-    return any(map(holds_made_here, structure_parts(value)))
+        return is_created_here(value)
+    return any(map(holds_created_here, structure_parts(value)))
 
 
 def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
@@ -286,7 +287,7 @@ def state_layout(value: object, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
     if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
         return Static(value)
-    if region.contract.python_numbers and is_of_subclass(value):
+    if region.contract.python_numbers and is_number_subclass(value):
         return Static(value)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return Leaf(weak_type(value))
@@ -382,7 +383,7 @@ def has_leaves(value: object, region: Region) -> bool:
     )
 
 
-def is_of_subclass(value: object) -> bool:
+def is_number_subclass(value: object) -> bool:
     """Return whether a value is a number of a subclass of Python's classes of numbers, such as an IntEnum."""
     if not isinstance(value, (int, float, complex)) or isinstance(value, np.generic):
         return False

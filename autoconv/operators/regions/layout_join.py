@@ -27,8 +27,8 @@ from autoconv.operators.regions.layout import (
     is_array_layout,
     is_container,
     is_number_layout,
+    is_number_subclass,
     is_object_layout,
-    is_of_subclass,
     open_layout,
     value_type,
     weak_type,
@@ -59,23 +59,23 @@ def _join_equal(first: Layout, second: Layout, name: str, contract: Contract) ->
 
 
 def _join_objects(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    return joined_objects(first, second) if is_object_layout(first) or is_object_layout(second) else None
+    return join_objects(first, second) if is_object_layout(first) or is_object_layout(second) else None
 
 
 def _join_arrays(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
-    if is_array_layout(first) and is_array_layout(second) and _go_together(first, second):
+    if is_array_layout(first) and is_array_layout(second) and _have_common_type(first, second):
         return Leaf(join(_array_type(first), _array_type(second)), as_array)
     return None
 
 
 def _join_variants(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     """Join layouts that stay apart: those with arms, and numbers that Python distinguishes."""
-    is_apart = isinstance(first, Arms) or isinstance(second, Arms)
-    if not is_apart and contract.python_numbers:
-        is_apart = number_kind(first) != number_kind(second) or is_number_of_class(first)
-    if not is_apart and is_number_layout(first) and is_number_layout(second):
-        is_apart = _is_bool_or_number(first, second)
-    return _join_arms(first, second, name, contract) if is_apart else None
+    must_stay_apart = isinstance(first, Arms) or isinstance(second, Arms)
+    if not must_stay_apart and contract.python_numbers:
+        must_stay_apart = number_kind(first) != number_kind(second) or is_number_of_class(first)
+    if not must_stay_apart and is_number_layout(first) and is_number_layout(second):
+        must_stay_apart = _is_bool_or_number(first, second)
+    return _join_arms(first, second, name, contract) if must_stay_apart else None
 
 
 def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
@@ -95,13 +95,13 @@ def _join_numbers(first: Layout, second: Layout, name: str, contract: Contract) 
 
 def _join_lists(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     if (_is_grown(first) or _is_grown(second)) and _is_list(first) and _is_list(second):
-        return joined_lists([first, second], name, contract)
+        return join_lists([first, second], name, contract)
     return None
 
 
 def _join_wrapped(first: Layout, second: Layout, name: str, contract: Contract) -> Layout | None:
     """Join graph values of one kind that are not tensors."""
-    wrap = _joined_wrap(first, second)
+    wrap = _common_wrap(first, second)
     if wrap is None:
         return None
     assert isinstance(first, Leaf) and isinstance(second, Leaf)
@@ -129,9 +129,9 @@ _RULES: tuple[Callable[[Layout, Layout, str, Contract], Layout | None], ...] = (
 
 def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) -> Layout:
     """Join structures and objects part by part; other layouts become arms of a variant."""
-    whole = first, second
-    first, second = _in_graph(open_layout(first), open_layout(second))
-    first, second = _opened_instance(first, second), _opened_instance(second, first)
+    originals = first, second
+    first, second = _open_graph_objects(open_layout(first), open_layout(second))
+    first, second = _open_instance(first, second), _open_instance(second, first)
     if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
         merged = [
@@ -140,11 +140,11 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
         ]
         return Instance(first.kind, first.keys, tuple(merged), first.shared or second.shared)
     if isinstance(first, Parts) and isinstance(second, Parts):
-        kind = _joined_kind(first, second)
+        kind = _common_kind(first, second)
         if kind is not None:
             joined = tuple(_join_part(a, b, name, contract) for a, b in zip(first.parts, second.parts, strict=True))
             return Parts(kind, first.keys, joined)
-    first, second = (w if is_container(w) else opened for w, opened in zip(whole, (first, second), strict=True))
+    first, second = (w if is_container(w) else opened for w, opened in zip(originals, (first, second), strict=True))
     return _join_arms(first, second, name, contract)
 
 
@@ -170,7 +170,7 @@ def _array_type(layout: Layout) -> Type:
     return result
 
 
-def _go_together(first: Layout, second: Layout) -> bool:
+def _have_common_type(first: Layout, second: Layout) -> bool:
     """Return whether two arrays have a common type: one dtype and the same rank."""
     try:
         join(_array_type(first), _array_type(second))
@@ -179,7 +179,7 @@ def _go_together(first: Layout, second: Layout) -> bool:
     return True
 
 
-def joined_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout:
+def join_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layout:
     """Return the layout of a list with any number of the elements of these lists."""
     element: Layout = NEVER
     for layout in lists:
@@ -188,7 +188,7 @@ def joined_lists(lists: Sequence[Layout], name: str, contract: Contract) -> Layo
     return Grown(element)
 
 
-def settled_lists(layout: Layout, name: str, contract: Contract) -> Layout:
+def settle_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     """Widen the layout of a loop variable: lists of several lengths become a list of run-time length."""
     if not isinstance(layout, Arms):
         return layout
@@ -196,7 +196,7 @@ def settled_lists(layout: Layout, name: str, contract: Contract) -> Layout:
     if not lists or all(map(is_container, lists)) or (len(lists) == 1 and len(layout.arms) > 1):
         return layout
     others = [arm for arm in layout.arms if not _is_list(arm)]
-    return Arms((joined_lists(lists, name, contract), *others)) if others else joined_lists(lists, name, contract)
+    return Arms((join_lists(lists, name, contract), *others)) if others else join_lists(lists, name, contract)
 
 
 def _is_grown(layout: Layout) -> bool:
@@ -222,7 +222,7 @@ def _elements(layout: Layout) -> Sequence[Layout]:
     return [Static(part) for part in layout.value] if items is None else (items.element,)
 
 
-def _opened_instance(layout: Layout, other: Layout) -> Layout:
+def _open_instance(layout: Layout, other: Layout) -> Layout:
     """Take a known object apart into its attributes if it joins an object that another path created."""
     region = current_region()
     if not isinstance(layout, Static) or not isinstance(other, Instance) or type(layout.value) is not other.kind:
@@ -235,7 +235,7 @@ def _opened_instance(layout: Layout, other: Layout) -> Layout:
     return instance_layout(layout.value, region)
 
 
-def _in_graph(first: Layout, second: Layout) -> tuple[Layout, Layout]:
+def _open_graph_objects(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     """Replace two known objects of one class that are in the graph by their graph objects."""
     region = current_region()
     if region is None or not isinstance(first, Static) or not isinstance(second, Static):
@@ -253,7 +253,7 @@ def _same_instance(a: Instance, b: Instance) -> bool:
     return a.kind is b.kind and set(a.keys) == set(b.keys)
 
 
-def joined_objects(first: Layout, second: Layout) -> Layout:
+def join_objects(first: Layout, second: Layout) -> Layout:
     """Return the layout that holds both as a graph object."""
     if is_object_layout(first) and is_object_layout(second):
         assert isinstance(first, Leaf) and isinstance(second, Leaf)
@@ -275,7 +275,7 @@ def number_kind(layout: Layout) -> Any:
 
 def is_number_of_class(layout: Layout) -> bool:
     """Return whether a layout is a known number of a subclass of Python's classes of numbers."""
-    return isinstance(layout, Static) and is_of_subclass(layout.value)
+    return isinstance(layout, Static) and is_number_subclass(layout.value)
 
 
 def _is_bool_or_number(first: Layout, second: Layout) -> bool:
@@ -313,17 +313,17 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
     if a == b:
         return True
     if is_array_layout(a) or is_array_layout(b):
-        return is_array_layout(a) and is_array_layout(b) and _go_together(a, b)
+        return is_array_layout(a) and is_array_layout(b) and _have_common_type(a, b)
     if is_container(a) or is_container(b):
         return False
     if _is_grown(a) or _is_grown(b):
         return _is_list(a) and _is_list(b)
     a, b = open_layout(a), open_layout(b)
     if isinstance(a, Leaf) and isinstance(b, Leaf):
-        return a.wrap == b.wrap or _joined_wrap(a, b) is not None
+        return a.wrap == b.wrap or _common_wrap(a, b) is not None
     if isinstance(a, Instance) and isinstance(b, Instance):
         return _same_instance(a, b)
-    return isinstance(a, Parts) and isinstance(b, Parts) and _joined_kind(a, b) is not None
+    return isinstance(a, Parts) and isinstance(b, Parts) and _common_kind(a, b) is not None
 
 
 def _leaf(layout: Layout) -> Leaf:
@@ -336,7 +336,7 @@ def _leaf(layout: Layout) -> Leaf:
     return Leaf(value_type(value))
 
 
-def _joined_wrap(a: Layout, b: Layout) -> Any:
+def _common_wrap(a: Layout, b: Layout) -> Any:
     """Return the common wrap of two graph values that are not tensors; None if their kinds differ."""
     if not isinstance(a, Leaf) or not isinstance(b, Leaf) or a.wrap is None or b.wrap is None:
         return None
@@ -346,7 +346,7 @@ def _joined_wrap(a: Layout, b: Layout) -> Any:
     return join_wraps(b.wrap) if join_wraps is not None else None
 
 
-def _joined_kind(a: Parts, b: Parts) -> Any:
+def _common_kind(a: Parts, b: Parts) -> Any:
     """Return the class of both structures, or the common spec of two composite tensors; None where they differ."""
     if a.keys != b.keys or len(a.parts) != len(b.parts):
         return None

@@ -1,6 +1,6 @@
 """Values of several kinds that a trace leaves in lists, dicts, attributes and globals from before it, under `function`.
 
-The code outside of a trace cannot ask the graph which of the values it is.
+Code outside of a trace cannot select one of the values, since only the graph has the tag.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def note_left(region: Region, spot: Location, value: object) -> None:
+def note_outside_write(region: Region, spot: Location, value: object) -> None:
     """Note a write of the outermost region to a location from before the trace, if it may leave such a value."""
     if region.parent is None and spot.home is None and not region.contract.keeps_identity and _choices(value):
         region.trace.left_outside.setdefault(spot.key, (spot, spot.read(), current_place()))
 
 
-def settle_left(trace: Trace) -> None:
+def settle_outside_writes(trace: Trace) -> None:
     """Leave a tensor of the trace where one of the values is one; raise StagingError for values that are none.
 
     A later use of such a tensor is refused with its name.
@@ -57,4 +57,4 @@ def _tensor_of(variant: Variant) -> Any:
     return next((value for value in variant.values if isinstance(value, SymbolicTensor)), None)
 
 
-__all__ = ["note_left", "settle_left"]
+__all__ = ["note_outside_write", "settle_outside_writes"]

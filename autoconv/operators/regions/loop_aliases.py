@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
 from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container, layout_of
-from autoconv.operators.regions.layout_join import join_layouts, settled_lists
+from autoconv.operators.regions.layout_join import join_layouts, settle_lists
 from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of
@@ -28,7 +28,7 @@ from autoconv.runtime.support.structure import is_structure, mutable_parts, stru
 _DEPTH = 6  # references from a variable to the container
 
 
-def joined_state(
+def join_state(
     parent: Region,
     region: Region,
     layouts: Sequence[Layout],
@@ -41,25 +41,25 @@ def joined_state(
 
     `attributes` are those among the variables, as pairs of an object's identity and a name.
     """
-    shared = {id(part) for values in (initial, after) for part in _several_times(values, region)}
+    shared = {id(part) for values in (initial, after) for part in _repeated_containers(values, region)}
     joined = []
     for layout, before, value, name in zip(layouts, initial, after, names, strict=True):
         later = NEVER if value is NEVER else layout_of(value, region)
-        wider = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
-        parts = [part for part in _containers(value, wider, region) if parent.is_inside(part._home)]
-        copies = [*_containers(before, wider), *parts]
-        aliased = any(id(part) in shared or _is_held(part, names, attributes) for part in copies)
-        joined.append(_identity_layout(layout, later, (before, value), name, region) if aliased else wider)
+        joined_layout = _settled_layout(join_layouts(layout, later, name, region.contract), name, region)
+        parts = [part for part in _containers(value, joined_layout, region) if parent.is_inside(part._home)]
+        copies = [*_containers(before, joined_layout), *parts]
+        aliased = any(id(part) in shared or _has_other_reference(part, names, attributes) for part in copies)
+        joined.append(_identity_layout(layout, later, (before, value), name, region) if aliased else joined_layout)
     return joined
 
 
-def _parts_in(region: Region) -> Callable[[object], Iterator[Any]]:
-    """Return what finds the containers in a value; under `compile`, those in variants are objects of the graph."""
+def _container_finder(region: Region) -> Callable[[object], Iterator[Any]]:
+    """Return the function that yields the containers in a value; under `compile`, variants hold graph objects."""
     return mutable_parts if region.contract.keeps_identity else containers_in
 
 
 def _settled_layout(layout: Layout, name: str, region: Region) -> Layout:
-    return layout if region.contract.objects_in_graph else settled_lists(layout, name, region.contract)
+    return layout if region.contract.objects_in_graph else settle_lists(layout, name, region.contract)
 
 
 def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name: str, region: Region) -> Layout:
@@ -82,9 +82,9 @@ def _identity_layout(layout: Layout, later: Layout, values: Sequence[Any], name:
     return Arms((*containers, *others))
 
 
-def _several_times(values: Sequence[Any], region: Region) -> Iterator[Any]:
+def _repeated_containers(values: Sequence[Any], region: Region) -> Iterator[Any]:
     """Yield the containers that occur in more than one of the values."""
-    parts_of = _parts_in(region)
+    parts_of = _container_finder(region)
     parts_by_value = [{id(part): part for part in parts_of(value) if type(part) in PLAIN} for value in values]
     counts = Counter(key for parts in parts_by_value for key in parts)
     for parts in parts_by_value:
@@ -100,7 +100,7 @@ def _containers(value: object, layout: Layout, region: Region | None = None) -> 
     yield from (part for part in copied_objects(value, layout, region) if type(part) in PLAIN)
 
 
-def _is_held(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:
+def _has_other_reference(container: object, names: Collection[str], attributes: Collection[tuple[Any, ...]]) -> bool:
     """Return whether a variable of a traced function, other than the loop's own, refers to the container."""
     seen: set[int] = set()
 
@@ -122,13 +122,13 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
     while frame is not None and not is_start_of_trace(frame.f_code):
         if not is_own_file(frame.f_code.co_filename):
             for name, value in frame.f_locals.items():
-                if not (is_of_loop and name in names) and not _is_part(value):
+                if not (is_of_loop and name in names) and not _is_region_function(value):
                     yield value
             is_of_loop = is_of_loop and is_region(frame.f_code)
         frame = frame.f_back
 
 
-def _is_part(value: object) -> bool:
+def _is_region_function(value: object) -> bool:
     """Return whether the value is a region function of converted code, whose captures are variables of its frame."""
     return isinstance(value, FunctionType) and is_region(value.__code__)
 
@@ -156,4 +156,4 @@ def _values_in_cell(cell: Any) -> Iterator[Any]:
         return
 
 
-__all__ = ["joined_state"]
+__all__ = ["join_state"]

@@ -25,9 +25,9 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     as_value,
-    holds_made_here,
+    holds_created_here,
     is_container,
-    is_made_here,
+    is_created_here,
     layout_of,
     open_layout,
     take_apart,
@@ -59,7 +59,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 def emit(value: object, layout: Layout, region: Region) -> list[Value]:
     """Return the graph values that represent `value` in `layout`; record the conversions in `region`."""
     if isinstance(value, Never):
-        return [absent(leaf, region) for leaf in layout.types()]
+        return [record_absent(leaf, region) for leaf in layout.types()]
     if isinstance(layout, (Static, Never)):
         return []
     if isinstance(layout, Leaf):
@@ -87,13 +87,13 @@ def emit(value: object, layout: Layout, region: Region) -> list[Value]:
 
 def _emit_list(value: Any, layout: Grown, region: Region) -> list[Value]:
     if type(value) is Variant:  # lists of several lengths
-        value = _in_each_arm(value, [True] * len(value.values), layout)
+        value = _select_in_arms(value, [True] * len(value.values), layout)
     items = value if type(value) is Items else items_of(value)
     if items is not None:
-        return [region.lift(v) for v in items.widened(layout.element).values]
+        return [region.lift(v) for v in items.widen(layout.element).values]
     lists = empty_lists(layout, region)
     for item in value:
-        lists = with_item(lists, item, layout, region)
+        lists = append_item(lists, item, layout, region)
     return lists
 
 
@@ -110,7 +110,7 @@ def empty_lists(layout: Grown, region: Region) -> list[Value]:
     return lists or [weak_constant(region, 0).value_in_graph]
 
 
-def with_item(lists: Sequence[Any], item: object, layout: Grown, region: Region) -> list[Value]:
+def append_item(lists: Sequence[Any], item: object, layout: Grown, region: Region) -> list[Value]:
     """Return the graph values of a list with one item appended."""
     values = emit(item, layout.element, region)
     if not values:
@@ -161,7 +161,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
             tag = renumber_arms(tag, positions)
         values = dict(zip(positions, value.values, strict=True))
         if len(values) != len(positions):
-            values = {p: _one_of(value, positions, p, layout.arms[p]) for p in values}
+            values = {p: _select_mapped(value, positions, p, layout.arms[p]) for p in values}
         tag_value = region.lift(tag.value_in_graph)
     else:
         known = _known_arm(value, layout) or layout_of(value, region)
@@ -175,7 +175,7 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         if index in values:
             result += emit(values[index], arm, region)
         else:
-            result += [absent(leaf, region) for leaf in arm.types()]
+            result += [record_absent(leaf, region) for leaf in arm.types()]
     return result
 
 
@@ -188,7 +188,7 @@ def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
 STAGE_ARMS = Hook("autoconv.operators.control.staging")  # records arms of a condition, whose values cross regions here
 
 
-def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
+def _select_mapped(variant: Variant, positions: Sequence[int], wanted: int, layout: Layout) -> Any:
     """Return the variant's value if its tag selects an arm that is mapped to position `wanted`; else any value.
 
     All arms that are mapped to that position have the same layout.
@@ -196,17 +196,17 @@ def _one_of(variant: Variant, positions: Sequence[int], wanted: int, layout: Lay
     values = [value for value, position in zip(variant.values, positions, strict=True) if position == wanted]
     if len(values) == 1:
         return values[0]
-    for value in filter(is_made_here, values):
+    for value in filter(is_created_here, values):
         require_identity(value)
-    if any(map(holds_made_here, values)):
+    if any(map(holds_created_here, values)):
         raise StagingError(
             "a value has one of several types on one path, and a single type on another", current_place()
         )
 
-    return _in_each_arm(variant, [position == wanted for position in positions], layout)
+    return _select_in_arms(variant, [position == wanted for position in positions], layout)
 
 
-def _in_each_arm(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
+def _select_in_arms(variant: Variant, is_wanted: Sequence[bool], layout: Layout) -> Any:
     """Return the variant's value in `layout` if its tag selects a wanted arm; else any value."""
 
     def arm(value: object, wanted: bool) -> Any:
@@ -225,7 +225,7 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the arm that holds this very container or object, if there is one."""
-    itself = type(value) in PLAIN or is_made_here(value)
+    itself = type(value) in PLAIN or is_created_here(value)
     return Static(value) if itself and Static(value) in layout.arms else None
 
 
@@ -258,7 +258,7 @@ def rebuild(layout: Layout, values: Iterator[Any]) -> Any:
     return _REBUILD[type(layout)](layout, values)
 
 
-def _rebuilt_static(layout: Static, values: Iterator[Any]) -> Any:
+def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
     region = current_region()
     if region is None:
         return untraced_copy(layout.value)
@@ -267,14 +267,14 @@ def _rebuilt_static(layout: Static, values: Iterator[Any]) -> Any:
     return layout.value
 
 
-def _rebuilt_leaf(layout: Leaf, values: Iterator[Any]) -> Any:
+def _rebuild_leaf(layout: Leaf, values: Iterator[Any]) -> Any:
     value = next(values)
     if layout.wrap is not None:
         return layout.wrap(value)
     return SymbolicTensor(value) if isinstance(value, Value) else value
 
 
-def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
+def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
     parts = [rebuild(part, values) for part in layout.parts]
     region = current_region()
     if layout.kind is dict and region is None and layout.keys is not None:
@@ -290,7 +290,7 @@ def _rebuilt_parts(layout: Parts, values: Iterator[Any]) -> Any:
     return trace_container(result)
 
 
-def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:
+def _rebuild_variant(layout: Arms, values: Iterator[Any]) -> Any:
     tag = next(values)
     values_of_arms = [rebuild(arm, values) for arm in layout.arms]
     if isinstance(tag, Value):
@@ -298,7 +298,7 @@ def _rebuilt_variant(layout: Arms, values: Iterator[Any]) -> Any:
     return values_of_arms[int(tag)]
 
 
-def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
+def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:
     parts = [rebuild(part, values) for part in layout.parts]
     region = current_region()
     if layout.keys == (HEAP,) and region is None:
@@ -316,7 +316,7 @@ def _rebuilt_instance(layout: Instance, values: Iterator[Any]) -> Any:
     return result
 
 
-def _rebuilt_list(layout: Grown, values: Iterator[Any]) -> Any:
+def _rebuild_list(layout: Grown, values: Iterator[Any]) -> Any:
     lists = [next(values) for _ in layout.types()]
     if current_region() is not None:
         result = TracedList()
@@ -329,16 +329,16 @@ def _rebuilt_list(layout: Grown, values: Iterator[Any]) -> Any:
 
 
 _REBUILD: dict[type[Layout], Callable[[Any, Iterator[Any]], Any]] = {
-    Static: _rebuilt_static,
+    Static: _rebuild_static,
     Never: lambda layout, values: None,
-    Leaf: _rebuilt_leaf,
-    Parts: _rebuilt_parts,
-    Instance: _rebuilt_instance,
-    Grown: _rebuilt_list,
-    Arms: _rebuilt_variant,
+    Leaf: _rebuild_leaf,
+    Parts: _rebuild_parts,
+    Instance: _rebuild_instance,
+    Grown: _rebuild_list,
+    Arms: _rebuild_variant,
 }
 
 
-def absent(type_: Type, region: Region) -> Value:
+def record_absent(type_: Type, region: Region) -> Value:
     """Record a placeholder for a value that is never read."""
     return region.record("absent", [], {"type": type_}).results[0]

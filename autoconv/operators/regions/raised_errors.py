@@ -38,14 +38,14 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 _ABOUT_THE_PROGRAM = (StagingError, ConversionError, InaccessibleTensorError, OperatorNotAllowedInGraphError)
 
 # Errors that the operators raise on behalf of the user's code; others of this package are about the program.
-_RUN_TIME = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
+_RUN_TIME_ERRORS = (LookupError, UnboundLocalError, ArithmeticError, StopIteration, AssertionFailedError)
 
 
 def cannot_be_caught(error: BaseException) -> bool:
     """Return whether no except clause of the program may catch the error, because it is an error of tracing."""
-    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised(error) or _is_too_deep(error):
+    if isinstance(error, _ABOUT_THE_PROGRAM) or not is_raised_by_program(error) or _is_too_deep(error):
         return True
-    return getattr(error, "_autoconv_about_program", False) or _names_a_stand_in(error)
+    return getattr(error, "_autoconv_about_program", False) or _mentions_placeholder(error)
 
 
 def _is_too_deep(error: BaseException) -> bool:
@@ -54,21 +54,21 @@ def _is_too_deep(error: BaseException) -> bool:
     return type(error) is RecursionError and (region is None or region.contract.runs_plain)
 
 
-_STAND_INS = re.compile(
+_PLACEHOLDER_NAMES = re.compile(
     r"\b(SymbolicTensor|SymbolicObject|Variant|(Array|Instance|Number|Object)Method|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
     # raised by Python without the name of the class, or with the name of another one
     r"|vars\(\) argument must have __dict__ attribute|super\(type, obj\): obj (must be|\(instance of)"
 )
 
 
-def _names_a_stand_in(error: BaseException) -> bool:
+def _mentions_placeholder(error: BaseException) -> bool:
     """Return whether the message names one of our placeholder classes in place of a class of the program."""
     if type(error) not in (TypeError, AttributeError, ValueError):
         return False
-    return any(isinstance(part, str) and _STAND_INS.search(part) for part in error.args)
+    return any(isinstance(part, str) and _PLACEHOLDER_NAMES.search(part) for part in error.args)
 
 
-def is_raised(error: BaseException) -> bool:
+def is_raised_by_program(error: BaseException) -> bool:
     """Return whether the program raises the error.
 
     False for interrupts, for the end of a generator, and for MemoryError: tracing may run out of memory where the
@@ -99,7 +99,7 @@ def is_about_program(error: BaseException) -> bool:
         return False
     if getattr(error, "_autoconv_run_time", False) or isinstance(error, SystemExit):
         return False
-    return is_our_error(error) and not isinstance(error, _RUN_TIME)
+    return is_our_error(error) and not isinstance(error, _RUN_TIME_ERRORS)
 
 
 def passes_handlers(error: BaseException | None) -> bool:
@@ -123,7 +123,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     arguments = error.args
     if region.contract.objects_in_graph:
         with recording(region):
-            error.args = tuple(box(x) if _is_made_of_symbols(x) else x for x in arguments)
+            error.args = tuple(box(x) if _is_built_from_symbols(x) else x for x in arguments)
             hidden = any(map(holds_created_objects, vars(error).values()))
     elif any(is_structure(argument) and has_leaves(argument, region) for argument in arguments):
         raise StagingError(
@@ -136,7 +136,7 @@ def record_raise(region: Region, error: BaseException) -> None:
     hidden |= any(isinstance(value, (SymbolicTensor, Variant)) for value in vars(error).values())
     _refuse_values_out_of_reach(error, hidden, template is not None, span)
     error.__traceback__ = None
-    if _records_link(region, error, data, span):
+    if _record_link(region, error, data, span):
         return
     inputs = [region.lift(t.value_in_graph) for t in data]
     exception = error if template is None else type(error)
@@ -172,12 +172,12 @@ def refuse_values_in_parts(error: object, place: Place | None) -> None:
         ) from None
 
 
-def _records_link(region: Region, error: BaseException, data: Sequence[Any], span: Span | None) -> bool:
+def _record_link(region: Region, error: BaseException, data: Sequence[Any], span: Span | None) -> bool:
     """Record the exception with its cause or context, where that holds values of the graph; return whether it does.
 
     Where it cannot be kept, the chain is dropped: `function` keeps the message alone.
     """
-    for how, link in (("cause", error.__cause__), ("context", error.__context__)):
+    for link_kind, link in (("cause", error.__cause__), ("context", error.__context__)):
         if type(link) is not StagedException and not _has_numbers_of_graph(link):
             continue
         is_kept = region.contract.python_exceptions or type(link) is StagedException
@@ -185,13 +185,13 @@ def _records_link(region: Region, error: BaseException, data: Sequence[Any], spa
             error.__cause__ = error.__context__ = None
             error.__suppress_context__ = False
         else:
-            _record_linked(region, error, how, link, span)
+            _record_linked(region, error, link_kind, link, span)
             return True
     return False
 
 
-def _is_made_of_symbols(value: object) -> bool:
-    """Return whether an exception's argument is no symbolic value itself but built from some, or by the program."""
+def _is_built_from_symbols(value: object) -> bool:
+    """Return whether an argument of an exception contains symbolic values, or is an object of the program."""
     if holds_created_objects(value) or is_rebuilt(value) or varies_by_call(value):
         return True
     if any(type(part) in PLAIN for part in mutable_parts(value)):
@@ -208,10 +208,10 @@ def _has_numbers_of_graph(error: BaseException | None) -> bool:
     return False
 
 
-def _record_linked(region: Region, error: BaseException, how: str, link: Any, span: Any) -> None:
+def _record_linked(region: Region, error: BaseException, link_kind: str, link: Any, span: Any) -> None:
     """Raise an exception whose cause or context is known only at run time."""
     template, data = template_of(error)
-    cause = error.__cause__ if how == "context" else None
+    cause = error.__cause__ if link_kind == "context" else None
     suppresses = error.__suppress_context__
     error.__cause__ = error.__context__ = None
     error.__suppress_context__ = suppresses  # which the assignment of a cause sets
@@ -221,7 +221,7 @@ def _record_linked(region: Region, error: BaseException, how: str, link: Any, sp
         if cause is not None:
             record_object("object_set_attribute", [result, cause], name="__cause__")
         inputs = [region.lift(x.value_in_graph) for x in (result, box(link))]
-        region.record("object_raise", inputs, {"linked": how}, span=span)
+        region.record("object_raise", inputs, {"linked": link_kind}, span=span)
 
 
 def _argument(entry: Any, data: Sequence[Any]) -> Any:

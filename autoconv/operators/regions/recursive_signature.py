@@ -21,7 +21,7 @@ from autoconv.operators.regions.layout import (
     is_number_layout,
     layout_of,
 )
-from autoconv.operators.regions.layout_join import join_layouts, joined_objects
+from autoconv.operators.regions.layout_join import join_layouts, join_objects
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.symbolic_objects import as_object
@@ -34,7 +34,7 @@ def join_arguments(old: Layout, new: Layout, name: str, contract: Contract) -> L
     """Join two argument layouts like `join_layouts`; under `compile`, strings that differ become a graph object."""
     joined = join_layouts(old, new, name, contract)
     has_text = isinstance(joined, Arms) and any(isinstance(a, Static) and isinstance(a.value, str) for a in joined.arms)
-    return joined_objects(old, new) if has_text and contract.objects_in_graph else joined
+    return join_objects(old, new) if has_text and contract.objects_in_graph else joined
 
 
 def is_plain(layout: Layout) -> bool:

@@ -14,7 +14,7 @@ from autoconv.errors import (
 )
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.layout import NEVER, Static, Variant, has_leaves
-from autoconv.operators.regions.left_outside import note_left
+from autoconv.operators.regions.left_outside import note_outside_write
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.optional_attributes import expect_missing, may_be_missing
@@ -41,10 +41,10 @@ class Recorded:
     spots: dict[tuple[Any, ...], Location] = field(default_factory=dict)
     diverges: bool = False
     suspended: bool = False
-    wrote: bool = False  # for the test of a loop: whether it changes any state
+    changes_state: bool = False  # for the test of a loop: whether it changes any state
 
     @contextmanager
-    def as_left(self) -> Iterator[None]:
+    def restored_end_state(self) -> Iterator[None]:
         """Inside the block, restore the state of Python objects as of the end of the arm."""
         before = {key: spot.read() for key, spot in self.spots.items()}
         for key, spot in self.spots.items():
@@ -95,17 +95,17 @@ def record_body(parent: Region, name: str, body: Callable[[Region], Sequence[Any
             results, diverges = [NEVER] * count, True
         spots = dict(region.journal.spots)
         changed = {id(spot.owner) for spot in spots.values()}
-        left = [_as_it_is_now(value, changed) for value in results]
+        end_values = [_copy_if_changed(value, changed) for value in results]
         written = region.journal.roll_back()
         results = [
             now if now is not value and has_leaves(value, parent) else value
-            for value, now in zip(results, left, strict=True)
+            for value, now in zip(results, end_values, strict=True)
         ]
     region.journal = None
     return Recorded(region, results, written, spots, diverges, suspends)
 
 
-def _as_it_is_now(value: object, changed: set[int]) -> Any:
+def _copy_if_changed(value: object, changed: set[int]) -> Any:
     """Copy an untracked list or dict that the body wrote to, before the rollback.
 
     A structure of tensors is state by its contents, not by its identity.
@@ -170,9 +170,9 @@ def write_spot(spot: Location, value: Any) -> None:
             else "all keys from the start, with None where there is no value yet",
         )
     if region is not None:
-        note_left(region, spot, value)
+        note_outside_write(region, spot, value)
     if may_be_missing(value) and spot.kind:
-        value = _maybe_missing(spot, value)
+        value = _as_location_value(spot, value)
     spot.write(value)
 
 
@@ -186,7 +186,7 @@ def refuse_missing(spot: Location, value: object) -> None:
         )  # fmt: skip
 
 
-def _maybe_missing(spot: Location, value: Variant) -> Variant:
+def _as_location_value(spot: Location, value: Variant) -> Variant:
     """Convert a possibly missing value to the form that reads of its location expect."""
     region = current_region()
     if spot.kind == "attribute" and region is not None:

@@ -27,20 +27,20 @@ def shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region
     firsts: dict[tuple[int, ...], int] = {}
     for position, column in enumerate(columns):
         values = [(value, region) for value, region in zip(column, regions, strict=True) if value is not NEVER]
-        if values and all(_is_made(value, region) for value, region in values):
+        if values and all(_is_created(value, region) for value, region in values):
             key = tuple(map(id, column))
             if firsts.setdefault(key, position) != position:
                 result[position] = firsts[key]
     return result
 
 
-def frozen_where_shared(
+def freeze_shared(
     layouts: Sequence[Layout], columns: Sequence[Sequence[Any]], regions: Sequence[Region]
 ) -> list[Layout]:
     """Return the layouts of the columns, frozen for those with an object that another column holds on some path."""
     shared: set[int] = set()
     for number, region in enumerate(regions):
-        counts = Counter(id(object_) for column in columns for object_ in _objects_made_here(column[number], region))
+        counts = Counter(id(object_) for column in columns for object_ in _created_objects(column[number], region))
         shared |= {key for key, count in counts.items() if count > 1}
     if not shared:
         return list(layouts)
@@ -48,11 +48,11 @@ def frozen_where_shared(
         any(
             id(object_) in shared
             for value, region in zip(column, regions, strict=True)
-            for object_ in _objects_made_here(value, region)
+            for object_ in _created_objects(value, region)
         )
         for column in columns
     ]
-    return [_frozen(layout) if holds_new else layout for layout, holds_new in zip(layouts, holds, strict=True)]
+    return [_freeze(layout) if holds_new else layout for layout, holds_new in zip(layouts, holds, strict=True)]
 
 
 def class_name(kind: type) -> str:
@@ -100,7 +100,7 @@ def check_identity(a: object, b: object) -> None:
 def keep_identities(values: Iterable[Any]) -> None:
     """Restart the trace if its results hold an object twice, since each occurrence is rebuilt separately.
 
-    Also if they hold an object that a path has copied beside another of its class, which may be the same one.
+    It also restarts if they hold an object that a path has copied, beside another of its class that may be the same.
     """
     region = current_region()
     assert region is not None
@@ -131,25 +131,25 @@ def _owned_objects(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
             yield from _owned_objects(parts, seen)
 
 
-def _is_made(value: object, region: Region) -> bool:
+def _is_created(value: object, region: Region) -> bool:
     home = home_of(value, region)
     return home is not None and home.is_inside(region) and has_attributes(value)
 
 
-def _objects_made_here(value: object, region: Region, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+def _created_objects(value: object, region: Region, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Yield the objects in a value that the region created, once for each path to them."""
     if value is NEVER:
         return
-    if _is_made(value, region):
+    if _is_created(value, region):
         yield value
-        if not any(value is outer for outer in around):
+        if not any(value is outer for outer in ancestors):
             for part in attributes_of(value).values():
-                yield from _objects_made_here(part, region, (*around, value))
+                yield from _created_objects(part, region, (*ancestors, value))
     elif is_structure(value):
         for part in structure_parts(value):
-            yield from _objects_made_here(part, region, around)
+            yield from _created_objects(part, region, ancestors)
 
 
-def _frozen(layout: Layout) -> Layout:
-    layout = layout.with_children(_frozen)
+def _freeze(layout: Layout) -> Layout:
+    layout = layout.with_children(_freeze)
     return replace(layout, shared=True) if isinstance(layout, Instance) else layout

@@ -78,7 +78,7 @@ class SharedLists:
         outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
         for place, earlier in self.earlier.items():
             if place not in self.constant:
-                held = [_at(one, values, layouts, region) for one in (place, *earlier)]
+                held = [_value_at(one, values, layouts, region) for one in (place, *earlier)]
                 outputs += emit(_alias_index(held, region), _INDEX, region)
         return outputs
 
@@ -86,13 +86,14 @@ class SharedLists:
         """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
         leaves = iter(outputs)
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
-        own = {place: _at(place, rebuilt, layouts) for place in _mentioned_places(self.earlier)}
+        values_by_place = {place: _value_at(place, rebuilt, layouts) for place in _mentioned_places(self.earlier)}
         indices = {place: SymbolicTensor(next(leaves)) for place in self.earlier if place not in self.constant}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
-                value = _one_of(indices[place], [own[place], *(own[other] for other in earlier)])
+                candidates = [values_by_place[other] for other in (place, *earlier)]
+                value = _select_candidate(indices[place], candidates)
             else:
-                value = own[earlier[self.constant[place] - 1]]
+                value = values_by_place[earlier[self.constant[place] - 1]]
             rebuilt[place.column] = _replace_part(rebuilt[place.column], place.path, value)
         for column in self.frozen:
             _freeze_copies(region, rebuilt[column], layouts[column])
@@ -109,22 +110,23 @@ def shared_lists(
     shared = _shared_ids(columns, regions)
     if not shared:
         return result
-    held: dict[Place, list[dict[int, Any]]] = {}
+    containers_by_place: dict[Place, list[dict[int, Any]]] = {}
     for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
         for place, values in _places(layout, column, Place(number), regions):
             containers = [{id(part): part for part in _alternatives(value) if id(part) in shared} for value in values]
             if any(containers):
-                held[place] = containers
-    for place, containers in held.items():
+                containers_by_place[place] = containers
+    for place, containers in containers_by_place.items():
         earlier = tuple(
-            other for other in held if _order(other) < _order(place)
-            and any(one.keys() & two.keys() for one, two in zip(containers, held[other], strict=True))
+            other for other in containers_by_place if _order(other) < _order(place)
+            and any(one.keys() & two.keys() for one, two in zip(containers, containers_by_place[other], strict=True))
         )  # fmt: skip
         if earlier:
             result.earlier[place] = earlier
     result.constant = _constant_positions(result.earlier, columns, layouts, regions)
     for number, column in enumerate(columns):
-        in_places = {key for place in held if place.column == number for keys in held[place] for key in keys}
+        placed = [keys for place, keys in containers_by_place.items() if place.column == number]
+        in_places = {key for containers in placed for keys in containers for key in keys}
         in_column = {id(part) for part in _references(column)} & shared
         if not in_column <= in_places:
             result.frozen.add(number)
@@ -148,14 +150,14 @@ def _constant_positions(
     """Return the alias index of places that hold the same new container as an earlier place on all paths."""
     result = {}
     for place, others in earlier.items():
-        found = set()
+        positions = set()
         for number, region in enumerate(regions):
             if columns[place.column][number] is not NEVER:
                 values = [column[number] for column in columns]
-                value, *known = (_at(one, values, layouts, region) for one in (place, *others))
+                value, *known = (_value_at(one, values, layouts, region) for one in (place, *others))
                 known = [] if type(value) is Variant or not _is_new(value, region) else known
-                found.add(next((position for position, other in enumerate(known, 1) if other is value), 0))
-        if len(found) == 1 and (position := found.pop()):
+                positions.add(next((position for position, other in enumerate(known, 1) if other is value), 0))
+        if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
     return result
 
@@ -261,7 +263,7 @@ def _arm_of(value: Any, layout: Arms, region: Region) -> int:
         return -1
 
 
-def _at(place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region | None = None) -> Any:
+def _value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region | None = None) -> Any:
     """Return the value at a place of the results of a region, or of rebuilt ones; NEVER where there is none."""
     value, layout = values[place.column], layouts[place.column]
     for number in place.path:
@@ -319,7 +321,7 @@ def _is_same(one: Any, other: Any, region: Region) -> Any:
     return result
 
 
-def _one_of(index: Any, candidates: Sequence[Any]) -> Variant:
+def _select_candidate(index: Any, candidates: Sequence[Any]) -> Variant:
     """Return the candidate that the index selects, as a variant of the values of all candidates."""
     values: list[Any] = []
     layouts: list[Layout] = []

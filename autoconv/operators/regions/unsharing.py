@@ -15,7 +15,7 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     instance_layout,
-    is_made_here,
+    is_created_here,
     is_object_layout,
     layout_of,
     open_layout,
@@ -40,9 +40,9 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
             if Static(part) not in arms:
                 yield from copied_objects(part, open_layout(part_layout, region), region)
         return
-    if isinstance(layout, Arms) and (type(value) in PLAIN or is_made_here(value)) and Static(value) in layout.arms:
+    if isinstance(layout, Arms) and (type(value) in PLAIN or is_created_here(value)) and Static(value) in layout.arms:
         return
-    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or is_made_here(value):
+    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
         for part, inner in zip(structure_parts(value), layout.parts, strict=True):
@@ -55,19 +55,19 @@ def changed_copies(arm: Recorded, value: object, layout: Layout) -> set[int]:
     return {id(part) for part in copied_objects(value, layout, arm.region)} & owners
 
 
-def layout_as_left(arm: Recorded, value: object, apart: Collection[int]) -> Layout:
-    """Return the layout of an arm's result; objects with ids in `apart` are taken apart as the arm leaves them."""
+def layout_at_end(arm: Recorded, value: object, changed_ids: Collection[int]) -> Layout:
+    """Return the layout of an arm's result; objects with ids in `changed_ids` are taken apart in their end state."""
 
-    def of(part: object) -> Layout:
-        if is_made_here(part) and id(part) in apart:
+    def layout_of_part(part: object) -> Layout:
+        if is_created_here(part) and id(part) in changed_ids:
             return instance_layout(part, arm.region)
-        if is_structure(part) and (isinstance(part, tuple) or id(part) in apart):
+        if is_structure(part) and (isinstance(part, tuple) or id(part) in changed_ids):
             keys, parts = take_apart(part)
-            return Parts(structure_form(part), keys, tuple(map(of, parts)))
+            return Parts(structure_form(part), keys, tuple(map(layout_of_part, parts)))
         return layout_of(part, arm.region)
 
-    with arm.as_left():
-        return of(value)
+    with arm.restored_end_state():
+        return layout_of_part(value)
 
 
-__all__ = ["changed_copies", "copied_objects", "layout_as_left"]
+__all__ = ["changed_copies", "copied_objects", "layout_at_end"]

@@ -46,7 +46,7 @@ def _reaches(
     pending, seen = [start], {start.__code__}
     while pending:
         function = pending.pop()
-        for value in _values(function, _names(function.__code__), classes):
+        for value in _named_values(function, _names(function.__code__), classes):
             other = _unwrap(value)
             if other is None:
                 continue
@@ -61,7 +61,7 @@ def _reaches(
     return False
 
 
-def _values(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
+def _named_values(function: types.FunctionType, names: frozenset[str], classes: set[type]) -> Iterator[Any]:
     globals = function.__globals__
     for name in globals.keys() & names:
         value = globals[name]

@@ -44,14 +44,14 @@ class ConvertedModule:
             return
         table = decode_lines(lines)
         names = frozenset(generated.split())
-        moved: dict[types.CodeType, types.CodeType] = {}
+        relocated_codes: dict[types.CodeType, types.CodeType] = {}
         for function in _functions(vars(module), converted):
             code = function.__code__
-            if code not in moved:
-                moved[code] = relocate(code, table, str(original), names)
-                register_code(moved[code])
-                remember(moved[code], code, functools.partial(linecache.getline, converted))
-            function.__code__ = moved[code]
+            if code not in relocated_codes:
+                relocated_codes[code] = relocate(code, table, str(original), names)
+                register_code(relocated_codes[code])
+                remember(relocated_codes[code], code, functools.partial(linecache.getline, converted))
+            function.__code__ = relocated_codes[code]
 
 
 def module(name: str) -> ConvertedModule:

@@ -55,7 +55,7 @@ def stream_of(x: Any) -> Stream:
     return result
 
 
-def by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+def dispatch_by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a Python function to use the implementation for the class of one of its arguments, if there is one."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -69,6 +69,6 @@ def by_class(function: Callable[..., Any], otherwise: Callable[..., Any]) -> Cal
 
 
 # Functions that a class may implement in `__autoconv_builtins__`.
-BY_CLASS = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
+CLASS_DISPATCHED = (builtins.enumerate, builtins.zip, builtins.len, builtins.iter, builtins.next)
 
-__all__ = ["BY_CLASS", "Stream", "by_class", "is_stream", "stream_of"]
+__all__ = ["CLASS_DISPATCHED", "Stream", "dispatch_by_class", "is_stream", "stream_of"]

@@ -12,21 +12,21 @@ _NAMES = ("set_trace", "settrace", "setprofile")
 _BREAKPOINT = "breakpoint"
 
 
-def debugger_in(function: Callable[..., Any]) -> str:
+def debugger_name(function: Callable[..., Any]) -> str:
     """Return the name by which a function, or code nested in it, calls a debugger or sets a tracer; "" if none."""
     code = getattr(function, "__code__", None)
     names = getattr(function, "__globals__", {})
-    return _debugger_in(code, names) if isinstance(code, types.CodeType) else ""
+    return _debugger_name(code, names) if isinstance(code, types.CodeType) else ""
 
 
-def _debugger_in(code: types.CodeType, names: dict[str, Any]) -> str:
+def _debugger_name(code: types.CodeType, names: dict[str, Any]) -> str:
     for name in _NAMES:
         if name in code.co_names:
             return name
     if _BREAKPOINT in code.co_names and _reads_breakpoint(code, names):
         return _BREAKPOINT
     for constant in code.co_consts:
-        if isinstance(constant, types.CodeType) and (result := _debugger_in(constant, names)):
+        if isinstance(constant, types.CodeType) and (result := _debugger_name(constant, names)):
             return result
     return ""
 

@@ -14,21 +14,21 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-class _Deferring(threading.local):
+class _DeferredTensors(threading.local):
     """The tensors formatted so far in this thread's raise statement; None outside of one."""
 
     tensors: list[Any] | None = None
 
 
-_STATE = _Deferring()
+_STATE = _DeferredTensors()
 _MARK = re.compile("\x00(\\d+)\x00")
 
 
-def raising(make: Callable[[], BaseException]) -> BaseException:
+def evaluate_exception(make: Callable[[], BaseException]) -> BaseException:
     """Evaluate the exception of a raise statement; tensors formatted into its message are filled in at run time."""
     if current_region() is None:
         return make()
-    with _deferring() as tensors:
+    with _collect_tensors() as tensors:
         error = make()
     if type(error) is SymbolicObject:
         return StagedException(error)
@@ -37,7 +37,7 @@ def raising(make: Callable[[], BaseException]) -> BaseException:
     return error
 
 
-def deferred_format(tensor: SymbolicTensor, spec: str) -> str:
+def format_deferred(tensor: SymbolicTensor, spec: str) -> str:
     """Format a symbolic tensor: as its name, or inside a raise statement as a mark that is filled in later."""
     if _STATE.tensors is None or spec:
         return str(tensor)
@@ -69,7 +69,7 @@ def _is_scalar_of_numpy(argument: SymbolicTensor | SymbolicObject) -> bool:
 
 
 @contextmanager
-def _deferring() -> Iterator[list[Any]]:
+def _collect_tensors() -> Iterator[list[Any]]:
     before, _STATE.tensors = _STATE.tensors, []
     try:
         yield _STATE.tensors
@@ -78,7 +78,7 @@ def _deferring() -> Iterator[list[Any]]:
 
 
 def _format(self: SymbolicTensor, spec: str) -> str:
-    return deferred_format(self, spec)
+    return format_deferred(self, spec)
 
 
 SymbolicTensor.__format__ = _format  # type: ignore[method-assign,assignment]

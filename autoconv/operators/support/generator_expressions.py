@@ -33,23 +33,23 @@ class Source:
         self.element = element
         self.conditions = conditions
         self.is_nested = False  # whether some element is itself a Source
-        self.unpack = _unpacking(into) if into else _one_tuple
+        self.unpack = _unpacking_function(into) if into else _one_tuple
 
 
 class Generated:
     """The result of a call of a generator function.
 
-    In Python it is `function(*args, **kwargs)`. `handing(take, *args, **kwargs)`, if there is such a function, passes
-    the values to `take` until that returns true.
+    In Python it is `function(*args, **kwargs)`. `pass_values(take, *args, **kwargs)`, which may be None, passes the
+    values to `take` until that returns true.
     """
 
-    __slots__ = ("args", "function", "handing", "is_nested", "kwargs", "stand_in")
+    __slots__ = ("args", "function", "is_nested", "kwargs", "pass_values", "stand_in")
 
     def __init__(
         self, function: Callable[..., Any], handing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.function = function
-        self.handing = handing
+        self.pass_values = handing
         self.args = args
         self.kwargs = kwargs
         self.is_nested = True  # after an early exit from a loop over it, it cannot be resumed
@@ -74,7 +74,7 @@ def _one_tuple(item: object) -> tuple[Any]:
 
 
 @functools.cache
-def _unpacking(into: str) -> Callable[[Any], tuple[Any, ...]]:
+def _unpacking_function(into: str) -> Callable[[Any], tuple[Any, ...]]:
     """Python's own unpacking into that target: the values of its names, in order, as a tuple."""
     words = into.translate(str.maketrans("()*", "   ")).split(",")
     names = ", ".join(name.strip() for name in words if name.strip())
@@ -112,8 +112,8 @@ class GeneratorExpression:
         self._check_region()
         if self._iterator is not None:
             return self._iterator
-        if type(self._source) is Generated and self._source.handing is None:
-            return self._native()
+        if type(self._source) is Generated and self._source.pass_values is None:
+            return self._python_iterator()
         self._iterator = _used_generator()
         if type(self._source) is Generated:
             self._source.stand_in = self
@@ -124,17 +124,17 @@ class GeneratorExpression:
         return type(self._source) is Generated
 
     @property
-    def begins(self) -> bool:
+    def is_unstarted(self) -> bool:
         """True if no value has been taken yet."""
         return self._iterator is None
 
-    def begin_again(self) -> None:
+    def reset(self) -> None:
         """Reset it when the values taken are undone."""
         self._iterator = None
 
-    def leave(self, everything: bool) -> None:
-        """Set the state after a loop: exhausted (`everything`), or left early with a known rest to come."""
-        if everything:
+    def leave(self, is_exhausted: bool) -> None:
+        """Set the state after a loop: exhausted (`is_exhausted`), or left early with a known rest to come."""
+        if is_exhausted:
             self._iterator = iter(())
         elif not self._source.is_nested and isinstance(self._source.iterable, Iterator):
             self._iterator = None
@@ -144,14 +144,14 @@ class GeneratorExpression:
 
     def __next__(self) -> Any:
         self._check_region()
-        return next(self._native())
+        return next(self._python_iterator())
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self._native(), name)
+        return getattr(self._python_iterator(), name)
 
-    def _native(self) -> Iterator[Any]:
+    def _python_iterator(self) -> Iterator[Any]:
         if self._iterator is None:
             self._iterator = self._values(self._source)
             if self._home is not None and isinstance(self._iterator, types.GeneratorType):

@@ -29,7 +29,7 @@ class HeldIterator:
         self._iterator = iterator
         self._counted = counted
         self._home = current_region()
-        self._left = False
+        self._is_invalid = False
         # A Python iterator would see a list that has moved into the graph as empty.
         self._owners = [part for part in gc.get_referents(iterator) if type(part) in PLAIN]
 
@@ -58,7 +58,7 @@ class HeldIterator:
         return self._counted is not None
 
     def take(self) -> Any:
-        """Return the recorder of a loop over it, None for a loop in Python; a call of `leave` or `go_on` follows."""
+        """Return the recorder of a loop over it, None for a loop in Python; `leave` or `resume_with` is called next."""
         counted, self._counted = self._counted, None
         if counted is not None:
             self._check()
@@ -68,11 +68,11 @@ class HeldIterator:
     def is_resumable(self) -> bool:
         """True if its position is known at trace time and advancing it happens exactly once."""
         here = self._home is not None and current_region() is self._home.merged_region
-        return here and not self._left and all(map(is_known, self._owners))
+        return here and not self._is_invalid and all(map(is_known, self._owners))
 
     def _check(self) -> None:
-        if self._left or self._home is None or current_region() is not self._home.merged_region:
-            why = "a loop whose end depends on a tensor" if self._left else "code under a condition on a tensor"
+        if self._is_invalid or self._home is None or current_region() is not self._home.merged_region:
+            why = "a loop whose end depends on a tensor" if self._is_invalid else "code under a condition on a tensor"
             raise StagingError(
                 f"{why} iterates over an iterator that was created before it ({type(self._iterator).__name__})",
                 current_place(), "a list of its items",
@@ -94,7 +94,7 @@ class HeldIterator:
         owner = self.reversed_list()
         if owner is not None:
             self._check()
-            self._left = True
+            self._is_invalid = True
         return owner
 
     def reversed_list(self) -> Any:
@@ -107,14 +107,14 @@ class HeldIterator:
 
     def leave(self) -> None:
         """Invalidate it after a loop that a tensor ends: its position is unknown."""
-        self._left = True
+        self._is_invalid = True
 
-    def go_on(self, iterator: Iterator[Any]) -> None:
+    def resume_with(self, iterator: Iterator[Any]) -> None:
         """Set the remaining items after a loop that ended at a position known at trace time."""
         self._iterator = iterator
 
 
-def held(value: Any) -> Any:
+def bind_iterator(value: Any) -> Any:
     """Return the result of a builtin; during a trace, bind an iterator to the current region."""
     kind = type(value)
     is_pythons = kind.__module__ in _MODULES and issubclass(kind, Iterator)
@@ -122,4 +122,4 @@ def held(value: Any) -> Any:
     return HeldIterator(value) if is_held else value
 
 
-__all__ = ["HeldIterator", "held"]
+__all__ = ["HeldIterator", "bind_iterator"]

@@ -19,7 +19,7 @@ def note_class(region: Region, test: Any, holds: bool) -> None:
         region.known_classes.append((origin(node.inputs[0], region), node.attributes["kinds"], holds))
 
 
-def classes_by(possible: Callable[[Value, Region], Sequence[type]]) -> None:
+def install_class_lookup(possible: Callable[[Value, Region], Sequence[type]]) -> None:
     """Install `possible(value, region)`, which returns the user-defined classes that an arm's result may have."""
     global _possible
     _possible = possible
@@ -41,13 +41,13 @@ def note_results(node: Node, arms: Sequence[Region]) -> None:
 
 def origin(value: Value, region: Region) -> Value:
     """Return the value outside all regions that captured it."""
-    around: Region | None = region
-    while around is not None and around.parent is not None:
-        if value.graph is around.graph:
-            outside = (outer for outer, inner in around.captures.items() if inner is value)
-            value = next((outer for outer in outside if outer.graph is around.parent.graph), value)
-        around = around.parent
+    enclosing_region: Region | None = region
+    while enclosing_region is not None and enclosing_region.parent is not None:
+        if value.graph is enclosing_region.graph:
+            outside = (outer for outer, inner in enclosing_region.captures.items() if inner is value)
+            value = next((outer for outer in outside if outer.graph is enclosing_region.parent.graph), value)
+        enclosing_region = enclosing_region.parent
     return value
 
 
-__all__ = ["classes_by", "note_class", "note_results", "origin"]
+__all__ = ["install_class_lookup", "note_class", "note_results", "origin"]

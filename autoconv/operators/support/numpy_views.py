@@ -33,7 +33,7 @@ def _reshape(array: SymbolicArray, shape: ShapeLike, order: str = "C") -> Any:
     return array_member(array, "reshape")(shape) if order == "C" else array_member(array, "reshape")(shape, order=order)
 
 
-def _view_by(function: Callable[..., Any]) -> Callable[..., Any]:
+def _view_function(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda array, *args, **kwargs: view_of(array, lambda x: function(x, *args, **kwargs))
 
 
@@ -64,7 +64,7 @@ def _views_of_one(function: Callable[..., Any], kind: type) -> Callable[..., Any
     return views
 
 
-def _splitting(function: Callable[..., Any]) -> Callable[..., Any]:
+def _view_splitter(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that splits its argument along an axis, whose size may be known only at run time."""
     split = _views_of_one(function, list)
 
@@ -177,10 +177,10 @@ VIEWS_OF_ANY: dict[Any, Callable[..., Any]] = {
     **{f: _view_of_each(f) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
 }  # fmt: skip
 VIEWS: dict[Any, Callable[..., Any]] = {
-    **{f: _view_by(f) for f in _functions_by_name(
+    **{f: _view_function(f) for f in _functions_by_name(
         "transpose", "swapaxes", "moveaxis", "rollaxis", "squeeze", "expand_dims", "flip", "fliplr", "flipud", "rot90",
         "matrix_transpose", "permute_dims", "linalg.matrix_transpose")},
-    **{f: _splitting(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{f: _view_splitter(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _views_of_one(f, tuple) for f in _functions_by_name("unstack")},
     **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
         "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},

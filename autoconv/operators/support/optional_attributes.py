@@ -29,19 +29,19 @@ class MaybeMissing:
 
     def __get__(self, instance: object, owner: object = None) -> Any:
         if instance is None:
-            return self._of_class(None, owner)
+            return self._class_attribute(None, owner)
         attributes = instance_attributes(instance)
         if HEAP in attributes and current_region() is not None:
             return record_object("object_get_attribute", [attributes[HEAP]], name=self.name)
         if self.name not in attributes:
-            return self._of_class(instance, type(instance))
+            return self._class_attribute(instance, type(instance))
         value = attributes[self.name]
         if not may_be_missing(value) or current_region() is None:
             return value
         kind = type(instance).__name__
         return value.__autoconv_present__(MISSING, AttributeError(f"{kind!r} object has no attribute {self.name!r}"))
 
-    def _of_class(self, instance: Any, owner: Any) -> Any:
+    def _class_attribute(self, instance: Any, owner: Any) -> Any:
         attribute: Any = MISSING
         for base in owner.__mro__:
             own = vars(base).get(self.name, MISSING) if attribute is MISSING else MISSING
@@ -67,7 +67,7 @@ def may_be_missing(value: object) -> bool:
     return is_optional(value)
 
 
-def maybe_missing(owner: object, name: str) -> Any:
+def optional_value(owner: object, name: str) -> Any:
     """Return the value an object holds under a name if a tensor decides whether it is present; None otherwise."""
     attributes = dict_of(owner)
     value = dict.get(attributes, name) if isinstance(attributes, dict) and isinstance(name, str) else None
@@ -94,9 +94,9 @@ class _GraphAttribute:
     """`__getattr__` of a class with instances in the graph, where an alias may have set further attributes."""
 
     def __get__(self, instance: object, owner: object = None) -> Any:
-        return self if instance is None else functools.partial(self._of, instance)
+        return self if instance is None else functools.partial(self._read_attribute, instance)
 
-    def _of(self, instance: object, name: str) -> Any:
+    def _read_attribute(self, instance: object, name: str) -> Any:
         kind = type(instance)
         attribute = inspect.getattr_static(kind, name, MISSING)
         if attribute is not MISSING and not isinstance(attribute, MaybeMissing):
@@ -170,4 +170,4 @@ def has_attribute(x: object, name: str) -> Any:
     return record_object("object_truth", [apply_object("hasattr", heap, name)])
 
 
-__all__ = ["STAND_INS", "expect_missing", "has_attribute", "may_be_missing", "maybe_missing", "redirect_attributes"]
+__all__ = ["STAND_INS", "expect_missing", "has_attribute", "may_be_missing", "optional_value", "redirect_attributes"]

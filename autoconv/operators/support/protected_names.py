@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.operators.support.signature_check import of_program
+from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.ops.python.objects import not_assigned
 
 NORMAL, CONTINUE, BREAK, RETURN = 0, 1, 2, 4  # exit codes
@@ -30,15 +30,15 @@ class Undefined:
         return f"<undefined {self.name}>"
 
 
-def unbound(name: str, is_outer: bool = False) -> NameError:
+def unbound_error(name: str, is_outer: bool = False) -> NameError:
     """Return Python's error for an unassigned name; `is_outer`: a free variable, bound in an outer function."""
-    return of_program(not_assigned(name, is_outer))
+    return mark_program_error(not_assigned(name, is_outer))
 
 
 def ld(value: object, is_outer: bool = False) -> Any:
     """Read a name that may be unassigned: return its value or raise UnboundLocalError."""
     if type(value) is Undefined:
-        raise unbound(value.name, is_outer)
+        raise unbound_error(value.name, is_outer)
     drop = getattr(type(value), "__autoconv_defined__", None)
     return value if drop is None else drop(value, is_outer)
 

@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 _NAMES = "abs bool enumerate float int isinstance iter len max min range reversed round tuple type zip"
-_CALLED = frozenset(_NAMES.split())  # builtins that a reading method may call
+_ALLOWED_BUILTINS = frozenset(_NAMES.split())  # builtins that a reading method may call
 # Prefixes of the opcodes without side effects.
 _FREE_OF_EFFECTS = (
     "BINARY_", "BUILD_", "CACHE", "CALL", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "END_FOR",
@@ -23,7 +23,7 @@ _FREE_OF_EFFECTS = (
     "PUSH_NULL", "RESUME", "RETURN_", "SEND", "STORE_FAST", "SWAP", "TO_BOOL", "UNARY_", "UNPACK_SEQUENCE",
     "YIELD_VALUE",
 )  # fmt: skip
-_FREE = (type, int, float, str, type(NotImplemented))
+_PURE_TYPES = (type, int, float, str, type(NotImplemented))
 
 
 def only_reads(method: Callable[..., Any]) -> bool:
@@ -44,24 +44,24 @@ def only_reads(method: Callable[..., Any]) -> bool:
         if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
             value = {**vars(builtins), **closure.globals, **closure.nonlocals}.get(instruction.argval)
             is_builtin = getattr(builtins, str(instruction.argval), None) is value
-            called = is_builtin and instruction.argval in _CALLED
+            called = is_builtin and instruction.argval in _ALLOWED_BUILTINS
             calls = name == "LOAD_GLOBAL" and bool((instruction.arg or 0) & 1)
-            if not called and (calls or not isinstance(value, _FREE)):
+            if not called and (calls or not isinstance(value, _PURE_TYPES)):
                 return False
         if name == "LOAD_ATTR" and _loads_method(instruction):
             return False
     return True
 
 
-def only_gives(method: FunctionType) -> bool:
+def only_returns_iter(method: FunctionType) -> bool:
     """Return whether a method is straight-line code that calls nothing but `iter`."""
     names = {x.argval for x in dis.get_instructions(method) if x.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_METHOD")}
-    decides = any("JUMP" in x.opname or x.opname in _DECIDING for x in dis.get_instructions(method))
+    decides = any("JUMP" in x.opname or x.opname in _VALUE_DEPENDENT for x in dis.get_instructions(method))
     return not decides and names <= {"iter"} and only_reads(method)
 
 
 # Opcodes, besides jumps, that depend on values.
-_DECIDING = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
+_VALUE_DEPENDENT = ("IS_OP", "CONTAINS_OP", "COMPARE_OP", "YIELD_VALUE", "FOR_ITER")
 
 
 def writes(method: FunctionType) -> bool:
@@ -87,15 +87,15 @@ def may_write(method: FunctionType, classes: Iterable[type]) -> bool:
         writes_any, writes_names, names, attributes, by_methods = _summary(function.__code__)
         if writes_names if initialises else writes_any or by_methods:
             return True
-        names_in_scope = {**vars(builtins), **function.__globals__, **_cells(function)}
+        names_in_scope = {**vars(builtins), **function.__globals__, **_cell_values(function)}
         loaded = [names_in_scope.get(name) for name in names]
         if any(isinstance(one, BuiltinFunctionType) and one in _WRITING_BUILTINS for one in loaded):
             return True
         if any(isinstance(one, ModuleType) for one in loaded) and not _WRITING_METHODS.isdisjoint(attributes):
             return True  # such as random.shuffle
         pending += [functions for one in loaded for functions in _functions_run_by(one)]
-        own = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
-        pending += [functions for member in own for functions in _functions_run_by(member)]
+        members = [vars(base).get(name) for name in attributes for kind in classes for base in kind.__mro__]
+        pending += [functions for member in members for functions in _functions_run_by(member)]
     return False
 
 
@@ -122,7 +122,7 @@ def _functions_run_by(value: Any) -> list[tuple[Any, bool]]:
     return [(function, False)] if isinstance(function, FunctionType) else []
 
 
-def _cells(function: FunctionType) -> dict[str, Any]:
+def _cell_values(function: FunctionType) -> dict[str, Any]:
     result = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell
@@ -138,14 +138,15 @@ def _summary(code: CodeType) -> tuple[bool, bool, tuple[str, ...], tuple[str, ..
     functions nested in it is included.
     """
     assigns, names, attributes, by_methods = set(), [], [], False
-    for one in dis.get_instructions(code):
-        by_methods |= _loads_method(one) and one.argval in _WRITING_METHODS
-        if one.opname in _WRITES or (one.opname == "STORE_DEREF" and one.argval in code.co_freevars):
-            assigns.add(one.opname)
-        if one.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
-            names.append(one.argval)
-        if one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            attributes.append(one.argval)
+    for instruction in dis.get_instructions(code):
+        by_methods |= _loads_method(instruction) and instruction.argval in _WRITING_METHODS
+        writes_outer = instruction.opname == "STORE_DEREF" and instruction.argval in code.co_freevars
+        if instruction.opname in _WRITES or writes_outer:
+            assigns.add(instruction.opname)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
+            names.append(instruction.argval)
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.append(instruction.argval)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             writes_any, writes_names, more_names, more_attributes, more_methods = _summary(inner)
@@ -167,4 +168,4 @@ def _loads_method(one: dis.Instruction) -> bool:
     return is_marked or one.opname == "LOAD_METHOD"
 
 
-__all__ = ["may_write", "only_gives", "only_reads", "writes"]
+__all__ = ["may_write", "only_reads", "only_returns_iter", "writes"]

@@ -13,7 +13,7 @@ from autoconv.runtime.support.spans import is_own_file
 _Error = TypeVar("_Error", bound=BaseException)
 
 # Signatures that `inspect` does not provide: of callables with several signatures, or none of their own.
-_WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
+_SIGNATURES: dict[Any, tuple[Callable[..., Any], ...]] = {
     builtins.int: (lambda x=0, /: 0, lambda x, /, base: 0),
     builtins.bool: (lambda x=False, /: 0,),
     builtins.range: (lambda stop, /: 0, lambda start, stop, step=1, /: 0),
@@ -37,19 +37,19 @@ _WAYS: dict[Any, tuple[Callable[..., Any], ...]] = {
 }  # fmt: skip
 
 
-def fitting(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
+def require_fitting_arguments(function: Callable[..., Any], override: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `override` so that it is called, positionally as far as possible, only with arguments that fit `function`.
 
     For others `function` itself is called and raises its own error.
     """
-    ways = _ways(function)
-    if not ways:
+    signatures = _signatures_of(function)
+    if not signatures:
         return override
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        for way in ways:
+        for signature in signatures:
             try:
-                bound = way.bind(*args, **kwargs)
+                bound = signature.bind(*args, **kwargs)
             except TypeError:
                 continue
             return override(*bound.args, **bound.kwargs)
@@ -67,7 +67,7 @@ def raise_from_python(function: Callable[..., Any], /, *args: Any, **kwargs: Any
         return function(*args, **kwargs)
     except Exception as error:
         if not passed_program(error):
-            of_program(error)
+            mark_program_error(error)
         raise
 
 
@@ -82,19 +82,19 @@ def passed_program(error: BaseException) -> bool:
     return False
 
 
-def of_program(error: _Error) -> _Error:
+def mark_program_error(error: _Error) -> _Error:
     """Mark the error as one that plain Python raises at this place, so that the program can catch it."""
     error._autoconv_run_time = True  # type: ignore[attr-defined]
     return error
 
 
 @functools.cache
-def _ways(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
+def _signatures_of(function: Callable[..., Any]) -> tuple[inspect.Signature, ...]:
     """Return the signatures of a builtin; none if they are unknown."""
     try:
         return (inspect.signature(function),)
     except (ValueError, TypeError):
-        return tuple(map(inspect.signature, _WAYS.get(function, ())))
+        return tuple(map(inspect.signature, _SIGNATURES.get(function, ())))
 
 
-__all__ = ["fitting", "of_program", "passed_program", "raise_from_python"]
+__all__ = ["mark_program_error", "passed_program", "raise_from_python", "require_fitting_arguments"]

@@ -98,10 +98,11 @@ def quiet_loop(operator: Operator) -> Operator:
     """Wrap while_stmt and for_stmt."""
 
     def run(
-        over: Any, body: Callable[..., Any], state: Any = (), names: Any = (), exit: str = "", cells: Any = None
+        test_or_iterable: Any, body: Callable[..., Any], state: Any = (), names: Any = (), exit: str = "",
+        cells: Any = None,
     ) -> Any:
         try:
-            return operator(over, body, state, names, exit, cells)
+            return operator(test_or_iterable, body, state, names, exit, cells)
         except BaseException as error:
             hide(error)
             raise

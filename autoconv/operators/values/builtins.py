@@ -23,12 +23,12 @@ from autoconv.operators.control.conditionals import (
 )
 from autoconv.operators.control.iterables import Staged, StagedRange, as_staged, leading_dimension
 from autoconv.operators.control.loops import iterate
-from autoconv.operators.control.optional_keys import count
+from autoconv.operators.control.optional_keys import count_keys
 from autoconv.operators.control.staged_iterators import StagedEnumerate, StagedMap, StagedReversed, StagedZip
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
-from autoconv.operators.support.signature_check import of_program, raise_from_python
+from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.operators.support.speculation import emit_output
 from autoconv.operators.values.numbers import as_python_number, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
@@ -82,21 +82,21 @@ def _len(x: Any) -> Any:
         return x.size_of(0)
     tensor = _tensor(x)
     if tensor is None:
-        own = user_defined_method(x, "__len__")
-        if own is not None:
-            return length_of(x, own)
+        method = user_defined_method(x, "__len__")
+        if method is not None:
+            return length_of(x, method)
         if items_of(x) is not None:
             return items_of(x).length()
         if has_optional_keys(x):
-            return count(x)
-        return _not_negative(x.length()) if isinstance(x, Staged) else len(value_of(x))
+            return count_keys(x)
+        return _clamp_to_zero(x.length()) if isinstance(x, Staged) else len(value_of(x))
     refuse_number(tensor, "object of type {!r} has no len()")
     if tensor.type.shape == ():
         raise TypeError("len() of unsized object: the tensor has no dimensions")
     return leading_dimension(tensor)
 
 
-def _not_negative(length: Any) -> Any:
+def _clamp_to_zero(length: Any) -> Any:
     """Clamp the length of a range to 0: its end may lie before its start."""
     return dispatch.apply("select", length > 0, length, 0) if isinstance(length, Tensor) else builtins.max(length, 0)
 
@@ -225,7 +225,7 @@ def _refuse_zero(x: object, y: object) -> None:
     if isinstance(y, SymbolicTensor):
         raise_if(y == 0, errors[0])
     elif not y:
-        raise of_program(errors[0])
+        raise mark_program_error(errors[0])
 
 
 def refuse_rows(name: str, tensor: Any) -> None:
@@ -260,12 +260,12 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
             flags = tensor if tensor.dtype.is_bool else tensor != 0
             result = dispatch.apply(reduce, flags, axis=None, keepdims=False)
             return _bool(result) if is_array(tensor) else result
-        return rest(iter(iterable))
+        return quantify_rest(iter(iterable))
 
-    def rest(items: Any) -> Any:
+    def quantify_rest(items: Any) -> Any:
         for item in items:
             if is_staged(item):
-                return combine(truth(item), lambda: rest(items))
+                return combine(truth(item), lambda: quantify_rest(items))
             if builtins.bool(item) is decisive:
                 return decisive
         return not decisive
@@ -277,16 +277,16 @@ OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
 OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
-def _symbolic(x: object) -> bool:
+def _is_symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
 
 
-def _by_position(*iterables: Any) -> bool:
+def _are_iterated_in_graph(*iterables: Any) -> bool:
     """Return whether iterables are traversed together in the graph.
 
     Arrays of known length take part only beside iterables that all can be staged.
     """
-    symbolic = [x for x in iterables if _symbolic(x)]
+    symbolic = [x for x in iterables if _is_symbolic(x)]
     if any(type(x) is not SymbolicArray or x.known_shape[:1] == (None,) for x in symbolic):
         return True
     return bool(symbolic) and all(as_staged(x) is not None for x in iterables)
@@ -294,20 +294,20 @@ def _by_position(*iterables: Any) -> bool:
 
 @overrides(builtins.enumerate)
 def _enumerate(iterable: Any, start: Any = 0) -> Any:
-    if _symbolic(iterable):
+    if _is_symbolic(iterable):
         return StagedEnumerate(iterable, start)
     return builtins.enumerate(iterable, start)
 
 
 @overrides(builtins.zip)
 def _zip(*iterables: Any, strict: bool = False) -> Any:
-    if not _by_position(*iterables):
+    if not _are_iterated_in_graph(*iterables):
         return builtins.zip(*iterables, strict=strict)
     result = StagedZip(*iterables)
     if strict:
         lengths = [part.length() for part in result.parts]
         if any(isinstance(length, Tensor) for length in lengths):
-            result.be_strict()
+            result.set_strict()
         elif len(set(lengths)) > 1:
             return builtins.zip(*map(iterate, iterables), strict=True)
     return result
@@ -316,20 +316,20 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 @overrides(builtins.reversed)
 def _reverse(iterable: Any) -> Any:
     refuse_number(value_of(iterable), "{!r} object is not reversible")
-    return StagedReversed(iterable) if _symbolic(iterable) else builtins.reversed(iterable)
+    return StagedReversed(iterable) if _is_symbolic(iterable) else builtins.reversed(iterable)
 
 
 @overrides(builtins.map)
 def _map(function: Callable[..., Any], *iterables: Any) -> Any:
-    if _by_position(*iterables):
-        return StagedMap(called(function), *iterables)
-    return builtins.map(called(function), *iterables)
+    if _are_iterated_in_graph(*iterables):
+        return StagedMap(convert_callback(function), *iterables)
+    return builtins.map(convert_callback(function), *iterables)
 
 
 CALL = Hook("autoconv.operators.calls.call")  # converts a function; its provider imports this module
 
 
-def called(function: Callable[..., Any]) -> Any:
+def convert_callback(function: Callable[..., Any]) -> Any:
     """Return the callable to use in place of a function that was passed to a builtin."""
     return CALL(function)
 
@@ -352,7 +352,7 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
     assert region is not None
     for name, text in (("sep", sep), ("end", end)):
         if not (text is None or isinstance(text, str) or is_object(text)):
-            raise of_program(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
+            raise mark_program_error(TypeError(f"{name} must be None or a string, not {kind_of(text).__name__}"))
     if not region.contract.python_print(values, sep, end, file, flush):
         shown = [str(value) if isinstance(value, Tensor) else value for value in values]
         emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))

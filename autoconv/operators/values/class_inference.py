@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ObjectType
-from autoconv.operators.support.narrowed_classes import classes_by, origin
+from autoconv.operators.support.narrowed_classes import install_class_lookup, origin
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.regions import Region, Trace, current_region
@@ -21,12 +21,12 @@ ITEMS, NAMES = "[]", "()"
 # Methods and operators that store operands, all but the first, in a container.
 _STORES = frozenset({"append", "appendleft", "insert", "add", "setdefault", "update", "extend", "setitem"})
 # Operators and builtins that may return one of their items; the others return new objects.
-_PICKING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
+_ITEM_RETURNING = frozenset({"getitem", "min", "max", "next", "sum", "last"})
 _NEW = frozenset({"object_box", "object_build", "object_exception", "absent"})  # ops whose results are new objects
 # Ops whose result may be an item of a container.
-_OF_ITEMS = frozenset({"object_current", "object_unpack", "object_method"})
+_ITEM_OPS = frozenset({"object_current", "object_unpack", "object_method"})
 # Methods of containers that return one of the items; the others return numbers, None or new objects.
-_PICKING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
+_ITEM_RETURNING_METHODS = frozenset({"pop", "popleft", "get", "setdefault"})
 
 
 def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
@@ -43,7 +43,7 @@ def kinds_of(operand: Any, names: Sequence[str]) -> list[type]:
     return sorted(kinds, key=lambda kind: (-len(kind.__mro__), kind.__qualname__))
 
 
-def is_asked(op: str, operands: Sequence[Any]) -> bool:
+def may_call_unseen_method(op: str, operands: Sequence[Any]) -> bool:
     """Return whether the operation may call a method of a class that has no instance in the graph yet."""
     if op in (
         "object_get_attribute",
@@ -57,7 +57,7 @@ def is_asked(op: str, operands: Sequence[Any]) -> bool:
     return any(type(x) is SymbolicObject and x.value_in_graph.type == ObjectType() for x in operands)
 
 
-def may_be_made(operand: object) -> bool:
+def may_be_graph_instance(operand: object) -> bool:
     """Return whether the value may be an instance of a user-defined class in the graph."""
     region = current_region()
     if type(operand) is not SymbolicObject or region is None:
@@ -78,11 +78,11 @@ def note_stored(trace: Trace, op: str, name: str, operands: list[Any], attribute
         return
     for position in range(first, len(operands)):
         operands[position] = box(operands[position])
-    names_asked: set[str] = set()
+    holders: set[str] = set()
     for position in range(first, len(operands)):
-        if may_be_made(operands[position]):
-            names_asked.add(_holder(op, position, attributes))
-    for holder in names_asked - trace.holders:
+        if may_be_graph_instance(operands[position]):
+            holders.add(_holder(op, position, attributes))
+    for holder in holders - trace.holders:
         trace.holders.add(holder)
         if holder in trace.assumed_free:
             trace.contract.restart("holder", holder)
@@ -102,19 +102,19 @@ def _possible(value: Value, kinds: list[type], region: Region) -> list[type]:
     if known != "any":
         kinds = [kind for kind in kinds if any(base.__name__ == known for base in kind.__mro__[:-1])]
     first = origin(value, region)
-    if not kinds or not _comes_from_where_they_are(first, region.trace):
+    if not kinds or not _may_be_instance(first, region.trace):
         return []
-    around: Region | None = region
-    while around is not None:
-        for asked, classes, holds in around.known_classes:
-            if asked is first:
+    enclosing_region: Region | None = region
+    while enclosing_region is not None:
+        for tested_value, classes, holds in enclosing_region.known_classes:
+            if tested_value is first:
                 kinds = [kind for kind in kinds if issubclass(kind, classes) == holds]
-        around = around.parent
-    known_then, classes_then = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
-    return [kind for kind in kinds if kind not in known_then or kind in classes_then]
+        enclosing_region = enclosing_region.parent
+    classes_before, possible_classes = region.trace.classes_of_results.get(first, (frozenset(), frozenset()))
+    return [kind for kind in kinds if kind not in classes_before or kind in possible_classes]
 
 
-def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
+def _may_be_instance(value: Value, trace: Trace) -> bool:
     """Return whether, by its type and defining node, the value may be an instance of a user-defined class."""
     if not isinstance(value.type, ObjectType):
         return False
@@ -128,22 +128,24 @@ def _comes_from_where_they_are(value: Value, trace: Trace) -> bool:
         name = node.attributes["name"]
         return _is_holder(trace, name) or any(not _is_plain(getattr(kind, name, None)) for kind in trace.classes_made)
     if op == "object_apply":
-        return node.attributes["function"] in _PICKING and (_is_holder(trace, ITEMS) or _is_kept(node.inputs[0], trace))
-    if op in _OF_ITEMS:
-        if op == "object_method" and node.attributes["name"] not in _PICKING_METHODS:
+        if node.attributes["function"] not in _ITEM_RETURNING:
             return False
-        return _is_holder(trace, ITEMS) or _is_kept(value, trace)
+        return _is_holder(trace, ITEMS) or _is_handler_value(node.inputs[0], trace)
+    if op in _ITEM_OPS:
+        if op == "object_method" and node.attributes["name"] not in _ITEM_RETURNING_METHODS:
+            return False
+        return _is_holder(trace, ITEMS) or _is_handler_value(value, trace)
     if op == "object_defined":
-        return _comes_from_where_they_are(node.inputs[0], trace)
+        return _may_be_instance(node.inputs[0], trace)
     if op == "cond":
         position = node.results.index(value)
-        return any(_comes_from_where_they_are(out, trace) for out in _outputs(node, position))
+        return any(_may_be_instance(out, trace) for out in _outputs(node, position))
     if op in ("while", "try"):
         return _is_holder(trace, NAMES)
     return op not in _NEW
 
 
-def _is_kept(value: Value, trace: Trace) -> bool:
+def _is_handler_value(value: Value, trace: Trace) -> bool:
     """Return whether the value may be read from the dict of names that a try keeps for its handlers."""
     node = value.node
     is_item = node is not None and node.op.name == "object_method" and node.attributes["name"] == "get"
@@ -167,6 +169,6 @@ def _is_holder(trace: Trace, name: str) -> bool:
     return name in trace.holders
 
 
-classes_by(lambda value, region: _possible(value, list(region.trace.classes_made), region))
+install_class_lookup(lambda value, region: _possible(value, list(region.trace.classes_made), region))
 
-__all__ = ["ITEMS", "is_asked", "kinds_of", "may_be_made", "note_stored"]
+__all__ = ["ITEMS", "kinds_of", "may_be_graph_instance", "may_call_unseen_method", "note_stored"]

@@ -50,7 +50,7 @@ def eq(x: object, y: object) -> Any:
         check_identity(x, y)
     if type(x) is complex and isinstance(y, Tensor):
         return binary_dispatch.binary("equal", x, y)  # the method of `y` would not see which operand is the first
-    answer = _of_parts("eq", x, y)
+    answer = _compare_parts("eq", x, y)
     return x == y if answer is NotImplemented else answer
 
 
@@ -61,14 +61,14 @@ def ne(x: object, y: object) -> Any:
         check_identity(x, y)
     if type(x) is complex and isinstance(y, Tensor):
         return binary_dispatch.binary("not_equal", x, y)  # the method of `y` would not see which operand is the first
-    answer = _of_parts("ne", x, y)
+    answer = _compare_parts("ne", x, y)
     return x != y if answer is NotImplemented else answer
 
 
-def _of_dtypes(name: str, x: object, y: object) -> Any:
+def _compare_dtypes(name: str, x: object, y: object) -> Any:
     """Compare a NumPy dtype with a symbolic value; NotImplemented for other operands.
 
-    NumPy itself would ask the symbolic value for an attribute `dtype`, and compare with that.
+    NumPy itself would read the attribute `dtype` of the symbolic value, and compare with that.
     """
     if not (isinstance(x, np.dtype) or isinstance(y, np.dtype)):
         return NotImplemented
@@ -83,7 +83,7 @@ def _of_dtypes(name: str, x: object, y: object) -> Any:
     return NotImplemented
 
 
-def _ordering(name: str) -> Callable[[Any, Any], Any]:
+def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
     native = _ORDER[name]
 
     def compare(x: Any, y: Any) -> Any:
@@ -91,7 +91,7 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
             return native(x, y)
         if type(x) is Variant or type(y) is Variant:
             return distribute(compare, x, y)
-        result = _of_dtypes(name, x, y)
+        result = _compare_dtypes(name, x, y)
         if result is not NotImplemented:
             return result
         if type(x) is SymbolicTensor or type(y) is SymbolicTensor:
@@ -99,16 +99,16 @@ def _ordering(name: str) -> Callable[[Any, Any], Any]:
             if type(y) is SymbolicObject and type(x) is SymbolicTensor and x.weak:
                 return apply_object(name, x, y)  # native code would call the object's mirrored operator
             return native(x, y)
-        result = _of_parts(name, x, y)
+        result = _compare_parts(name, x, y)
         if result is NotImplemented and type(y) is SymbolicObject and user_defined_method(x, f"__{name}__") is None:
-            return apply_object(name, x, y)  # a method of `y` would tell of the mirrored operator
+            return apply_object(name, x, y)  # an error of `y`'s method would name the mirrored operator
         return native(x, y) if result is NotImplemented else result
 
     compare.__name__ = name
     return compare
 
 
-lt, le, gt, ge = map(_ordering, ("lt", "le", "gt", "ge"))
+lt, le, gt, ge = map(_ordering_operator, ("lt", "le", "gt", "ge"))
 _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
@@ -145,23 +145,23 @@ def _is_one_value(x: SymbolicTensor, y: SymbolicTensor) -> bool:
 _BY_CONTENTS: tuple[type, ...] = (list, dict, set, frozenset, type({}.keys()), type({}.items()))
 
 
-def _of_parts(name: str, x: Any, y: Any) -> Any:
+def _compare_parts(name: str, x: Any, y: Any) -> Any:
     """Compare by the parts of both operands; NotImplemented where Python's own comparison serves."""
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
         return NotImplemented
     if type(x) is Variant or type(y) is Variant:
         return distribute(_COMPARISONS[name], x, y)
-    result = _of_dtypes(name, x, y)
+    result = _compare_dtypes(name, x, y)
     if result is not NotImplemented:
         return result
     if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)):
         for kind in (tuple, list):
             if _is_plain(x, kind, name) and _is_plain(y, kind, name):
                 is_late = may_be_late(plain_items(x)) or may_be_late(plain_items(y))
-                return _of_sequences(name, x, y, kind is not tuple) if is_late else NotImplemented
+                return _compare_sequences(name, x, y, kind is not tuple) if is_late else NotImplemented
         if isinstance(x, tuple) != isinstance(y, tuple):
-            return _of_other_kinds(name, x, y)
+            return _compare_other_kinds(name, x, y)
     if dataclasses.is_dataclass(x) and type(x) is type(y):
         if _is_generated(getattr(type(x), f"__{name}__", None)):
             return _COMPARISONS[name](_fields(x), _fields(y))
@@ -189,7 +189,7 @@ def may_be_late(items: tuple[Any, ...]) -> bool:
     )
 
 
-def _of_other_kinds(name: str, x: object, y: object) -> Any:
+def _compare_other_kinds(name: str, x: object, y: object) -> Any:
     """Compare a tuple with a list; an ordering raises Python's own TypeError."""
     samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
@@ -210,31 +210,31 @@ def plain_items(x: Any) -> tuple[Any, ...]:
     return tuple(list.__iter__(x)) if isinstance(x, list) else tuple(tuple.__iter__(x))
 
 
-def _of_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
+def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
     """Compare by the first items that differ, and by the lengths if there are none."""
     first, second = plain_items(x), plain_items(y)
     if are_lists and name in ("eq", "ne") and len(first) != len(second):
         return name == "ne"
 
-    def decided(position: int) -> Any:
+    def result_at(position: int) -> Any:
         if name in ("eq", "ne"):
             return name == "ne"
         return _COMPARISONS[name](first[position], second[position])
 
-    def from_(position: int) -> Any:
+    def compare_from(position: int) -> Any:
         while position < min(len(first), len(second)):
             same = same_or_equal(first[position], second[position])
             if is_staged(same):
                 if name in ("eq", "ne") and position + 1 == len(first) == len(second):
                     return python_truth(same) if name == "eq" else not_(same)
-                rest = functools.partial(from_, position + 1)
-                return if_exp(truth(same), rest, functools.partial(decided, position))
+                rest = functools.partial(compare_from, position + 1)
+                return if_exp(truth(same), rest, functools.partial(result_at, position))
             if not same:
-                return decided(position)
+                return result_at(position)
             position += 1
         return getattr(operator, name)(len(first), len(second))
 
-    return from_(0)
+    return compare_from(0)
 
 
 def _is_generated(method: object) -> bool:
@@ -257,9 +257,9 @@ def is_(a: Any, b: Any) -> Any:
             if type(x) is SymbolicTensor and kind_of_number(x) != "bool":
                 region.contract.before_write(x, "a number is compared by identity")  # boxing would create a new object
         return truth_of(apply_object("is", a, b))
-    if type(a) is Variant and (type(b) in _DECIDED_THERE or hasattr(b, "__dict__")):
+    if type(a) is Variant and (type(b) in _COMPARED_IN_GRAPH or hasattr(b, "__dict__")):
         return distribute(is_, a, b)
-    if type(b) is Variant and (type(a) in _DECIDED_THERE or hasattr(a, "__dict__")):
+    if type(b) is Variant and (type(a) in _COMPARED_IN_GRAPH or hasattr(a, "__dict__")):
         return distribute(is_, a, b)
     if type(a) is Variant or type(b) is Variant:
         return is_arm(a, b) if type(a) is Variant else is_arm(b, a)
@@ -285,7 +285,7 @@ def _is_one_number(a: Any, b: Any, region: Region | None) -> Any:
 
 
 # Variants and arrays, whose identity is decided in the graph for each arm.
-_DECIDED_THERE = (Variant, SymbolicArray, SymbolicTensor)
+_COMPARED_IN_GRAPH = (Variant, SymbolicArray, SymbolicTensor)
 
 
 def kind_of_number(x: object) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.layout import is_made_here
+from autoconv.operators.regions.layout import is_created_here
 from autoconv.operators.regions.shared_identity import class_name, require_identity
 from autoconv.operators.support.optional_attributes import STAND_INS, expect_missing, redirect_attributes
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.runtime.objects import symbolic_objects
 from autoconv.runtime.objects.containers import UnmovedError, is_optional
 from autoconv.runtime.objects.symbolic_objects import ObjectMethod, SymbolicObject, graph_object, record_object
@@ -32,14 +32,14 @@ _NAMES = "next hash str repr format index int float complex getattr getattribute
 _SPECIAL = tuple(f"__{name}__" for name in _NAMES.split())
 
 
-def make_in_graph(value: object) -> SymbolicObject:
+def move_instance_into_graph(value: object) -> SymbolicObject:
     """Move an instance of a user-defined class into the graph, at the current point of the region being recorded."""
     result = graph_object(value)
     if result is not None:
         return result
     region = current_region()
     assert region is not None
-    _check(type(value))
+    _require_movable(type(value))
     if id(value) in region.trace.frozen:  # the object that it is a copy of may get there as well
         require_identity(value)
     if sys.getrefcount(vars(value)) > 2:  # references by the object itself and by this call
@@ -67,11 +67,11 @@ def make_in_graph(value: object) -> SymbolicObject:
         expect_missing(region, value, name)
     _restore_attributes(value, GraphAttributes({HEAP: heap}))
     redirect_attributes(region, type(value))
-    _note_made(region.trace, type(value), tuple(attributes))
+    _note_class_in_graph(region.trace, type(value), tuple(attributes))
     return heap
 
 
-def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
+def _note_class_in_graph(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     """Restart the trace if it has recorded what might be an operation on an instance of that class."""
     is_new = kind not in trace.classes_made
     if is_new and trace.dispatched_on_class and trace.contract.objects_in_graph and _has_operators(kind):
@@ -86,7 +86,7 @@ def _note_made(trace: Trace, kind: type, names: tuple[str, ...]) -> None:
     trace.classes_made.add(kind)
 
 
-def expect_made(region: Region, kind: type, names: Sequence[str]) -> None:
+def expect_class_in_graph(region: Region, kind: type, names: Sequence[str]) -> None:
     """Announce from the start of a region that instances of the class, with these attributes, will be in the graph."""
     sample: Any = object.__new__(kind)
     for name in names:
@@ -107,8 +107,8 @@ def _is_operator(name: str) -> bool:
 def move_eagerly(instance: Any) -> None:
     """Move a new object into the graph at once, where a tensor decides which object of its class is changed."""
     region = current_region()
-    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and is_made_here(instance):
-        make_in_graph(instance)
+    if region is not None and class_name(type(instance)) in region.trace.eagerly_created and is_created_here(instance):
+        move_instance_into_graph(instance)
 
 
 def instance_spot(value: object, trace: Trace) -> Location:
@@ -127,7 +127,7 @@ def instance_spot(value: object, trace: Trace) -> Location:
     return Location((id(value), HEAP), f"a {type(value).__name__}", read, write, value, home, "instance")
 
 
-def stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
+def create_stand_in(kind: type, heap: SymbolicObject, region: Region) -> Any:
     """Create Python's stand-in for an instance of that class in the graph."""
     result: Any = object.__new__(kind)
     _restore_attributes(result, GraphAttributes({HEAP: heap}))
@@ -147,14 +147,14 @@ class InstanceMethod(BoundSymbolicMethod):
         self.kinds = kinds
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        def of_ours(instance: Any) -> Any:
-            return called(getattr(instance, self.name))(*args, **kwargs)
+        def call_method(instance: Any) -> Any:
+            return convert_callback(getattr(instance, self.name))(*args, **kwargs)
 
         by_name = ObjectMethod(self.owner, self.name)
-        return dispatch_on_class(self.owner, self.kinds, of_ours, lambda: by_name(*args, **kwargs))
+        return dispatch_on_class(self.owner, self.kinds, call_method, lambda: by_name(*args, **kwargs))
 
 
-def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
+def user_class_attribute(value: SymbolicObject, name: str) -> Any:
     """`value.name` if a class with instances in the graph has a method or property of that name; or NotImplemented."""
     region = current_region()
     classes = region.trace.classes_made if region is not None else ()
@@ -166,28 +166,28 @@ def attribute_of_ours(value: SymbolicObject, name: str) -> Any:
     if not any(isinstance(attributes[kind], property) for kind in kinds):
         return InstanceMethod(value, name, kinds)
     plain = lambda: record_object("object_get_attribute", [value], name=name)
-    return dispatch_on_class(value, kinds, lambda classes: getattr(classes, name), plain)
+    return dispatch_on_class(value, kinds, lambda instance: getattr(instance, name), plain)
 
 
 def dispatch_on_class(
-    value: SymbolicObject, kinds: Sequence[type], of_ours: Callable[[Any], Any], otherwise: Callable[[], Any]
+    value: SymbolicObject, kinds: Sequence[type], apply_to_instance: Callable[[Any], Any], otherwise: Callable[[], Any]
 ) -> Any:
     """Dispatch on the class of the object, with one arm for each class that it may have."""
     if not kinds:
         return otherwise()
     kind, *others = kinds
 
-    def is_one() -> tuple[Any]:
+    def run_arm() -> tuple[Any]:
         region = current_region()
         assert region is not None
         try:
-            return (of_ours(stand_in(kind, value, region)),)
+            return (apply_to_instance(create_stand_in(kind, value, region)),)
         except (TypeError, AttributeError) as error:  # the program raises it if this arm runs
             error._autoconv_run_time = not isinstance(error, AutoconvError)  # type: ignore[union-attr]
             raise
 
     test = record_object("object_isinstance", [value], kinds=kind)
-    arms = [is_one, lambda: (dispatch_on_class(value, others, of_ours, otherwise),)]
+    arms = [run_arm, lambda: (dispatch_on_class(value, others, apply_to_instance, otherwise),)]
     return stage_arms(test, arms, [], ("attribute",))[0]
 
 
@@ -195,18 +195,18 @@ def _restore_attributes(value: object, attributes: dict[str, Any]) -> None:
     object.__setattr__(value, "__dict__", attributes)  # bypasses the `__setattr__` of frozen classes
 
 
-def _check(kind: type) -> None:
+def _require_movable(kind: type) -> None:
     """Raise StagingError for a class whose instances do more than hold attributes and have methods that are called."""
-    own = [name for name in _SPECIAL if is_user_defined(getattr(kind, name, None))]
-    if own or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
-        why = f", and has {own[0]}" if own else ""
+    special_methods = [name for name in _SPECIAL if is_user_defined(getattr(kind, name, None))]
+    if special_methods or type(kind) is not type or not hasattr(kind, "__dict__") or hasattr(kind, "__slots__"):
+        why = f", and has {special_methods[0]}" if special_methods else ""
         raise StagingError(
             f"a {kind.__name__} created here becomes part of a value known only at run time{why}", current_place()
         )
 
 
 # The special methods of descriptors.
-DESCRIBING = ("__get__", "__set__", "__delete__")
+DESCRIPTOR_METHODS = ("__get__", "__set__", "__delete__")
 
 
 def refuse_hook(owner: Any, hook: str) -> None:
@@ -230,7 +230,7 @@ def has_user_descriptor(owner: Any, attribute: str) -> bool:
     class_attribute = inspect.getattr_static(type(owner), attribute, None)
     if hasattr(class_attribute, "__autoconv_maybe_missing__"):
         return False
-    methods = (getattr(type(class_attribute), name, None) for name in DESCRIBING[1:])
+    methods = (getattr(type(class_attribute), name, None) for name in DESCRIPTOR_METHODS[1:])
     return isinstance(class_attribute, property) or any(map(is_user_defined, methods))
 
 
@@ -241,8 +241,9 @@ def is_user_defined(method: object) -> bool:
     return method.__code__.co_filename not in ("<string>", dataclasses.__file__)
 
 
-symbolic_objects.register_object_hooks(make_in_graph, attribute_of_ours)
+symbolic_objects.register_object_hooks(move_instance_into_graph, user_class_attribute)
 
 __all__ = [
-    "dispatch_on_class", "expect_made", "instance_spot", "is_user_defined", "make_in_graph", "move_eagerly", "stand_in",
+    "create_stand_in", "dispatch_on_class", "expect_class_in_graph", "instance_spot", "is_user_defined", "move_eagerly",
+    "move_instance_into_graph",
 ]

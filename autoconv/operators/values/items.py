@@ -15,18 +15,18 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import as_dtype, int64
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import if_exp, note_cells
-from autoconv.operators.control.variants import distribute, is_absent, one_index, one_number, payload, raise_if
+from autoconv.operators.control.variants import as_array_element, as_index, distribute, is_absent, payload, raise_if
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.attributes import set_attr
-from autoconv.operators.values.builtins import called
+from autoconv.operators.values.builtins import convert_callback
 from autoconv.operators.values.list_arrays import index_array
 from autoconv.operators.values.symbolic_subscript import (
     check_index,
-    is_only_an_arm,
-    pick_by_object,
-    picked_item,
-    picked_value,
-    picks_an_arm,
+    has_trace_time_values,
+    is_trace_time_value,
+    select_by_object,
+    select_item,
+    select_value,
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
@@ -56,23 +56,23 @@ def get_item(x: Any, index: Any) -> Any:
     if current_region() is None:
         return x[index]
     if isinstance(x, type) and isinstance(getattr(x, "__class_getitem__", None), types.MethodType):
-        return called(x.__class_getitem__)(index)  # type: ignore[attr-defined]
+        return convert_callback(x.__class_getitem__)(index)  # type: ignore[attr-defined]
     if type(x) is Variant or type(index) is Variant:
         return _item_of_variants(x, index)
     if _is_array(x):
         return x[_index_number(index)]
-    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and picks_an_arm(x):
-        return picked_value(x, index)
+    if isinstance(x, dict) and _is_compiled() and holds_symbols((index,)) and has_trace_time_values(x):
+        return select_value(x, index)
     if type(index) is SymbolicTensor:
         return _symbolic_index(x, index)
     if type(x) is not SymbolicObject and holds_symbols((index,)):
         is_python_list = isinstance(x, (list, tuple)) and heap_of(x) is None and items_of(x) is None
-        if is_python_list and type(index) is SymbolicObject and any(map(is_only_an_arm, x)):
-            return pick_by_object(x, index)
+        if is_python_list and type(index) is SymbolicObject and any(map(is_trace_time_value, x)):
+            return select_by_object(x, index)
         return apply_object("getitem", x, index)
-    if type(x) not in _OF_PYTHON:
+    if type(x) not in _PYTHON_CONTAINERS:
         if isinstance(x, collections.defaultdict) and index not in x:  # the read inserts the key
-            about_to_write(x)
+            note_container_write(x)
         return x[index]
     try:
         return x[index]
@@ -81,11 +81,11 @@ def get_item(x: Any, index: Any) -> Any:
         raise
 
 
-_OF_PYTHON = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
+_PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
-    number = one_index(index) if type(index) is Variant and _is_array(x) else None
+    number = as_index(index) if type(index) is Variant and _is_array(x) else None
     return distribute(get_item, x, index) if number is None else x[number]
 
 
@@ -96,7 +96,7 @@ def _is_array(x: object) -> bool:
 def _index_number(index: object, role: str = "item") -> Any:
     """Convert graph objects in an index to the integers that they must be, and variants of integers to one integer."""
     if type(index) is Variant:
-        number = one_index(index)
+        number = as_index(index)
         return index if number is None else number
     index = index_array(index)
     if type(index) is SymbolicObject:
@@ -130,7 +130,7 @@ def _symbolic_index(x: Any, index: SymbolicTensor) -> Any:
     return x[index]
 
 
-_MOST_ARMS = 64  # the largest number of items, other than numbers, from which a tensor chooses one
+_ARM_LIMIT = 64  # the largest number of items, other than numbers, from which a tensor chooses one
 
 
 def _item_of(x: Any, index: SymbolicTensor) -> Any:
@@ -142,12 +142,12 @@ def _item_of(x: Any, index: SymbolicTensor) -> Any:
     if result is not None:
         return result
     region = current_region()
-    if any(map(is_only_an_arm, items)):
-        return picked_item(x, items, index)
+    if any(map(is_trace_time_value, items)):
+        return select_item(x, items, index)
     if region is not None and region.contract.objects_in_graph:
         return apply_object("getitem", x, index)
-    if items and len(items) <= _MOST_ARMS:
-        return picked_item(x, items, index)
+    if items and len(items) <= _ARM_LIMIT:
+        return select_item(x, items, index)
     raise StagingError(
         f"a tensor indexes this {type(x).__name__}, whose items are not numbers or tensors of one type",
         current_place(),
@@ -205,7 +205,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         x = payload(x, "item assignment")
     if type(x) is SymbolicArray:
         if type(value) is Variant:
-            number = one_number(value, as_dtype(x.dtype))
+            number = as_array_element(value, as_dtype(x.dtype))
             if number is None:
                 distribute(lambda v: set_item(x, path, v), value)
                 return x
@@ -221,7 +221,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
         return binary_dispatch.set_item(x, index, value)
     if type(value) is SymbolicArray and _holds_at(x, index, value):
         return x  # `x[i] += y` changed the array, and not the list or dict
-    about_to_write(x)
+    note_container_write(x)
     is_python_list = isinstance(x, list) and heap_of(x) is None and items_of(x) is None
     if type(index) is SymbolicTensor and is_python_list and not _is_compiled():
         _write_at_tensor(x, index, value)
@@ -328,13 +328,13 @@ def context(manager: object) -> Any:
 
 
 def del_item(x: Any, index: Any) -> None:
-    about_to_write(x)
+    note_container_write(x)
     del x[index]
 
 
-def about_to_write(x: object) -> None:
+def note_container_write(x: object) -> None:
     region = current_region()
-    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_UNCHANGING)):
+    if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_IMMUTABLE_TYPES)):
         return
     if type(x) in PLAIN:
         note_container(x)
@@ -344,21 +344,21 @@ def about_to_write(x: object) -> None:
     region.contract.before_write(x, f"a {type(x).__name__} is changed")
 
 
-def about_to_change(x: Any) -> None:
+def note_array_change(x: Any) -> None:
     """Register an in-place change of an array by `x += y`; one from before the trace has to change on every call."""
     region = current_region()
     if region is not None and region.contract.is_outside(x):
         region.contract.before_write(x, "an array is changed in place")
 
 
-_UNCHANGING = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
+_IMMUTABLE_TYPES = (type(None), bool, int, float, complex, str, bytes, tuple, frozenset, range)  # immutable
 
 
-def about_to_call(function: Callable[..., Any]) -> None:
+def note_method_call(function: Callable[..., Any]) -> None:
     """Journal the container that a builtin method mutates."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, dict, set)) and getattr(function, "__name__", "") in _MUTATORS:
-        about_to_write(owner)
+        note_container_write(owner)
 
 
 _MUTATORS = frozenset(

@@ -51,7 +51,7 @@ _JOINING_FUNCTIONS = frozenset(find_numpy_function(name) for name in (*WITH_AXIS
 _WITH_DTYPE = frozenset({np.array, np.asarray, np.asanyarray, np.ascontiguousarray})
 
 
-def with_arrays(
+def convert_list_arguments(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a NumPy call with arrays in place of run-time lists.
@@ -65,8 +65,8 @@ def with_arrays(
         made = _list_as_array(args[0], args[1] if len(args) == 2 else kwargs.get("dtype"))
         if made is None:
             return args, kwargs
-        own = {"copy": None} if function is np.array else {}  # the array is new already
-        return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | own
+        copy_option = {"copy": None} if function is np.array else {}  # the array is new already
+        return (made,), {name: value for name, value in kwargs.items() if name != "dtype"} | copy_option
     if function in _JOINING_FUNCTIONS and type(args[0]) in (list, tuple, TracedList) and heap_of(args[0]) is None:
         parts = [_list_as_array(item) if _is_in_graph(item) else item for item in args[0]]
         return (args if any(part is None for part in parts) else (parts, *args[1:])), kwargs
@@ -111,7 +111,7 @@ def join_list(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
 def index_array(index: object) -> Any:
     """Return an index of an array; a run-time list becomes an array if its type can be guessed."""
     if type(index) is SymbolicObject:
-        is_list = _makes_list(index.value_in_graph)
+        is_list = _is_list(index.value_in_graph)
     else:
         is_list = type(index) is TracedList and heap_of(index) is not None
     region = current_region()
@@ -121,7 +121,7 @@ def index_array(index: object) -> Any:
     return index if array is None else array
 
 
-def _makes_list(value: Value) -> bool:
+def _is_list(value: Value) -> bool:
     """Return whether an object is a list, or the result of an operation that probably makes one."""
     node = value.node
     if value.type == _LIST or node is None or node.op.name != "object_apply":
@@ -144,16 +144,16 @@ def _list_as_array(value: object, dtype: DTypeLike | None = None, is_index: bool
     """
     region = current_region()
     assert region is not None
-    named = None if dtype is None else _array_dtype(dtype)
-    if dtype is not None and named is None:
+    named_dtype = None if dtype is None else _array_dtype(dtype)
+    if dtype is not None and named_dtype is None:
         return None
     boxed = box(value)
     guess = array_type(region, region.lift(boxed.value_in_graph))
     if guess is None:
         return None
     if is_index and guess.dtype is int64:
-        named = int64
-    attributes = {"dtype": named or guess.dtype, "shape": guess.shape, "given": named is not None}
+        named_dtype = int64
+    attributes = {"dtype": named_dtype or guess.dtype, "shape": guess.shape, "given": named_dtype is not None}
     result: SymbolicTensor = record_object(OF_OBJECTS, [boxed], **attributes)
     return result
 
@@ -166,4 +166,4 @@ def _array_dtype(dtype: Any) -> DType | None:
     return DTYPES.get(numpy_dtype.name) if numpy_dtype.isnative else None
 
 
-__all__ = ["index_array", "join_list", "with_arrays"]
+__all__ = ["convert_list_arguments", "index_array", "join_list"]

@@ -12,20 +12,20 @@ from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Grown, Items, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.marshalling import empty_lists, with_item
+from autoconv.operators.regions.marshalling import append_item, empty_lists
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.tensor_lists import (
     append,
     are_tensors,
-    doing,
+    as_loop_body,
     freeze,
     has_lists,
     index_in_graph,
     item,
     length,
     refuse,
-    region_now,
-    widened,
+    require_region,
+    widen_items,
 )
 from autoconv.runtime.objects.containers import TracedList, hold_items, items_of
 from autoconv.runtime.tensors import dispatch
@@ -40,7 +40,7 @@ _REFUSED = {
 }  # fmt: skip
 
 
-def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_method(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`owner.name(*args, **kwargs)`; raise StagingError for a method that the graph does not implement."""
     method = _METHODS.get(name)
     if method is None:
@@ -48,7 +48,7 @@ def call(self: Items, owner: TracedList, name: str, args: tuple[Any, ...], kwarg
     return method(owner, *args, **kwargs)
 
 
-Items.call = call  # type: ignore[method-assign,assignment]
+Items.call = call_method  # type: ignore[method-assign,assignment]
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,12 +71,12 @@ TracedList.search = search  # type: ignore[assignment]
 def _list_extend(owner: TracedList, values: object) -> None:
     others = items_of(values)
     if others is None:
-        for_stmt(values, doing(owner.append))
+        for_stmt(values, as_loop_body(owner.append))
         return
-    region = region_now()
+    region = require_region()
     items = items_of(owner)
     layout = join_layouts(items.element, others.element, "an item of a list", region.contract)
-    first, second = widened(items, layout), widened(others, layout)
+    first, second = widen_items(items, layout), widen_items(others, layout)
     if has_lists(first):
         pairs = zip(first.values, second.values, strict=True)
         hold_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
@@ -91,7 +91,7 @@ def _list_copy(owner: TracedList) -> TracedList:
     return result
 
 
-def _sum(owner: TracedList, other: object) -> Any:
+def _concatenate(owner: TracedList, other: object) -> Any:
     if not isinstance(other, list):
         raise TypeError(f'can only concatenate list (not "{type(other).__name__}") to list')
     result = _list_copy(owner)
@@ -99,30 +99,30 @@ def _sum(owner: TracedList, other: object) -> Any:
     return result
 
 
-def _changed_sum(owner: TracedList, values: object) -> TracedList:
+def _concatenate_in_place(owner: TracedList, values: object) -> TracedList:
     _list_extend(owner, values)
     return owner
 
 
-_METHODS["__add__"], _METHODS["__iadd__"] = _sum, _changed_sum
+_METHODS["__add__"], _METHODS["__iadd__"] = _concatenate, _concatenate_in_place
 
 
-def _product(owner: TracedList, count: object) -> TracedList:
+def _repeat(owner: TracedList, count: object) -> TracedList:
     """Append the items `count` times, one by one: no list is copied."""
-    again = _list_copy(owner)
+    source = _list_copy(owner)
     result = _list_copy(owner)
     _list_clear(result)
-    for_stmt(StagedRange(count), doing(lambda _: for_stmt(as_staged(again), doing(result.append))))
+    for_stmt(StagedRange(count), as_loop_body(lambda _: for_stmt(as_staged(source), as_loop_body(result.append))))
     return result
 
 
-def _changed_product(owner: TracedList, count: object) -> TracedList:
-    hold_items(owner, items_of(_product(owner, count)))
+def _repeat_in_place(owner: TracedList, count: object) -> TracedList:
+    hold_items(owner, items_of(_repeat(owner, count)))
     return owner
 
 
-_METHODS["__mul__"] = _METHODS["__rmul__"] = _product
-_METHODS["__imul__"] = _changed_product
+_METHODS["__mul__"] = _METHODS["__rmul__"] = _repeat
+_METHODS["__imul__"] = _repeat_in_place
 
 
 @_method
@@ -145,16 +145,16 @@ def _list___delitem__(owner: TracedList, position: int) -> None:
 
 def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
     at = position % size
-    rest = _part(owner, at + 1, size)
-    hold_items(owner, items_of(_part(owner, 0, at)))
+    rest = _slice_list(owner, at + 1, size)
+    hold_items(owner, items_of(_slice_list(owner, 0, at)))
     _list_extend(owner, rest)
 
 
 @_method
 def _list_insert(owner: TracedList, position: int, value: object) -> None:
     size = length(items_of(owner))
-    after = _part(owner, position, size)
-    hold_items(owner, items_of(_part(owner, 0, position)))
+    after = _slice_list(owner, position, size)
+    hold_items(owner, items_of(_slice_list(owner, 0, position)))
     append(owner, value)
     _list_extend(owner, after)
 
@@ -162,14 +162,14 @@ def _list_insert(owner: TracedList, position: int, value: object) -> None:
 @_method
 def _list_clear(owner: TracedList) -> None:
     items = items_of(owner)
-    hold_items(owner, Items(items.element, empty_lists(Grown(items.element), region_now())))
+    hold_items(owner, Items(items.element, empty_lists(Grown(items.element), require_region())))
 
 
 @_method
 def _list_reverse(owner: TracedList) -> None:
     copy = _list_copy(owner)
     _list_clear(owner)
-    for_stmt(as_staged(copy), doing(lambda value: _list_insert(owner, 0, value)))
+    for_stmt(as_staged(copy), as_loop_body(lambda value: _list_insert(owner, 0, value)))
 
 
 @_method
@@ -196,7 +196,7 @@ def _list_index(owner: TracedList, value: object) -> Any:
 
 
 def _items(owner: TracedList) -> Any:
-    """Return what a loop over the list iterates over; items of known number are compared one by one."""
+    """Return the iterable for a loop over the list; items of known number are compared one by one."""
     return owner if items_of(owner) is None else as_staged(owner)
 
 
@@ -228,23 +228,23 @@ def _list___getitem__(owner: TracedList, position: int) -> Any:
     if position.step not in (None, 1):
         refuse("is sliced with a step")
     start = 0 if position.start is None else position.start
-    return _part(owner, start, length(items_of(owner)) if position.stop is None else position.stop)
+    return _slice_list(owner, start, length(items_of(owner)) if position.stop is None else position.stop)
 
 
 @_method
 def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
     if isinstance(position, slice):
         refuse("has a slice of it assigned")
-    region = region_now()
+    region = require_region()
     items = items_of(owner)
     layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
     if not has_lists(items) and layout == items.element:
         item(items, position)
         return
-    items = widened(items, layout)
+    items = widen_items(items, layout)
     index = index_in_graph(position)
-    single = with_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
+    single = append_item(empty_lists(Grown(layout), region), value, Grown(layout), region)
     lists = [
         _list_op("list_set", list_, index, dispatch.apply("list_get", one, 0), wrap=True)
         for list_, one in zip(items.values, single, strict=True)
@@ -252,7 +252,7 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
     hold_items(owner, Items(layout, lists))
 
 
-def _part(owner: TracedList, start: Any, stop: Any) -> TracedList:
+def _slice_list(owner: TracedList, start: Any, stop: Any) -> TracedList:
     """Return the items from `start` to `stop`, with the semantics of Python's slices."""
     items = items_of(owner)
     result = TracedList()

@@ -17,7 +17,7 @@ from autoconv.operators.control.conditionals import (
 )
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.loops import for_source
-from autoconv.operators.control.optional_keys import has
+from autoconv.operators.control.optional_keys import has_key
 from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.generator_expressions import GeneratorExpression
@@ -38,11 +38,11 @@ def in_(item: Any, container: Any) -> Any:
     """`item in container`; the result is a tensor if one of the two is."""
     region = current_region()
     if region is None:
-        return _in_now(item, container)
+        return _test_untraced(item, container)
     if type(item) is Variant or type(container) is Variant:
         return distribute(in_, item, container)
     if region.contract.objects_in_graph:
-        result = _in_object(item, container)
+        result = _test_in_graph(item, container)
         if result is not None:
             return result
         if user_defined_method(container, "__iter__") is not None and not hasattr(type(container), "__contains__"):
@@ -50,10 +50,10 @@ def in_(item: Any, container: Any) -> Any:
     if items_of(container) is not None:
         return container.count(item) > 0
     if has_optional_keys(container):
-        return has(container, item)
-    own = user_defined_method(container, "__contains__")
-    if own is not None:
-        result = own(container, item)
+        return has_key(container, item)
+    method = user_defined_method(container, "__contains__")
+    if method is not None:
+        result = method(container, item)
         return truth(result) if is_staged(result) or region.contract.python_numbers else bool(result)
     refuse_number(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
@@ -71,25 +71,25 @@ def not_in(item: object, container: object) -> Any:
     return not_(in_(item, container))
 
 
-def _in_object(item: Any, container: Any) -> Any:
+def _test_in_graph(item: Any, container: Any) -> Any:
     """Return whether a container that is in the graph, or is looked into there, has the item; None for others."""
     if type(item) is SymbolicObject or type(container) is SymbolicObject or heap_of(container) is not None:
         return truth_of(apply_object("contains", container, item))
     if type(container) in (range, StagedRange) and (_is_symbolic(item) or type(container) is StagedRange):
-        return _in_range(item, container)
+        return _test_in_range(item, container)
     if isinstance(container, (dict, set, frozenset, str, bytes)) and holds_symbols((item, container)):
         return truth_of(apply_object("contains", container, item))
-    return _among(item, container) if type(container) is GeneratorExpression else None
+    return _test_in_generator(item, container) if type(container) is GeneratorExpression else None
 
 
-def _in_now(item: Any, container: Any) -> Any:
+def _test_untraced(item: Any, container: Any) -> Any:
     if as_tensor(container) is None:
         return item in container
     equal = binary_dispatch.binary("equal", container, item)
     return bool(dispatch.apply("reduce_any", equal, axis=None, keepdims=False))
 
 
-def _in_range(item: Any, numbers: range | StagedRange) -> Any:
+def _test_in_range(item: Any, numbers: range | StagedRange) -> Any:
     """Test membership in a range; for real numbers by arithmetic, in constant time."""
     step = numbers.step
     if not isinstance(step, int) or kind_of_number(item) not in ("bool", "int", "float"):
@@ -116,7 +116,7 @@ def _is_member(item: object, others: tuple[Any, ...], position: int) -> Any:
     return False
 
 
-def _among(item: object, values: GeneratorExpression) -> Any:
+def _test_in_generator(item: object, values: GeneratorExpression) -> Any:
     """Return whether a generator yields the item; it is advanced no further after a match."""
 
     def body(other: object, *state: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.graph.python_operators import BINARY, COMPARISONS
 from autoconv.graph.types import ObjectType
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.control.variants import is_arm, without
+from autoconv.operators.control.variants import drop_arms, is_arm
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, record_object
@@ -21,23 +21,23 @@ _SYMBOLS = {one.name: one.symbol for one in BINARY} | {"pow": "** or pow()", "di
 _COMPARISONS = {one.name: (one.symbol, one.mirrored) for one in COMPARISONS}
 
 
-def settle(answer: object, following: Callable[[], Any]) -> Any:
-    """Return the result of a method; where it is NotImplemented, that of `following`."""
+def resolve_not_implemented(answer: object, try_next: Callable[[], Any]) -> Any:
+    """Return the result of a method; where it is NotImplemented, that of `try_next`."""
     if answer is NotImplemented:
-        return following()
-    given: Any = answer
-    passes: Any = False
+        return try_next()
+    result: Any = answer
+    is_not_implemented: Any = False
     if type(answer) is Variant:
-        passes = is_arm(answer, NotImplemented)
-        given = without(answer, lambda value: value is NotImplemented, None)
+        is_not_implemented = is_arm(answer, NotImplemented)
+        result = drop_arms(answer, lambda value: value is NotImplemented, None)
     elif type(answer) is SymbolicObject and answer.value_in_graph.type == ObjectType():
-        passes = record_object("object_isinstance", [answer], kinds=type(NotImplemented))
-    if passes is False:
-        return given
-    return stage_arms(passes, [lambda: (following(),), lambda: (given,)], [], ("value",))[0]
+        is_not_implemented = record_object("object_isinstance", [answer], kinds=type(NotImplemented))
+    if is_not_implemented is False:
+        return result
+    return stage_arms(is_not_implemented, [lambda: (try_next(),), lambda: (result,)], [], ("value",))[0]
 
 
-def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_objects: Callable[..., Any]) -> Any:
+def wrap_undecided(name: str, method: FunctionType, run: Callable[..., Any], of_objects: Callable[..., Any]) -> Any:
     """Wrap `run`, the converted form of `method`, to try the next method where a tensor decides NotImplemented.
 
     `of_objects(function, made, other)` handles an operand known only at run time.
@@ -46,18 +46,19 @@ def deciding(name: str, method: FunctionType, run: Callable[..., Any], of_object
         return run
 
     @functools.wraps(run)
-    def method_of_two(instance: Any, other: object) -> Any:
+    def binary_method(instance: Any, other: object) -> Any:
         result = run(instance, other)
         if result is NotImplemented:
             return result  # independent of tensors: Python itself tries the next method
-        return settle(result, lambda: _after_not_implemented(name.strip("_"), instance, other, of_objects))
+        operation = name.strip("_")
+        return resolve_not_implemented(result, lambda: _after_not_implemented(operation, instance, other, of_objects))
 
-    method_of_two.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
-    return method_of_two
+    binary_method.__autoconv_unsettled__ = run  # type: ignore[attr-defined]
+    return binary_method
 
 
-def unsettled(method: Callable[..., Any]) -> Any:
-    """Return the method as it was before `deciding`, for callers that try the next one themselves."""
+def unwrap_undecided(method: Callable[..., Any]) -> Any:
+    """Return the method as it was before `wrap_undecided`, for callers that try the next one themselves."""
     return getattr(method, "__autoconv_unsettled__", method)
 
 
@@ -69,35 +70,40 @@ def _after_not_implemented(name: str, instance: Any, other: object, of_objects: 
         return of_objects(name, instance, other)
     if name in _COMPARISONS:
         symbol, mirrored = _COMPARISONS[name]
-        return settle(
-            _call_method(other, f"__{mirrored}__", instance), lambda: _by_identity(name, symbol, instance, other)
+        return resolve_not_implemented(
+            _call_method(other, f"__{mirrored}__", instance),
+            lambda: _compare_by_identity(name, symbol, instance, other),
         )
     in_place = name[0] == "i" and name[1:] in _SYMBOLS
     plain = name[1:] if in_place else name
     symbol = _SYMBOLS[plain].partition(" ")[0] + "=" if in_place else _SYMBOLS[plain]
 
-    def second() -> Any:
+    def try_second() -> Any:
         answer = NotImplemented if type(other) is type(instance) else _call_method(other, f"__r{plain}__", instance)
 
         def refuse() -> Any:
             raise _unsupported_operands(symbol, instance, other)
 
-        return settle(answer, refuse)
+        return resolve_not_implemented(answer, refuse)
 
-    return settle(_call_method(instance, f"__{plain}__", other), second) if in_place else second()
+    if not in_place:
+        return try_second()
+    return resolve_not_implemented(_call_method(instance, f"__{plain}__", other), try_second)
 
 
 def _call_method(value: object, name: str, other: object) -> Any:
     """Call the user-defined method of that name; NotImplemented if there is none."""
     method = getattr(type(value), name, None)
-    return unsettled(method)(value, other) if isinstance(method, FunctionType) and _is_users(value) else NotImplemented
+    if not isinstance(method, FunctionType) or not _is_user_object(value):
+        return NotImplemented
+    return unwrap_undecided(method)(value, other)
 
 
-def _is_users(value: object) -> bool:
+def _is_user_object(value: object) -> bool:
     return not type(value).__module__.startswith("autoconv.")
 
 
-def _by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
+def _compare_by_identity(name: str, symbol: str, instance: Any, other: object) -> Any:
     if name in ("eq", "ne"):
         return (instance is other) == (name == "eq")
     kinds = f"{kind_of(instance).__name__!r} and {kind_of(other).__name__!r}"
@@ -114,4 +120,4 @@ def _graph_error(error: TypeError) -> TypeError:
     return error
 
 
-__all__ = ["deciding", "settle", "unsettled"]
+__all__ = ["resolve_not_implemented", "unwrap_undecided", "wrap_undecided"]

@@ -33,9 +33,9 @@ def math_override(function: Callable[..., Any]) -> Callable[..., Any] | None:
     """Return the replacement of a function of math or cmath; None for others."""
     module = getattr(function, "__module__", None)
     if module == "math" and function.__name__ in _MATH:
-        return _by_op("python_math", function)
+        return _record_math("python_math", function)
     if module == "cmath" and function.__name__ in CMATH:
-        return _by_op("python_cmath", function)
+        return _record_math("python_cmath", function)
     return None
 
 
@@ -46,7 +46,7 @@ def value_of(x: object) -> Any:
     return x
 
 
-def _by_op(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _record_math(op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
         if kwargs or not any(isinstance(a, SymbolicTensor) for a in args):
@@ -75,12 +75,12 @@ def _complex(*args: Any, **kwargs: Any) -> Any:
     A product would turn infinite parts into nan.
     """
     args, kwargs = tuple(map(value_of, args)), {name: value_of(value) for name, value in kwargs.items()}
-    given = dict(zip(("real", "imag"), args, strict=False)) | kwargs
-    if not any(isinstance(x, SymbolicTensor) for x in given.values()):
+    arguments = dict(zip(("real", "imag"), args, strict=False)) | kwargs
+    if not any(isinstance(x, SymbolicTensor) for x in arguments.values()):
         return builtins.complex(*args, **kwargs)
-    if not all(isinstance(x, (SymbolicTensor, bool, int, float, complex)) for x in given.values()):
-        raise_from_python(builtins.complex, *map(_sample, given.values()))
-    numbers = {name: as_python_number(x) for name, x in given.items()}
+    if not all(isinstance(x, (SymbolicTensor, bool, int, float, complex)) for x in arguments.values()):
+        raise_from_python(builtins.complex, *map(_sample, arguments.values()))
+    numbers = {name: as_python_number(x) for name, x in arguments.items()}
     real, imag = numbers.get("real", 0), numbers.get("imag")
     if imag is None and _is_complex(real):
         return real

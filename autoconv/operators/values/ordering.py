@@ -15,7 +15,14 @@ from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.support.overrides import OVERRIDES, overrides
-from autoconv.operators.values.builtins import called, is_array, is_compiled, is_weak, iterated_tensor, refuse_rows
+from autoconv.operators.values.builtins import (
+    convert_callback,
+    is_array,
+    is_compiled,
+    is_weak,
+    iterated_tensor,
+    refuse_rows,
+)
 from autoconv.operators.values.numbers import value_of
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
@@ -73,9 +80,9 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
     """Select as Python does: the first item, unless a later one compares beyond it; NaN on either side never does."""
     size = leading_dimension(tensor)
     if not isinstance(size, int):
-        raise_if(size == 0, _of_nothing(name))
+        raise_if(size == 0, _empty_error(name))
     elif not size:
-        raise as_program_error(_of_nothing(name))
+        raise as_program_error(_empty_error(name))
     if not (is_array(tensor) and tensor.dtype.is_floating):
         return dispatch.apply(reduce, tensor, axis=(0,), keepdims=False)
     least = dispatch.apply("select", tensor != tensor, -math.inf if name == "max" else math.inf, tensor)
@@ -83,7 +90,7 @@ def _extreme_item(tensor: Any, name: str, reduce: str) -> Any:
     return dispatch.apply("select", first != first, first, dispatch.apply(reduce, least, axis=(0,), keepdims=False))
 
 
-def _of_nothing(name: str) -> ValueError:
+def _empty_error(name: str) -> ValueError:
     """Return Python's error for an empty iterable."""
     try:
         getattr(builtins, name)(())
@@ -116,11 +123,11 @@ def _sort(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if tensor is not None and key is None:
         return dispatch.apply("sort", tensor, axis=-1, descending=reverse)
     items = builtins.list(iterable)
-    keys = items if key is None else builtins.list(builtins.map(called(key), items))
+    keys = items if key is None else builtins.list(builtins.map(convert_callback(key), items))
     if not any(isinstance(k, SymbolicTensor) for k in keys):
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
-    if len(items) > _MOST_COMPARED:
+    if len(items) > _COMPARISON_LIMIT:
         raise StagingError(
             f"{len(items)} items are sorted by keys known only at run time", current_place(),
             "one tensor of the items, autoconv.sort(autoconv.stack(items))",
@@ -134,7 +141,7 @@ def _sort(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 # Largest number of symbolic keys that are sorted by pairwise comparison.
-_MOST_COMPARED = 32
+_COMPARISON_LIMIT = 32
 
 
 def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list[Any]:
@@ -143,6 +150,7 @@ def _sort_by_comparing(items: list[Any], keys: list[Any], reverse: bool) -> list
     for end in range(len(pairs) - 1, 0, -1):
         for i in range(end):
             (a, _), (b, _) = first, second = pairs[i], pairs[i + 1]
-            wrong = a < b if reverse else b < a
-            pairs[i], pairs[i + 1] = if_exp(wrong, lambda: (second, first), lambda: (first, second))  # noqa: B023
+            is_out_of_order = a < b if reverse else b < a
+            swapped, kept = (second, first), (first, second)
+            pairs[i], pairs[i + 1] = if_exp(is_out_of_order, lambda: swapped, lambda: kept)  # noqa: B023
     return [item for _, item in pairs]

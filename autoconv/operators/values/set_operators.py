@@ -22,7 +22,7 @@ NATIVE: dict[str, Callable[[Any, Any], Any]] = {
 _IN_GRAPH = {"bitor": "or", "bitand": "and", "bitxor": "xor", "sub": "sub"}
 
 
-def _of_sets(name: str) -> Callable[[Any, Any], Any]:
+def _set_operator(name: str) -> Callable[[Any, Any], Any]:
     native = NATIVE[name]
 
     def apply(x: object, y: object) -> Any:
@@ -41,6 +41,6 @@ def _may_be_frozen(x: object) -> bool:
     return isinstance(x, frozenset) or (type(x) is Variant and any(isinstance(arm, frozenset) for arm in x.values))
 
 
-bitor, bitand, bitxor, sub = map(_of_sets, ("bitor", "bitand", "bitxor", "sub"))
+bitor, bitand, bitxor, sub = map(_set_operator, ("bitor", "bitand", "bitxor", "sub"))
 
 __all__ = ["NATIVE", "bitand", "bitor", "bitxor", "sub"]

@@ -14,7 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import is_made_here
+from autoconv.operators.regions.layout import is_created_here
 from autoconv.operators.values.comparisons import eq
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.object_conversions import unbox
@@ -25,22 +25,22 @@ from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def is_only_an_arm(item: object) -> bool:
+def is_trace_time_value(item: object) -> bool:
     """Return whether the value must be known while tracing: a callable, or an object that the trace created."""
-    return callable(item) or is_made_here(item)
+    return callable(item) or is_created_here(item)
 
 
-def picks_an_arm(owner: dict[Any, Any]) -> bool:
+def has_trace_time_values(owner: dict[Any, Any]) -> bool:
     """Return whether a dict with known keys has any such value."""
     if heap_of(owner) is not None or holds_symbols(dict.keys(owner)):
         return False
-    return any(map(is_only_an_arm, dict.values(owner)))
+    return any(map(is_trace_time_value, dict.values(owner)))
 
 
-def picked_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> Any:
+def select_item(owner: object, items: Sequence[Any], index: SymbolicTensor) -> Any:
     """Return the item at the index, with one arm for each item; IndexError at run time."""
     check_index(owner, len(items), index)
-    return _arms(index % len(items), items)
+    return _stage_selection(index % len(items), items)
 
 
 def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
@@ -48,14 +48,14 @@ def check_index(owner: object, size: int, index: SymbolicTensor) -> None:
     raise_if((index >= size) | (index < -size), IndexError(f"{plain_kind(owner).__name__} index out of range"))
 
 
-def pick_by_object(owner: Sequence[Any], index: Any) -> Any:
-    """`picked_item` for an index object, resolved to a position by Python's own subscript."""
+def select_by_object(owner: Sequence[Any], index: Any) -> Any:
+    """`select_item` for an index object, resolved to a position by Python's own subscript."""
     positions = plain_kind(owner)(range(len(owner)))
     result = apply_object("getitem", constant_object(positions), index)
-    return _arms(unbox(result, TensorType(int64, (), True)), list(owner))
+    return _stage_selection(unbox(result, TensorType(int64, (), True)), list(owner))
 
 
-def picked_value(owner: dict[Any, Any], key: object) -> Any:
+def select_value(owner: dict[Any, Any], key: object) -> Any:
     """Return the value of the key, with one arm for each value; KeyError at run time."""
 
     def missing() -> NoReturn:
@@ -64,10 +64,10 @@ def picked_value(owner: dict[Any, Any], key: object) -> Any:
     position: Any = len(owner)
     for number, known_key in enumerate(dict.keys(owner)):
         position = dispatch.apply("select", truth(eq(known_key, key)), number, position)
-    return _arms(position, list(dict.values(owner)), missing)
+    return _stage_selection(position, list(dict.values(owner)), missing)
 
 
-def _arms(position: Any, values: Sequence[Any], *others: Any) -> Any:
+def _stage_selection(position: Any, values: Sequence[Any], *others: Any) -> Any:
     arms = [*(functools.partial(_one_tuple, value) for value in values), *others]
     return stage_arms(position, arms, [], ("item",))[0] if len(arms) > 1 else values[0]
 
@@ -76,4 +76,4 @@ def _one_tuple(value: object) -> tuple[Any]:
     return (value,)
 
 
-__all__ = ["is_only_an_arm", "picked_item", "picked_value", "picks_an_arm"]
+__all__ = ["has_trace_time_values", "is_trace_time_value", "select_item", "select_value"]

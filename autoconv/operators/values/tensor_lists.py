@@ -16,7 +16,7 @@ from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
-from autoconv.operators.regions.marshalling import empty_lists, rebuild, with_item
+from autoconv.operators.regions.marshalling import append_item, empty_lists, rebuild
 from autoconv.runtime.objects.containers import TracedList, contents, hold_items, items_of
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
@@ -28,7 +28,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 def grow(container: TracedList) -> Items:
     """Move a list whose items are known into the graph."""
-    region = region_now()
+    region = require_region()
     known = contents(container)
     element: Layout = NEVER
     for item in known:
@@ -36,7 +36,7 @@ def grow(container: TracedList) -> Items:
     lists = empty_lists(Grown(element), region)
     for item in known:
         freeze(item)
-        lists = with_item(lists, item, Grown(element), region)
+        lists = append_item(lists, item, Grown(element), region)
     items = Items(element, lists)
     hold_items(container, items)
     return items
@@ -65,31 +65,31 @@ def item(self: Items, position: int) -> Any:
 
 def append(owner: TracedList, value: object) -> None:
     """`owner.append(value)`; the layout of the elements is widened as needed."""
-    region = region_now()
+    region = require_region()
     items = items_of(owner)
     layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
-    items = widened(items, layout)
-    hold_items(owner, Items(layout, with_item(items.values, value, Grown(layout), region)))
+    items = widen_items(items, layout)
+    hold_items(owner, Items(layout, append_item(items.values, value, Grown(layout), region)))
 
 
-def widened(self: Items, element: Layout) -> Items:
+def widen_items(self: Items, element: Layout) -> Items:
     """Return the same items in a wider layout."""
     if element == self.element:
         return self
     if self.element is NEVER:
-        return Items(element, empty_lists(Grown(element), region_now()))
+        return Items(element, empty_lists(Grown(element), require_region()))
     if _differs_in_shape(self.element, element):
         return Items(element, self.values)
     list_ = TracedList()
-    list_._items = Items(element, empty_lists(Grown(element), region_now()))
-    _each_item(self, lambda value: append(list_, value))
+    list_._items = Items(element, empty_lists(Grown(element), require_region()))
+    _visit_items(self, lambda value: append(list_, value))
     return items_of(list_)  # type: ignore[no-any-return]
 
 
 def stacked(self: Items, axis: int = 0) -> Any:
     """Stack the items to one tensor along a new dimension; raise StagingError if they are no tensors."""
-    return _as_one(self, "list_stack", axis, 1)
+    return _as_tensor(self, "list_stack", axis, 1)
 
 
 def reduced(self: Items, op: str) -> Any:
@@ -101,10 +101,10 @@ def reduced(self: Items, op: str) -> Any:
 
 def joined(self: Items, axis: int = 0) -> Any:
     """Concatenate the items along a dimension; raise StagingError if they are no tensors."""
-    return _as_one(self, "list_flatten", axis, 0)
+    return _as_tensor(self, "list_flatten", axis, 0)
 
 
-def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
+def _as_tensor(items: Items, op: str, axis: int, more: int) -> Any:
     element = items.element
     if not are_tensors(items):
         refuse("holds more than tensors of one dtype, and becomes a tensor")
@@ -119,42 +119,42 @@ def _as_one(items: Items, op: str, axis: int, more: int) -> Any:
     if more:
         return dispatch.apply("transpose", stacked(items), perm=tuple(order))
     back = [order.index(i) for i in range(rank)]
-    turned = mapped_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(back)))
-    return dispatch.apply("transpose", joined(turned), perm=tuple(order))
+    transposed = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(back)))
+    return dispatch.apply("transpose", joined(transposed), perm=tuple(order))
 
 
-def mapped(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
+def map_list(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
     """Return a new list of `function(item)`."""
     result = TracedList()
-    _each_item(items_of(owner), lambda value: result.append(function(value)))
+    _visit_items(items_of(owner), lambda value: result.append(function(value)))
     if items_of(result) is None:
         grow(result)
     return result
 
 
-def mapped_items(items: Items, function: Callable[[Any], Any]) -> Items:
+def map_items(items: Items, function: Callable[[Any], Any]) -> Items:
     source = TracedList()
     source._items = items
-    return items_of(mapped(source, function))  # type: ignore[no-any-return]
+    return items_of(map_list(source, function))  # type: ignore[no-any-return]
 
 
 Items.stacked = stacked  # type: ignore[method-assign,assignment]
 Items.joined = joined  # type: ignore[method-assign,assignment]
 Items.reduced = reduced  # type: ignore[method-assign,assignment]
-Items.widened = widened  # type: ignore[method-assign,assignment]
+Items.widen = widen_items  # type: ignore[method-assign,assignment]
 Items.length = length  # type: ignore[method-assign,assignment]
 Items.item = item  # type: ignore[method-assign,assignment]
 TracedList.grow = grow  # type: ignore[assignment]
 
 
-def _each_item(items: Items, body: Callable[[Any], Any]) -> None:
+def _visit_items(items: Items, body: Callable[[Any], Any]) -> None:
     """Call `body` with each item, in a graph loop."""
     source = TracedList()
     source._items = items
-    for_stmt(as_staged(source), doing(body))
+    for_stmt(as_staged(source), as_loop_body(body))
 
 
-def doing(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
+def as_loop_body(action: Callable[[Any], Any]) -> Callable[[Any], tuple[()]]:
     """Wrap an action on an item as the body of a loop without state."""
 
     def body(value: object) -> tuple[()]:
@@ -196,14 +196,14 @@ def index_in_graph(position: int) -> Any:
 
 def freeze(value: object) -> None:
     """Forbid later changes of a value that is held by value."""
-    trace = region_now().trace
+    trace = require_region().trace
     for part in mutable_parts(value):
         trace.frozen[id(part)] = part
     if trace.owned is not None and id(value) in trace.owned:
         trace.frozen[id(value)] = value
 
 
-def region_now() -> Region:
+def require_region() -> Region:
     """Return the region being recorded."""
     region = current_region()
     assert region is not None

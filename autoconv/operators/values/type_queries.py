@@ -13,7 +13,7 @@ from autoconv.operators.control.iterables import Staged
 from autoconv.operators.control.variants import distribute, is_arm
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.held_iterators import HeldIterator
-from autoconv.operators.support.optional_attributes import has_attribute, maybe_missing
+from autoconv.operators.support.optional_attributes import has_attribute, optional_value
 from autoconv.operators.support.overrides import overrides
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedDict, TracedList, TracedSet
@@ -95,7 +95,7 @@ def _hasattr(x: object, name: str) -> Any:
     result = has_attribute(x, name)
     if result is not NotImplemented:
         return result
-    optional = maybe_missing(x, name)
+    optional = optional_value(x, name)
     if optional is not None:
         missing = is_arm(optional, MISSING)
         return dispatch.apply("logical_not", missing) if isinstance(missing, Tensor) else not missing
@@ -116,7 +116,7 @@ def _getattr(x: object, name: str, *default: Any) -> Any:
     answer = has_attribute(x, name) if default else NotImplemented
     if answer is not NotImplemented:
         return if_exp(answer, lambda: builtins.getattr(x, name), lambda: default[0])
-    optional = maybe_missing(x, name) if default else None
+    optional = optional_value(x, name) if default else None
     if optional is not None:
         return if_exp(is_arm(optional, MISSING), lambda: default[0], lambda: builtins.getattr(x, name))
     if isinstance(x, SymbolicTensor) and region is not None and region.contract.numpy_arrays and not _hasattr(x, name):

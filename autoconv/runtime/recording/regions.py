@@ -72,7 +72,7 @@ class Trace:
     holders: names of attributes that hold objects of these classes
     relied: names of attributes that the trace assumes not to hold such objects
     made_early: names of the classes whose objects are all made in the graph
-    asked_by_class: True if an operation was dispatched on an object's class
+    dispatched_on_class: True if an operation was dispatched on an object's class
     asked_by_python: True while a special method runs whose result Python itself takes
     given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, overload
 from autoconv.backends import checked_name
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
-from autoconv.operators.calls.call import converted
+from autoconv.operators.calls.call import convert_callee
 from autoconv.operators.support.call_graph import reaches
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.recording.tracebacks import find_place, place_at_definition, present, present_errors
@@ -177,7 +177,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     def _inlined(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
-        function = converted(self.python_function, region) if self._options.autograph else self.python_function
+        function = convert_callee(self.python_function, region) if self._options.autograph else self.python_function
         return function(*args, **kwargs)
 
     def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

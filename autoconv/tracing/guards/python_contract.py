@@ -20,10 +20,10 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.numpy.calls import UnknownArgument
-from autoconv.operators.regions.layout import Variant, is_made_here
+from autoconv.operators.regions.layout import Variant, is_created_here
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
-from autoconv.operators.support.debuggers import debugger_in
+from autoconv.operators.support.debuggers import debugger_name
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.ops.numpy.list_arrays import is_guess
 from autoconv.ops.python.attribute_access import computes, runs_code
@@ -122,7 +122,7 @@ def allows_call(trace: Trace, function: Any) -> None:
     if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     name = getattr(function, "__qualname__", None) or repr(function)
-    stops = debugger_in(function)
+    stops = debugger_name(function)
     if stops:
         raise RunPlain(f"{name} calls {stops}(), which works on the lines of plain Python")
     if _has_no_effects(function):
@@ -203,7 +203,7 @@ def _parts_given(value: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
         yield from {id(part): part for arm in value.values for part in _parts_given(arm, around)}.values()
     elif type(value) is set:
         yield value
-    elif is_made_here(value) and has_attributes(value) and not any(value is outer for outer in around):
+    elif is_created_here(value) and has_attributes(value) and not any(value is outer for outer in around):
         for part in attributes_of(value).values():
             yield from _parts_given(part, (*around, value))
     elif is_structure(value):

@@ -13,13 +13,13 @@ import numpy as np
 from autoconv.emit.converted import is_of_converted_class_statement
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.iterables import Staged, StagedRange
-from autoconv.operators.control.variants import of_distinct_arms
+from autoconv.operators.control.variants import merge_arms
 from autoconv.operators.regions.layout import Layout, Static, Variant, is_container, layout_of
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import Undefined, ld
-from autoconv.operators.values.tensor_lists import mapped
+from autoconv.operators.values.tensor_lists import map_list
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import TracedSet, has_optional_keys, heap_of, items_of
@@ -91,7 +91,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if heap_of(value) is not None:
         return box(value)
     if items_of(value) is not None and not trace.contract.objects_in_graph:
-        return mapped(value, functools.partial(_standalone, trace=trace, function=function))
+        return map_list(value, functools.partial(_standalone, trace=trace, function=function))
     if has_optional_keys(value):
         return {key: _standalone(item, trace, function) for key, item in dict.items(value)}
     whole = functools.partial(_stays_whole, trace) if trace.contract.keeps_identity else None
@@ -102,7 +102,7 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
         trace.reassembled.update((id(part), part) for part in put_together)
         return result
     if isinstance(value, Variant):
-        return of_distinct_arms(value, _arms(value, trace, function), current_region() or trace.root)
+        return merge_arms(value, _arms(value, trace, function), current_region() or trace.root)
     return _python_result(value, trace) if trace.contract.python_numbers else _tensor_result(value, trace, function)
 
 

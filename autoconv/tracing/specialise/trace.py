@@ -13,13 +13,13 @@ from autoconv.backends import backend_named
 from autoconv.emit.converted import ABOUT_TO_CONVERT
 from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
-from autoconv.operators.calls.call import converted, meet_class
+from autoconv.operators.calls.call import convert_callee, meet_class
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.operators.regions.layout import Layout
-from autoconv.operators.regions.left_outside import settle_left
+from autoconv.operators.regions.left_outside import settle_outside_writes
 from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
-from autoconv.operators.values.instances import expect_made
+from autoconv.operators.values.instances import expect_class_in_graph
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.containers import PLAIN
 from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
@@ -168,7 +168,7 @@ class TraceSession:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
         function, root = self.what.function, self.trace.root
         self.guards.meet = functools.partial(meet_class, root)
-        target = converted(function, root) if self.what.converts else function
+        target = convert_callee(function, root) if self.what.converts else function
         self.contract.watch(function)
         self._meet_classes()
         self.contract.begin(self._arguments, self._leaves)
@@ -197,7 +197,7 @@ class TraceSession:
             meet_class(root, type(spot.read()))
         for kind, names in (what for how, what in self.call.learned if how == "made"):
             meet_class(root, kind, False)
-            expect_made(root, kind, names)
+            expect_class_in_graph(root, kind, names)
 
     def _settle_outputs(self, result: Any) -> Layout:
         """Make the result, and what the code wrote, outputs of the graph."""
@@ -226,7 +226,7 @@ class TraceSession:
         restore_special_methods(trace)  # guards compare the user's own methods
         if trace.hidden:
             refuse_leaks(trace.root.graph, trace.hidden)
-        settle_left(trace)
+        settle_outside_writes(trace)
         self.guards.settle()
         self.contract.check_recorded(self._copies)
 
