@@ -117,7 +117,7 @@ def _read_environment() -> None:
     from autoconv.config import settings
     from autoconv.tracing.views import logs
 
-    found = settings._from_environment()
+    found = settings._read_environment()
     for name in type(found).__slots__:
         setattr(settings.SETTINGS, name, getattr(found, name))
     if "passes" in found.logs:

@@ -13,7 +13,7 @@ _PART = re.compile(r"(job|replica|task):(.+)|(?:device:)?(\w+)(?::(\d+|\*))?", r
 
 @dataclass(frozen=True)
 class DeviceSpec:
-    """The parts of a device's name, None where they are open.
+    """The parts of a device's name, None for unspecified ones.
 
     >>> spec = autoconv.DeviceSpec.from_string("/job:worker/task:1/device:CPU:0")
     >>> spec.device_type, spec.task, spec.to_string()
@@ -55,16 +55,16 @@ class DeviceSpec:
         return self.from_string(spec)
 
     def to_string(self) -> str:
-        """Return the device's name, with the parts that are known."""
+        """Return the device's name with the specified parts."""
         parts = [f"/{name}:{getattr(self, name)}" for name in ("job", "replica", "task")]
-        parts_given = [part for part in parts if not part.endswith(":None")]
+        specified_parts = [part for part in parts if not part.endswith(":None")]
         if self.device_type is not None:
             index = "*" if self.device_index is None else self.device_index
-            parts_given.append(f"/device:{self.device_type}:{index}")
-        return "".join(parts_given)
+            specified_parts.append(f"/device:{self.device_type}:{index}")
+        return "".join(specified_parts)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """Return this specification, with the parts that `dev` has in the place of its own."""
+        """Return this specification with the parts that `dev` specifies replaced by those of `dev`."""
         fields = {name: value for name, value in dataclasses.asdict(dev).items() if value is not None}
         return dataclasses.replace(self, **fields)
 

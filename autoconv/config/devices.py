@@ -53,8 +53,8 @@ class LogicalDeviceConfiguration:
 
 ACCELERATORS = Hook("autoconv.backends")  # returns the names of accelerators, such as "GPU:0"
 _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
-_LOGICAL: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
-_STARTED: list[LogicalDevice] = []
+_CONFIGURATIONS: dict[PhysicalDevice, tuple[LogicalDeviceConfiguration, ...]] = {}
+_LOGICAL_DEVICES: list[LogicalDevice] = []
 _HIDDEN: list[PhysicalDevice] = []
 
 
@@ -76,32 +76,32 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> [device.name for device in autoconv.config.list_logical_devices("CPU")]
     ['/device:CPU:0']
     """
-    if not _STARTED and _CPU not in _HIDDEN:
-        count = len(_LOGICAL.get(_CPU, ())) or 1
-        _STARTED.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
-    result = [device for device in _STARTED if device_type in (None, device.device_type)]
+    if not _LOGICAL_DEVICES and _CPU not in _HIDDEN:
+        count = len(_CONFIGURATIONS.get(_CPU, ())) or 1
+        _LOGICAL_DEVICES.extend(LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(count))
+    result = [device for device in _LOGICAL_DEVICES if device_type in (None, device.device_type)]
     if device_type != "CPU":
-        others = [device for device in list_physical_devices(device_type) if device not in (_CPU, *_HIDDEN)]
-        result += [LogicalDevice(one.name.replace("physical_", ""), one.device_type) for one in others]
+        accelerators = [device for device in list_physical_devices(device_type) if device not in (_CPU, *_HIDDEN)]
+        result += [LogicalDevice(device.name.replace("physical_", ""), device.device_type) for device in accelerators]
     return result
 
 
 def add_logical_device(name: str) -> None:
     """Add a logical device, such as that of a task of a cluster."""
     list_logical_devices("CPU")
-    _STARTED.append(LogicalDevice(name, "CPU"))
+    _LOGICAL_DEVICES.append(LogicalDevice(name, "CPU"))
 
 
 def forget_logical_devices() -> None:
-    """Let the logical devices be configured anew."""
-    _STARTED.clear()
-    _LOGICAL.clear()
+    """Discard the logical devices and their configuration, which may then be set again."""
+    _LOGICAL_DEVICES.clear()
+    _CONFIGURATIONS.clear()
 
 
 def set_logical_device_configuration(
     device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
 ) -> None:
-    """Divide a physical device into several logical ones.
+    """Configure the logical devices of a physical device, one for each configuration.
 
     Raises RuntimeError once they are in use, unless they are divided so already, and ValueError for a limit on the
     memory of a processor.
@@ -113,22 +113,22 @@ def set_logical_device_configuration(
     Traceback (most recent call last):
     RuntimeError: Virtual devices cannot be modified after being initialized
     """
-    _check(device)
-    if any(one.memory_limit is not None for one in logical_devices):
+    _check_physical_device(device)
+    if any(configuration.memory_limit is not None for configuration in logical_devices):
         raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
-    if _LOGICAL.get(device) == tuple(logical_devices):
+    if _CONFIGURATIONS.get(device) == tuple(logical_devices):
         return
-    if _STARTED:
+    if _LOGICAL_DEVICES:
         raise RuntimeError("Virtual devices cannot be modified after being initialized")
-    _LOGICAL[device] = tuple(logical_devices)
+    _CONFIGURATIONS[device] = tuple(logical_devices)
 
 
 def get_logical_device_configuration(device: PhysicalDevice) -> list[LogicalDeviceConfiguration] | None:
-    """Return how a device was divided, or None.
+    """Return the configurations of a device's logical devices, or None without any.
 
     >>> autoconv.config.get_logical_device_configuration(autoconv.config.list_physical_devices("CPU")[0])
     """
-    logical = _LOGICAL.get(device)
+    logical = _CONFIGURATIONS.get(device)
     return None if logical is None else list(logical)
 
 
@@ -150,7 +150,7 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
     """
     visible_devices = list(devices) if isinstance(devices, list | tuple) else [devices]
     for device in visible_devices:
-        _check(device)
+        _check_physical_device(device)
         if device_type not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
     hidden = [device for device in list_physical_devices(device_type) if device not in visible_devices]
@@ -158,7 +158,7 @@ def set_visible_devices(devices: PhysicalDevice | list[PhysicalDevice], device_t
         hidden += [device for device in _HIDDEN if device.device_type != device_type]
     if set(hidden) == set(_HIDDEN):
         return
-    if _STARTED:
+    if _LOGICAL_DEVICES:
         raise RuntimeError("Visible devices cannot be modified after being initialized")
     _HIDDEN[:] = hidden
 
@@ -169,7 +169,7 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     >>> for device in autoconv.config.list_physical_devices("GPU"):
     ...     autoconv.config.experimental.set_memory_growth(device, True)
     """
-    _check(device)
+    _check_physical_device(device)
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
 
@@ -179,7 +179,7 @@ def get_memory_growth(device: PhysicalDevice) -> bool:
     >>> autoconv.config.experimental.get_memory_growth(autoconv.config.list_physical_devices("CPU")[0])
     False
     """
-    _check(device)
+    _check_physical_device(device)
     return False
 
 
@@ -189,10 +189,10 @@ def get_device_details(device: PhysicalDevice) -> dict[str, str]:
     >>> autoconv.config.experimental.get_device_details(autoconv.config.list_physical_devices("CPU")[0])
     {}
     """
-    _check(device)
+    _check_physical_device(device)
     return {}
 
 
-def _check(device: PhysicalDevice) -> None:
+def _check_physical_device(device: PhysicalDevice) -> None:
     if device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")

@@ -19,7 +19,7 @@ _OPTIONS: dict[str, Any] = {"device_policy": "silent", "synchronous": True, "ten
 
 
 def set_synchronous_execution(enable: bool) -> None:
-    """Keep whether ops are to run one after another; they do anyway.
+    """Store the option of synchronous execution; ops run one after another anyway.
 
     >>> autoconv.config.experimental.set_synchronous_execution(True)
     """
@@ -27,7 +27,7 @@ def set_synchronous_execution(enable: bool) -> None:
 
 
 def get_synchronous_execution() -> bool:
-    """Return what `set_synchronous_execution` was given.
+    """Return the value set by `set_synchronous_execution`.
 
     >>> autoconv.config.experimental.get_synchronous_execution()
     True
@@ -36,7 +36,7 @@ def get_synchronous_execution() -> bool:
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Keep the policy for tensors of other devices; there are none.
+    """Store the policy for tensors of other devices; it has no effect.
 
     >>> autoconv.config.experimental.set_device_policy("silent")
     """
@@ -46,7 +46,7 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_device_policy() -> str:
-    """Return what `set_device_policy` was given.
+    """Return the value set by `set_device_policy`.
 
     >>> autoconv.config.experimental.get_device_policy()
     'silent'
@@ -55,7 +55,7 @@ def get_device_policy() -> str:
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Keep whether products may round to TensorFloat-32, which only GPUs have.
+    """Store whether products may round to TensorFloat-32, which only GPUs have.
 
     >>> autoconv.config.experimental.enable_tensor_float_32_execution(True)
     """
@@ -63,7 +63,7 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """Return what `enable_tensor_float_32_execution` was given.
+    """Return the value set by `enable_tensor_float_32_execution`.
 
     >>> autoconv.config.experimental.tensor_float_32_execution_enabled()
     True
@@ -72,7 +72,7 @@ def tensor_float_32_execution_enabled() -> bool:
 
 
 def enable_op_determinism() -> None:
-    """Accept the call: ops give the same results in every run, but for random numbers without a seed.
+    """Do nothing: ops are deterministic, except for random numbers without a seed.
 
     >>> autoconv.config.experimental.enable_op_determinism()
     """

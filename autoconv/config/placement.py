@@ -24,15 +24,15 @@ DEFAULT_DEVICE = f"{HOST}/device:CPU:0"
 
 
 class Task(Protocol):
-    """A place elsewhere that runs graphs: a process of a cluster, or an accelerator."""
+    """A device that runs graphs outside of this process's code: a process of a cluster, or an accelerator."""
 
     def compile(self, graph: object) -> Callable[[Sequence[object]], list[Any]]:
-        """Send a graph; return what runs it there on a list of arguments."""
+        """Send a graph; return a function that runs it there on a list of arguments."""
 
 
 @runtime_checkable
 class HoldsVariables(Protocol):
-    """A task whose process holds the values of variables, each in a cell of a number."""
+    """A task whose process holds the values of variables in numbered cells."""
 
     def read_cell(self, number: int, name: str) -> Any:
         """Return the value of a variable as an array. Raises UnavailableError if it was lost with the process."""
@@ -62,13 +62,13 @@ class _Eager(threading.local):
     """
 
     request: str = ""
-    away: str = ""
+    other_device: str = ""
     replica: int = 0
 
 
 _EAGER = _Eager()
 _ACTIVE = new_lock()
-_DETOUR = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
+_DETOUR_STEP = 2  # added to DETOUR by each block: calls then bypass native entries, which use the default device
 
 
 def current_request() -> str:
@@ -78,7 +78,7 @@ def current_request() -> str:
 
 def other_device_request() -> str:
     """Return the request of the block that encloses eager code, "" where the default device serves it."""
-    return _EAGER.away
+    return _EAGER.other_device
 
 
 def replica() -> int:
@@ -87,27 +87,27 @@ def replica() -> int:
 
 
 @contextmanager
-def as_replica(number: int) -> Iterator[None]:
+def run_as_replica(number: int) -> Iterator[None]:
     """Run the block for a replica: calls find the traces of that replica."""
-    before, _EAGER.replica = _EAGER.replica, number
-    _detour(_DETOUR)
+    previous, _EAGER.replica = _EAGER.replica, number
+    _detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.replica = before
-        _detour(-_DETOUR)
+        _EAGER.replica = previous
+        _detour(-_DETOUR_STEP)
 
 
 @functools.lru_cache(1024)
 def is_default(request: str) -> bool:
     """Return whether the default device serves a request in any case."""
     spec = DeviceSpec.from_string(request)
-    here = spec.job in (None, "localhost") and not spec.task
-    return here and spec.device_type in (None, "CPU") and not spec.device_index
+    is_local = spec.job in (None, "localhost") and not spec.task
+    return is_local and spec.device_type in (None, "CPU") and not spec.device_index
 
 
 def merge_requests(request: str | None, outer: str) -> str:
-    """Return a request inside of an outer one: its own parts, then those of the outer one; None asks for none."""
+    """Return a request inside of an outer one, which gives the parts that are missing; "" for None."""
     return "" if request is None else _merge_parts(request, outer)
 
 
@@ -117,19 +117,19 @@ def _merge_parts(request: str, outer: str) -> str:
 
 
 @contextmanager
-def requesting(request: str) -> Iterator[None]:
-    """Request a device for the eager tensors that this thread makes in the block."""
-    before = _EAGER.request, _EAGER.away
-    _EAGER.request, _EAGER.away = request, "" if is_default(request) else request
-    detours = bool(_EAGER.away)
+def request_device(request: str) -> Iterator[None]:
+    """Request a device for the eager tensors that this thread creates in the block."""
+    previous = _EAGER.request, _EAGER.other_device
+    _EAGER.request, _EAGER.other_device = request, "" if is_default(request) else request
+    detours = bool(_EAGER.other_device)
     if detours:
-        _detour(_DETOUR)
+        _detour(_DETOUR_STEP)
     try:
         yield
     finally:
-        _EAGER.request, _EAGER.away = before
+        _EAGER.request, _EAGER.other_device = previous
         if detours:
-            _detour(-_DETOUR)
+            _detour(-_DETOUR_STEP)
 
 
 def _detour(change: int) -> None:
@@ -139,7 +139,7 @@ def _detour(change: int) -> None:
 
 def eager_device() -> str:
     """Return the full name of the device for eager results; "" for the default one. Raises InvalidArgumentError."""
-    return non_default_name(_EAGER.away) if _EAGER.away else ""
+    return non_default_name(_EAGER.other_device) if _EAGER.other_device else ""
 
 
 def non_default_name(request: str) -> str:
@@ -156,8 +156,8 @@ def full_name(request: str) -> str:
     """Return the full name of the device that serves a request, as `non_default_name`."""
     spec = DeviceSpec.from_string(request)
     if spec.job not in (None, "localhost") or spec.task not in (None, 0):
-        return _remote(spec)
-    name, names = _local_name(spec), _local(spec.device_type)
+        return _remote_name(spec)
+    name, names = _local_name(spec), _local_names(spec.device_type)
     if name in names or SETTINGS.soft_placement:
         return name if name in names else DEFAULT_DEVICE
     raise InvalidArgumentError(
@@ -169,23 +169,23 @@ def full_name(request: str) -> str:
 def has_device(request: str) -> bool:
     """Return whether this process has the device of a request itself."""
     spec = DeviceSpec.from_string(request)
-    return spec.job in (None, "localhost") and not spec.task and _local_name(spec) in _local(spec.device_type)
+    return spec.job in (None, "localhost") and not spec.task and _local_name(spec) in _local_names(spec.device_type)
 
 
 def _local_name(spec: DeviceSpec) -> str:
     return f"{HOST}/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
-def _local(kind: str | None) -> list[str]:
+def _local_names(kind: str | None) -> list[str]:
     """Return the full names of this process's devices: the processor's, and those of a kind."""
-    own = [device for device in list_logical_devices("CPU") if device.name.startswith(("/device:", HOST))]
-    names = [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(len(own))]
+    processors = [device for device in list_logical_devices("CPU") if device.name.startswith(("/device:", HOST))]
+    names = [f"{HOST}{DeviceSpec(device_type='CPU', device_index=i).to_string()}" for i in range(len(processors))]
     if kind not in (None, "CPU"):
         names += [f"{HOST}/{device.name.removeprefix('/physical_')}" for device in get_visible_devices(kind)]
     return names
 
 
-def _remote(spec: DeviceSpec) -> str:
+def _remote_name(spec: DeviceSpec) -> str:
     name = f"/job:{spec.job or 'localhost'}/replica:{spec.replica or 0}/task:{spec.task or 0}"
     name += f"/device:{spec.device_type or 'CPU'}:{spec.device_index or 0}"
     if task_of(name) is None:
@@ -194,16 +194,16 @@ def _remote(spec: DeviceSpec) -> str:
 
 
 def task_of(name: str) -> Task | None:
-    """Return the task of a cluster, or the accelerator, that a full name is of; None for this process."""
+    """Return the task of a cluster, or the accelerator, with a full name; None for this process."""
     spec = DeviceSpec.from_string(name)
     result = TASKS.get((spec.job or "", spec.task or 0))
-    if result is None and spec.device_type not in (None, "CPU") and name in _local(spec.device_type):
+    if result is None and spec.device_type not in (None, "CPU") and name in _local_names(spec.device_type):
         result = ACCELERATOR(f"{spec.device_type}:{spec.device_index or 0}")
     return result
 
 
 def pool_of(name: str) -> int:
-    """Return the number of the pool of threads that serves a device of this process."""
+    """Return the number of the thread pool that serves a device of this process."""
     return DeviceSpec.from_string(name).device_index or 0
 
 
@@ -215,7 +215,7 @@ __all__ = [
     "TASKS",
     "Task",
     "add_task",
-    "as_replica",
+    "run_as_replica",
     "current_request",
     "eager_device",
     "full_name",
@@ -226,6 +226,6 @@ __all__ = [
     "non_default_name",
     "pool_of",
     "replica",
-    "requesting",
+    "request_device",
     "task_of",
 ]  # fmt: skip

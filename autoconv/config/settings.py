@@ -19,13 +19,14 @@ class Settings:
     verbosity       0 is silent, 3 prints converted code
     log_to_stdout   verbose output goes there as well
     soft_placement  the default device serves requests for devices that this process lacks
-    check_numerics  ops refuse to give a nan or an infinity
+    check_numerics  ops raise an error for results that are nan or infinite
     collect_graphs  functions that run keep their traces, for `summary.trace_export`
-    logs            what goes to standard error: retraces, graph, passes
+    logs            events written to standard error: retraces, graph, passes
     strict          internal errors are raised (errors.InternalError), for tests; else such a call runs as plain Python
-    helper          LLVM runs in a process of its own, which its assertions end; else in this one
-    backend         what runs graphs: "llvm" or "native" (LLVM), "reference" (NumPy, op by op) or "xla" (jaxlib)
-    llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a fifth of
+    helper          LLVM runs in its own process, so that its assertions cannot abort this one; else in this one
+    backend         the backend that runs graphs: "llvm" or "native" (LLVM), "reference" (NumPy, op by op) or "xla"
+    (jaxlib) llvm_level      the highest level at which LLVM optimises: 3 for fast code, 0 for code that is made in a
+    fifth of
                     the time and runs slowly
     tiers           "measured": under `compile` calls run as a graph or as plain Python, whichever early calls showed to
                     be quicker; "native": as a graph wherever there is one
@@ -57,25 +58,25 @@ class Settings:
 
 # Not 0 while settings (bit 0) or blocks of devices (the rest) keep calls from entering native code directly.
 DETOUR = ctypes.c_int64(0)
-_LOGS = ("retraces", "graph", "passes")
+_LOG_NAMES = ("retraces", "graph", "passes")
 
 
-def _from_environment() -> Settings:
+def _read_environment() -> Settings:
     verbosity = os.environ.get("AUTOCONV_VERBOSITY", os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
     return Settings(
         disabled=os.environ.get("AUTOCONV_DISABLE", "") not in ("", "0"),
         verbosity=int(verbosity) if verbosity.isdigit() else 0,
-        logs=_named_logs(os.environ.get("AUTOCONV_LOGS", "")),
+        logs=_parse_logs(os.environ.get("AUTOCONV_LOGS", "")),
         strict=os.environ.get("AUTOCONV_STRICT", "") not in ("", "0"),
         helper=os.environ.get("AUTOCONV_HELPER", "1") != "0",
-        llvm_level=int(_one_of("AUTOCONV_LLVM_LEVEL", ("3", "2", "1", "0"))),
-        backend=_one_of("AUTOCONV_BACKEND", ("llvm", "native", "reference", "xla")),
-        tiers=_one_of("AUTOCONV_TIERS", ("measured", "native")),
-        threads=_count_of_threads(os.environ.get("AUTOCONV_NUM_THREADS", "")),
+        llvm_level=int(_read_choice("AUTOCONV_LLVM_LEVEL", ("3", "2", "1", "0"))),
+        backend=_read_choice("AUTOCONV_BACKEND", ("llvm", "native", "reference", "xla")),
+        tiers=_read_choice("AUTOCONV_TIERS", ("measured", "native")),
+        threads=_parse_thread_count(os.environ.get("AUTOCONV_NUM_THREADS", "")),
     )
 
 
-def _one_of(variable: str, choices: Sequence[str]) -> str:
+def _read_choice(variable: str, choices: Sequence[str]) -> str:
     """Return the value of an environment variable; the first choice where it is empty or no choice."""
     result = os.environ.get(variable, "") or choices[0]
     if result not in choices:
@@ -84,7 +85,7 @@ def _one_of(variable: str, choices: Sequence[str]) -> str:
     return result
 
 
-def _count_of_threads(text: str) -> int | None:
+def _parse_thread_count(text: str) -> int | None:
     if not text:
         return None
     if not text.isdigit() or not int(text):
@@ -93,11 +94,11 @@ def _count_of_threads(text: str) -> int | None:
     return int(text)
 
 
-def _named_logs(text: str) -> frozenset[str]:
+def _parse_logs(text: str) -> frozenset[str]:
     names = frozenset(name.strip() for name in text.split(",") if name.strip())
-    for name in sorted(names - set(_LOGS)):
-        warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOGS)}", stacklevel=2)
-    return names & set(_LOGS)
+    for name in sorted(names - set(_LOG_NAMES)):
+        warnings.warn(f"AUTOCONV_LOGS: there is no log {name!r}; there are {', '.join(_LOG_NAMES)}", stacklevel=2)
+    return names & set(_LOG_NAMES)
 
 
 def cache_folder() -> Path:
@@ -109,13 +110,13 @@ def cache_folder() -> Path:
     override = os.environ.get("AUTOCONV_CACHE")
     if override:
         return Path(override)
-    import platformdirs  # only asked for by those who use the cache
+    import platformdirs  # only needed for the cache
 
     return Path(platformdirs.user_cache_dir("autoconv"))
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Let functions run their Python on every call, or not; graphs that were traced before are kept for later.
+    """Set whether functions run their Python on every call; existing traces are kept.
 
     >>> autoconv.config.run_functions_eagerly(True)
     >>> autoconv.config.functions_run_eagerly()
@@ -153,7 +154,7 @@ def functions_run_eagerly() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Set whether an op may run on another device than the one asked for.
+    """Set whether an op may run on another device than the requested one.
 
     >>> before = autoconv.config.get_soft_device_placement()
     >>> autoconv.config.set_soft_device_placement(True)
@@ -165,7 +166,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 
 def get_soft_device_placement() -> bool:
-    """Return whether an op may run on another device than the one asked for.
+    """Return whether an op may run on another device than the requested one.
 
     >>> autoconv.config.get_soft_device_placement()
     True
@@ -173,4 +174,4 @@ def get_soft_device_placement() -> bool:
     return SETTINGS.soft_placement
 
 
-SETTINGS = _from_environment()
+SETTINGS = _read_environment()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.config.settings import SETTINGS
 
-_INTER: list[int] = [0]
+_INTER_OP_THREADS: list[int] = [0]
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
@@ -16,7 +16,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """Return the number of threads of large loops, 0 where the machine decides.
+    """Return the number of threads of large loops, 0 for as many as the process may use.
 
     >>> autoconv.config.threading.get_intra_op_parallelism_threads()
     0
@@ -25,20 +25,20 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Keep a number of threads between ops, which has no effect.
+    """Store a number of threads between ops; it has no effect.
 
     >>> autoconv.config.threading.set_inter_op_parallelism_threads(0)
     """
-    _INTER[0] = int(num_threads)
+    _INTER_OP_THREADS[0] = int(num_threads)
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """Return the number that was set.
+    """Return the value set by `set_inter_op_parallelism_threads`.
 
     >>> autoconv.config.threading.get_inter_op_parallelism_threads()
     0
     """
-    return _INTER[0]
+    return _INTER_OP_THREADS[0]
 
 
 __all__ = [

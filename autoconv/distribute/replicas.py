@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from autoconv.config.placement import as_replica, merge_requests, requesting
+from autoconv.config.placement import merge_requests, request_device, run_as_replica
 from autoconv.distribute.contexts import Context, ReplicaContext, inside
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
@@ -70,7 +70,7 @@ class Replica:
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
         _HERE.replica = self
         try:
-            with inside(context), place_on(self.region, self.device), as_replica(self.number + 1), self._creators():
+            with inside(context), place_on(self.region, self.device), run_as_replica(self.number + 1), self._creators():
                 if self.region is None:
                     message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
@@ -125,7 +125,7 @@ def current_replica() -> Replica | None:
 def place_on(region: Region | None, device: str) -> Iterator[None]:
     """Place what the block computes or records on a device."""
     if region is None:
-        with requesting(device):
+        with request_device(device):
             yield
         return
     before, region.trace.device = region.trace.device, device

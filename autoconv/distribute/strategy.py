@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autoconv.api.tensors.reductions import reduce_mean, reduce_sum
-from autoconv.config.placement import as_replica, full_name
+from autoconv.config.placement import full_name, run_as_replica
 from autoconv.distribute.contexts import Context, ReplicaContext, inside, set_default
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.reduction import ReduceOp, reduce_op_of
@@ -159,7 +159,7 @@ class Strategy:
     @contextlib.contextmanager
     def updating(self, number: int) -> Iterator[None]:
         """Update the copies of one replica in the block."""
-        with inside(Context(self, None, number)), self.on_device(number), as_replica(-1 - number):
+        with inside(Context(self, None, number)), self.on_device(number), run_as_replica(-1 - number):
             yield
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import float32, int32, string
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -42,7 +42,7 @@ def decode_wav(
     shape = (samples, None if desired_channels < 0 else desired_channels)
     specs = [TensorSpec(shape, float32), TensorSpec((), int32)]
     data = convert_to_tensor(contents, string)
-    audio, rate = on_host(ReadWav(int(desired_channels), int(desired_samples)), [data], specs)
+    audio, rate = call_on_host(ReadWav(int(desired_channels), int(desired_samples)), [data], specs)
     return DecodeWav(audio, rate)
 
 
@@ -53,7 +53,7 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     b'RIFF'
     """
     inputs = [convert_to_tensor(audio, float32), convert_to_tensor(sample_rate, int32)]
-    return on_host(WriteWav(), inputs, [TensorSpec((), string)])[0]
+    return call_on_host(WriteWav(), inputs, [TensorSpec((), string)])[0]
 
 
 @attribute_class
@@ -96,11 +96,11 @@ class WriteWav:
         if samples.ndim != 2 or not samples.size:
             shape = list(samples.shape)
             raise InvalidArgumentError(f"audio must be 2-dimensional and not empty, but got shape {shape}")
-        whole = np.clip(np.round(samples.astype(np.float64) * 32768), -32768, 32767).astype("<i2")
-        written = io.BytesIO()
-        with wave.open(written, "wb") as file:
+        integers = np.clip(np.round(samples.astype(np.float64) * 32768), -32768, 32767).astype("<i2")
+        buffer = io.BytesIO()
+        with wave.open(buffer, "wb") as file:
             file.setnchannels(samples.shape[1])
             file.setsampwidth(2)
             file.setframerate(int(rate))
-            file.writeframes(whole.tobytes())
-        return np.array(written.getvalue(), object)
+            file.writeframes(integers.tobytes())
+        return np.array(buffer.getvalue(), object)

@@ -20,7 +20,7 @@ from autoconv.api.tensors.shaping import concat, expand_dims, reshape, stack
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.io.example_decoding import DecodeRows, FeatureSpec
 from autoconv.io.features import RaggedFeature, SparseFeature, VarLenFeature
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -33,14 +33,14 @@ def composite_features(records: Tensor, features: Mapping[str, Any]) -> dict[str
     """Return the sparse and ragged tensors of a vector of records, or of one."""
     if not features:
         return {}
-    is_one = records.shape.rank == 0
-    vector = reshape(records, [1]) if is_one else records
-    rows = _rows(vector, _keys(features))
-    values = {key: _value(key, feature, rows) for key, feature in features.items()}
-    return {key: _first(value) for key, value in values.items()} if is_one else values
+    is_single = records.shape.rank == 0
+    vector = reshape(records, [1]) if is_single else records
+    rows = _read_rows(vector, _dtypes_by_key(features))
+    values = {key: _feature_value(key, feature, rows) for key, feature in features.items()}
+    return {key: _only_record(value) for key, value in values.items()} if is_single else values
 
 
-def _keys(features: Mapping[str, Any]) -> dict[str, DType]:
+def _dtypes_by_key(features: Mapping[str, Any]) -> dict[str, DType]:
     """Return the keys to read with their dtypes; raises ValueError for a key of two dtypes."""
     result: dict[str, DType] = {}
 
@@ -67,46 +67,53 @@ def _index_keys(feature: SparseFeature) -> list[str]:
     return [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
 
 
-def _rows(records: Tensor, keys: Mapping[str, DType]) -> dict[str, RaggedTensor]:
-    specs_of_keys = tuple(FeatureSpec(key, dtype, (), True, True, ()) for key, dtype in sorted(keys.items()))
+def _read_rows(records: Tensor, keys: Mapping[str, DType]) -> dict[str, RaggedTensor]:
+    key_specs = tuple(FeatureSpec(key, dtype, (), True, True, ()) for key, dtype in sorted(keys.items()))
     count = records.shape[0] if records.shape.rank else None
-    specs = [spec for one in specs_of_keys for spec in (TensorSpec([None], one.dtype), TensorSpec([count], int64))]
-    iterator = iter(on_host(DecodeRows(specs_of_keys), [records], specs))
+    specs = [
+        spec
+        for spec_of_key in key_specs
+        for spec in (TensorSpec([None], spec_of_key.dtype), TensorSpec([count], int64))
+    ]
+    iterator = iter(call_on_host(DecodeRows(key_specs), [records], specs))
     return {
-        one.key: RaggedTensor.from_row_lengths(next(iterator), next(iterator), validate=False) for one in specs_of_keys
+        spec_of_key.key: RaggedTensor.from_row_lengths(next(iterator), next(iterator), validate=False)
+        for spec_of_key in key_specs
     }
 
 
-def _value(key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows: Mapping[str, RaggedTensor]) -> Any:
+def _feature_value(
+    key: str, feature: VarLenFeature | SparseFeature | RaggedFeature, rows: Mapping[str, RaggedTensor]
+) -> Any:
     if isinstance(feature, VarLenFeature):
         return rows[key].to_sparse()
     if isinstance(feature, SparseFeature):
-        return _sparse(feature, rows)
+        return _sparse_feature(feature, rows)
     return _ragged_feature(feature, rows[feature.value_key or key], rows)
 
 
-def _sparse(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseTensor:
+def _sparse_feature(feature: SparseFeature, rows: Mapping[str, RaggedTensor]) -> SparseTensor:
     values = rows[feature.value_key]
-    places = [rows[key].flat_values for key in _index_keys(feature)]
+    indices = [rows[key].flat_values for key in _index_keys(feature)]
     sizes = feature.size if isinstance(feature.size, (list, tuple)) else [feature.size]
     shape = concat([expand_dims(values.nrows(), 0), convert_to_tensor(list(sizes), int64)], 0)
-    sparse = SparseTensor(stack([values.value_rowids(), *places], 1), values.flat_values, shape)
+    sparse = SparseTensor(stack([values.value_rowids(), *indices], 1), values.flat_values, shape)
     sparse.set_shape([values.shape[0], *sizes])
     return sparse if feature.already_sorted else reorder(sparse)
 
 
 def _ragged_feature(feature: RaggedFeature, values: RaggedTensor, rows: Mapping[str, RaggedTensor]) -> Any:
-    inner, counts = values.flat_values, values.row_lengths()
+    ragged, counts = values.flat_values, values.row_lengths()
     for partition in reversed(feature.partitions):
-        lengths, counts = _lengths(partition, counts, rows)
+        lengths, counts = _lengths_of_partition(partition, counts, rows)
         if isinstance(partition, RaggedFeature.UniformRowLength):
-            inner = RaggedTensor.from_uniform_row_length(inner, partition.length, validate=feature.validate)
+            ragged = RaggedTensor.from_uniform_row_length(ragged, partition.length, validate=feature.validate)
         else:
-            inner = RaggedTensor.from_row_lengths(inner, lengths, validate=feature.validate)
-    return RaggedTensor.from_row_lengths(inner, counts, validate=False).with_row_splits_dtype(feature.row_splits_dtype)
+            ragged = RaggedTensor.from_row_lengths(ragged, lengths, validate=feature.validate)
+    return RaggedTensor.from_row_lengths(ragged, counts, validate=False).with_row_splits_dtype(feature.row_splits_dtype)
 
 
-def _lengths(
+def _lengths_of_partition(
     partition: tuple[Any, ...], counts: Tensor, rows: Mapping[str, RaggedTensor]
 ) -> tuple[Any, Tensor]:
     """Return the lengths of the rows of all records, and the number of rows of each record.
@@ -119,7 +126,7 @@ def _lengths(
     if isinstance(partition, RaggedFeature.RowLengths):
         return ragged_rows.flat_values, ragged_rows.row_lengths()
     if isinstance(partition, RaggedFeature.ValueRowIds):
-        return _row_lengths(ragged_rows)
+        return _lengths_of_row_ids(ragged_rows)
     if isinstance(partition, RaggedFeature.RowSplits):
         begins, ends = ragged_rows[:, :-1], ragged_rows[:, 1:]
     elif isinstance(partition, RaggedFeature.RowStarts):
@@ -133,18 +140,18 @@ def _lengths(
     return ends.flat_values - begins.flat_values, begins.row_lengths()
 
 
-def _row_lengths(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:
-    """Return lengths of rows, and their numbers by record, of the numbers of the values' rows."""
+def _lengths_of_row_ids(ragged: RaggedTensor) -> tuple[Tensor, Tensor]:
+    """Return the lengths of all rows, and the number of rows of each record, from the row ids of values."""
     ids, records = ragged.flat_values, ragged.value_rowids()
     record_of_row = unsorted_segment_max(ids + 1, records, ragged.nrows())
-    of_records = cast(maximum(record_of_row, zeros_like(record_of_row)), int64)
-    offsets = cumsum(of_records, exclusive=True)
-    total = reduce_sum(of_records)
-    return unsorted_segment_sum(ones_like(ids), ids + gather(offsets, records), total), of_records
+    rows_by_record = cast(maximum(record_of_row, zeros_like(record_of_row)), int64)
+    offsets = cumsum(rows_by_record, exclusive=True)
+    total = reduce_sum(rows_by_record)
+    return unsorted_segment_sum(ones_like(ids), ids + gather(offsets, records), total), rows_by_record
 
 
-def _first(value: RaggedTensor | SparseTensor) -> Any:
-    """Return the value of the only record."""
+def _only_record(value: RaggedTensor | SparseTensor) -> Any:
+    """Return the value of a batch with one record, without the batch dimension."""
     if isinstance(value, RaggedTensor):
         return value[0]
     result = SparseTensor(value.indices[:, 1:], value.values, value.dense_shape[1:])
@@ -152,10 +159,10 @@ def _first(value: RaggedTensor | SparseTensor) -> Any:
     return result
 
 
-def dense_only(features: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the features that are read as tensors, and the others."""
+def split_features(features: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split features into those read as dense tensors and those read as composite ones."""
     composite = {key: feature for key, feature in features.items() if isinstance(feature, COMPOSITE)}
     return {key: feature for key, feature in features.items() if key not in composite}, composite
 
 
-__all__ = ["composite_features", "dense_only"]
+__all__ = ["composite_features", "split_features"]

@@ -13,7 +13,7 @@ from autoconv.data.csv import column_default, parse_number
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, string
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -48,7 +48,7 @@ def decode_csv(
     defaults = tuple(None if default is None else np.asarray(default).item() for _, default in pairs)
     texts = convert_to_tensor(records, string)
     function = DecodeCsv(dtypes, defaults, field_delim, bool(use_quote_delim), na_value, columns)
-    return on_host(function, [texts], [TensorSpec(texts.shape, dtype) for dtype in dtypes])
+    return call_on_host(function, [texts], [TensorSpec(texts.shape, dtype) for dtype in dtypes])
 
 
 @attribute_class
@@ -66,7 +66,7 @@ class DecodeCsv:
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
         array = np.asarray(records, object)
-        rows = [self._row(bytes(text).decode("latin-1"), number) for number, text in enumerate(array.ravel())]
+        rows = [self._parse_record(bytes(text).decode("latin-1"), number) for number, text in enumerate(array.ravel())]
         results = []
         for column, dtype in enumerate(self.dtypes):
             values = np.empty(len(rows), object if dtype.is_string else dtype.numpy)
@@ -74,7 +74,7 @@ class DecodeCsv:
             results.append(values.reshape(array.shape))
         return results
 
-    def _row(self, text: str, number: int) -> list[Any]:
+    def _parse_record(self, text: str, number: int) -> list[Any]:
         quoting: Any = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
         try:
             rows = list(csv.reader([text], delimiter=self.delimiter, quoting=quoting, strict=True))
@@ -91,9 +91,9 @@ class DecodeCsv:
             fields = [fields[column] for column in self.columns]
         elif len(fields) != len(self.dtypes):
             raise InvalidArgumentError(f"Expect {len(self.dtypes)} fields but have {len(fields)} in record {number}")
-        return [self._value(i, field, number) for i, field in enumerate(fields)]
+        return [self._parse_field(i, field, number) for i, field in enumerate(fields)]
 
-    def _value(self, position: int, field: str, number: int) -> Any:
+    def _parse_field(self, position: int, field: str, number: int) -> Any:
         dtype, default = self.dtypes[position], self.defaults[position]
         if field in ("", self.missing):
             if default is None:

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import string
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.support.shape import TensorSpec
@@ -29,7 +29,7 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
     >>> autoconv.io.encode_base64(["a?", "bc"]).numpy()
     array([b'YT8', b'YmM'], dtype=object)
     """
-    return _each(EncodeBase64(bool(pad)), input)
+    return _convert_each(EncodeBase64(bool(pad)), input)
 
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
@@ -38,7 +38,7 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.io.decode_base64(["YT8", "YmM="]).numpy()
     array([b'a?', b'bc'], dtype=object)
     """
-    return _each(DecodeBase64(), input)
+    return _convert_each(DecodeBase64(), input)
 
 
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
@@ -50,20 +50,20 @@ def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str |
     """
     if compression_type not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(f"Only ZLIB, GZIP or NONE are supported compressions, found {compression_type!r}")
-    return _each(Decompress(compression_type), bytes)
+    return _convert_each(Decompress(compression_type), bytes)
 
 
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
-    """The names of the files that match a pattern or one of several, sorted; they are looked up when the graph runs.
+    """The names of the files that match a pattern or one of several, sorted; files are matched when the graph runs.
 
     >>> autoconv.io.matching_files("/no such folder/*").numpy()
     array([], dtype=object)
     """
-    return on_host(MatchFiles(), [convert_to_tensor(pattern, string)], [TensorSpec((None,), string)])[0]
+    return call_on_host(MatchFiles(), [convert_to_tensor(pattern, string)], [TensorSpec((None,), string)])[0]
 
 
 def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
-    """A variable with the names of the files that match now, sorted; see `matching_files`.
+    """A variable with the names of the files that match when it is created, sorted; see `matching_files`.
 
     >>> autoconv.io.match_filenames_once("/no such folder/*").numpy()
     array([], dtype=object)
@@ -71,13 +71,13 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variab
     return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])
 
 
-def _each(function: Any, strings: TensorLike) -> Tensor:
+def _convert_each(function: Any, strings: TensorLike) -> Tensor:
     texts = convert_to_tensor(strings, string)
     shape = None if texts.shape.rank is None else tuple(texts.shape.as_list())
-    return on_host(function, [texts], [TensorSpec(shape, string)])[0]
+    return call_on_host(function, [texts], [TensorSpec(shape, string)])[0]
 
 
-class _EachString:
+class _StringConversion:
     """Apply `convert` to each string of an array."""
 
     def convert(self, text: bytes) -> bytes:
@@ -86,14 +86,14 @@ class _EachString:
     def __call__(self, texts: object) -> Any:
         array = np.asarray(texts, object)
         result = np.empty(array.shape, object)
-        for place in np.ndindex(array.shape):
-            result[place] = self.convert(bytes(array[place]))
+        for index in np.ndindex(array.shape):
+            result[index] = self.convert(bytes(array[index]))
         return result
 
 
 @attribute_class
 @dataclass(frozen=True)
-class EncodeBase64(_EachString):
+class EncodeBase64(_StringConversion):
     """Write web-safe base 64."""
 
     graphdef: ClassVar = "EncodeBase64"
@@ -106,22 +106,22 @@ class EncodeBase64(_EachString):
 
 @attribute_class
 @dataclass(frozen=True)
-class DecodeBase64(_EachString):
+class DecodeBase64(_StringConversion):
     """Read web-safe base 64."""
 
     graphdef: ClassVar = "DecodeBase64"
 
     def convert(self, text: bytes) -> bytes:
         try:
-            whole = text.rstrip(b"=")
-            return base64.b64decode(whole + b"=" * (-len(whole) % 4), altchars=b"-_", validate=True)
+            stripped = text.rstrip(b"=")
+            return base64.b64decode(stripped + b"=" * (-len(stripped) % 4), altchars=b"-_", validate=True)
         except binascii.Error:
             raise InvalidArgumentError("Invalid character found in base64.") from None
 
 
 @attribute_class
 @dataclass(frozen=True)
-class Decompress(_EachString):
+class Decompress(_StringConversion):
     """Read compressed bytes."""
 
     graphdef: ClassVar = "DecodeCompressed"

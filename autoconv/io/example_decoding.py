@@ -21,7 +21,7 @@ _LISTS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 @attribute_class
 @dataclass(frozen=True)
 class FeatureSpec:
-    """A feature to read: its key and what its values have to be.
+    """A feature to read: its key, and the dtype and shape of its values.
 
     `shape` comes after a dimension of any size where the feature `varies`. `default` has the values of a missing
     feature, one for all or all of them, and the one for padding; it is empty for zeros and empty text.
@@ -52,32 +52,32 @@ class FeatureSpec:
 @attribute_class
 @dataclass(frozen=True)
 class DecodeExamples:
-    """Read the wanted features of Examples: an array of records gives an array of the values of each feature."""
+    """Read the requested features of Examples; return an array of the values of each feature for all records."""
 
     graphdef: ClassVar = "ParseExampleV2"
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _records(records)
-        features = [_parse("Example", record, place).features for place, record in flat]
-        places = [place for place, _ in flat]
-        return [_join_feature(spec, [f.feature for f in features], places, shape) for spec in self.specs]
+        flat, shape = _located_records(records)
+        features = [_parse("Example", record, location).features for location, record in flat]
+        locations = [location for location, _ in flat]
+        return [_join_feature(spec, [f.feature for f in features], locations, shape) for spec in self.specs]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class DecodeRows:
-    """Read features of any length: of each the values of all records, and the number of values of each record."""
+    """Read features of any length; return for each its values in all records, and their number by record."""
 
     graphdef: ClassVar = "ParseExampleV2"
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, _ = _records(records)
-        features = [(place, _parse("Example", record, place).features.feature) for place, record in flat]
+        flat, _ = _located_records(records)
+        features = [(location, _parse("Example", record, location).features.feature) for location, record in flat]
         results = []
         for spec in self.specs:
-            rows = [_of_record(spec, feature, place) for place, feature in features]
+            rows = [_read_feature(spec, feature, location) for location, feature in features]
             results.append(np.concatenate([spec.array((0,)), *rows]))
             results.append(np.array([len(row) for row in rows], np.int64))
         return results
@@ -86,21 +86,25 @@ class DecodeRows:
 @attribute_class
 @dataclass(frozen=True)
 class DecodeSequences:
-    """Read SequenceExamples: features of the whole, features of steps, and the numbers of steps."""
+    """Read SequenceExamples: context features, features of steps, and the numbers of steps."""
 
     graphdef: ClassVar = "ParseSequenceExampleV2"
     whole: tuple[FeatureSpec, ...]
     steps: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _records(records)
-        messages = [_parse("SequenceExample", record, place) for place, record in flat]
-        places = [place for place, _ in flat]
-        results = [_join_feature(spec, [m.context.feature for m in messages], places, shape) for spec in self.whole]
+        flat, shape = _located_records(records)
+        messages = [_parse("SequenceExample", record, location) for location, record in flat]
+        locations = [location for location, _ in flat]
+        results = [_join_feature(spec, [m.context.feature for m in messages], locations, shape) for spec in self.whole]
         lengths = []
         for spec in self.steps:
             lists = [message.feature_lists.feature_list for message in messages]
-            rows = [_of_steps(spec, feature_list, place) for feature_list, place in zip(lists, places, strict=True)]
+            rows = [
+                _read_steps(spec, feature_list, location) for feature_list, location in zip(
+                    lists, locations, strict=True
+                )
+            ]
             results.append(_pad(spec, rows, shape))
             lengths.append(np.array([len(row) for row in rows], np.int64).reshape(shape))
         return [*results, *lengths]
@@ -119,33 +123,35 @@ def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> 
     return tuple(item.encode() if isinstance(item, str) else item for item in items)
 
 
-def _records(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
-    """Return the records, each with its place in messages, and the shape of the array."""
+def _located_records(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
+    """Return the records, each with its location for error messages, and the shape of the array."""
     array = np.asarray(records, object)
     if array.ndim > 1:
         sizes = ",".join(map(str, array.shape))
         raise InvalidArgumentError(f"Expected serialized to be a scalar or vector, got shape: [{sizes}]")
-    places = [""] if array.ndim == 0 else [f"Index: {i}" for i in range(array.size)]
-    return list(zip(places, map(bytes, array.ravel()), strict=True)), array.shape
+    locations = [""] if array.ndim == 0 else [f"Index: {i}" for i in range(array.size)]
+    return list(zip(locations, map(bytes, array.ravel()), strict=True)), array.shape
 
 
 @functools.cache
-def _classes() -> dict[str, Callable[[], Any]]:
+def _message_classes() -> dict[str, Callable[[], Any]]:
     return message_classes()  # type: ignore[return-value]
 
 
-def _parse(kind: str, record: bytes, place: str) -> Any:
-    message = _classes()[kind]()
+def _parse(kind: str, record: bytes, location: str) -> Any:
+    message = _message_classes()[kind]()
     try:
         message.ParseFromString(record)
     except Exception:  # protobuf's implementations raise classes of their own
-        raise InvalidArgumentError(f"{_prefix(place)}Could not parse example input, value: {record[:40]!r}") from None
+        raise InvalidArgumentError(
+            f"{_location_prefix(location)}Could not parse example input, value: {record[:40]!r}"
+        ) from None
     return message
 
 
-def _join_feature(spec: FeatureSpec, features: list[Any], places: list[str], shape: tuple[int, ...]) -> np.ndarray:
+def _join_feature(spec: FeatureSpec, features: list[Any], locations: list[str], shape: tuple[int, ...]) -> np.ndarray:
     """Return the values of one feature of all records."""
-    rows = [_of_record(spec, result, place) for result, place in zip(features, places, strict=True)]
+    rows = [_read_feature(spec, result, location) for result, location in zip(features, locations, strict=True)]
     if spec.varies:
         return _pad(spec, rows, shape)
     result = spec.array((*shape, *spec.shape))
@@ -164,64 +170,68 @@ def _pad(spec: FeatureSpec, rows: list[np.ndarray], shape: tuple[int, ...]) -> n
     return array.reshape(*shape, longest, *spec.shape)
 
 
-def _of_record(spec: FeatureSpec, features: Any, place: str) -> np.ndarray:
-    values = _values(spec, features[spec.key], place) if spec.key in features else None
+def _read_feature(spec: FeatureSpec, features: Any, location: str) -> np.ndarray:
+    values = _feature_values(spec, features[spec.key], location) if spec.key in features else None
     if values is None:
         if not spec.optional:
             raise InvalidArgumentError(
-                f"{_prefix(place)}Feature: {spec.key} (data type: {spec.kind}) is required but could not be found."
+                f"{_location_prefix(location)}Feature: {spec.key} (data type: {spec.kind}) "
+                "is required but could not be found."
             )
         return spec.array((0, *spec.shape) if spec.varies else spec.shape)
-    return _shaped(spec, values, place)
+    return _shape_values(spec, values, location)
 
 
-def _shaped(spec: FeatureSpec, values: np.ndarray, place: str) -> np.ndarray:
+def _shape_values(spec: FeatureSpec, values: np.ndarray, location: str) -> np.ndarray:
     size = math.prod(spec.shape)
     if spec.varies:
         if size == 0 or len(values) % size:
             raise InvalidArgumentError(
-                f"{_key(spec, place)}  Number of {spec.kind} values is not a multiple of stride length. "
+                f"{_key_prefix(spec, location)}  Number of {spec.kind} values is not a multiple of stride length. "
                 f"Saw {len(values)} values but output shape is: [{','.join(map(str, ('?', *spec.shape)))}]"
             )
         return values.reshape(-1, *spec.shape)
     if len(values) != size:
         raise InvalidArgumentError(
-            f"{_key(spec, place)}  Number of {spec.kind} values != expected.  "
+            f"{_key_prefix(spec, location)}  Number of {spec.kind} values != expected.  "
             f"Values size: {len(values)} but output shape: [{','.join(map(str, spec.shape))}]"
         )
     return values.reshape(spec.shape)
 
 
-def _of_steps(spec: FeatureSpec, lists: Any, place: str) -> np.ndarray:
+def _read_steps(spec: FeatureSpec, lists: Any, location: str) -> np.ndarray:
     if spec.key not in lists:
         if not spec.optional:
             raise InvalidArgumentError(
-                f"{_prefix(place)}Feature list '{spec.key}' is required but could not be found.  Write instead: "
+                f"{_location_prefix(location)}Feature list '{spec.key}' is required but could not be found.  "
+                "Write instead: "
                 f"FixedLenSequenceFeature(…, allow_missing=True), for none of its steps."
             )
         return spec.array((0, *spec.shape))
-    one = FeatureSpec(spec.key, spec.dtype, spec.shape, False, False, ())
+    step_spec = FeatureSpec(spec.key, spec.dtype, spec.shape, False, False, ())
     rows = []
     for number, feature in enumerate(lists[spec.key].feature):
-        where = f"{_prefix(place)}Step: {number}"
-        values = _values(one, feature, where)
+        step_location = f"{_location_prefix(location)}Step: {number}"
+        values = _feature_values(step_spec, feature, step_location)
         if values is None:
-            raise InvalidArgumentError(f"{_prefix(where)}Feature list '{spec.key}' has a step without values")
-        rows.append(_shaped(one, values, where))
+            raise InvalidArgumentError(
+                f"{_location_prefix(step_location)}Feature list '{spec.key}' has a step without values"
+            )
+        rows.append(_shape_values(step_spec, values, step_location))
     result = spec.array((len(rows), *spec.shape))
     for i, row in enumerate(rows):
         result[i, ...] = row
     return result
 
 
-def _values(spec: FeatureSpec, feature: Any, place: str) -> np.ndarray | None:
+def _feature_values(spec: FeatureSpec, feature: Any, location: str) -> np.ndarray | None:
     """Return the values of a feature as a vector; None where it has none of any kind."""
     kind = feature.WhichOneof("kind")
     if kind is None:
         return None
     if _LISTS[kind] != spec.kind:
         raise InvalidArgumentError(
-            f"{_key(spec, place)}  Data types don't match. Data type: {_LISTS[kind]} "
+            f"{_key_prefix(spec, location)}  Data types don't match. Data type: {_LISTS[kind]} "
             f"but expected type: {spec.kind}"
         )
     values = getattr(feature, kind).value
@@ -232,9 +242,9 @@ def _values(spec: FeatureSpec, feature: Any, place: str) -> np.ndarray | None:
     return result
 
 
-def _key(spec: FeatureSpec, place: str) -> str:
-    return f"Key: {spec.key}{', ' if place else ''}{place}."
+def _key_prefix(spec: FeatureSpec, location: str) -> str:
+    return f"Key: {spec.key}{', ' if location else ''}{location}."
 
 
-def _prefix(place: str) -> str:
-    return f"{place}, " if place else ""
+def _location_prefix(location: str) -> str:
+    return f"{location}, " if location else ""

@@ -7,10 +7,10 @@ from typing import Any
 
 from autoconv.errors import UnimplementedError
 from autoconv.graph.dtypes import as_dtype, float32, int64, string
-from autoconv.io.composite_features import composite_features, dense_only
+from autoconv.io.composite_features import composite_features, split_features
 from autoconv.io.example_decoding import DecodeExamples, DecodeSequences, FeatureSpec, flat_default
 from autoconv.io.features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, VarLenFeature
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec, as_shape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -41,13 +41,13 @@ def parse_example(
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
-    dense, composite = dense_only(features)
+    dense, composite = split_features(features)
     specs = _feature_specs(dense)
     records = convert_to_tensor(serialized, string)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
-    tensors = _by_key(specs, on_host(DecodeExamples(specs), [records], _specs(specs, batch))) if specs else {}
-    return _in_order(tensors, composite_features(records, composite), composite)
+    tensors = _decode_examples(records, specs, batch) if specs else {}
+    return _merge_results(tensors, composite_features(records, composite), composite)
 
 
 def parse_single_example(
@@ -67,25 +67,31 @@ def parse_single_example(
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
-    dense, composite = dense_only(features)
-    tensors = _of_one(serialized, _feature_specs(dense)) if dense else {}
-    return _in_order(tensors, composite_features(_scalar(serialized), composite), composite)
+    dense, composite = split_features(features)
+    tensors = _parse_one(serialized, _feature_specs(dense)) if dense else {}
+    return _merge_results(tensors, composite_features(_scalar(serialized), composite), composite)
 
 
-def _in_order(dense: dict[str, Any], composites: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_results(dense: dict[str, Any], composites: dict[str, Any], features: Mapping[str, Any]) -> dict[str, Any]:
     """Return all results in TensorFlow's order: sparse ones, dense ones, then those made of several features."""
     keys = sorted(composites)
-    first = [key for key in keys if isinstance(features[key], VarLenFeature)]
+    sparse_keys = [key for key in keys if isinstance(features[key], VarLenFeature)]
     return {
-        **{key: composites[key] for key in first},
+        **{key: composites[key] for key in sparse_keys},
         **dense,
-        **{key: composites[key] for key in keys if key not in first},
+        **{key: composites[key] for key in keys if key not in sparse_keys},
     }
 
 
-def _of_one(serialized: TensorLike, specs: tuple[FeatureSpec, ...]) -> dict[str, Tensor]:
+def _parse_one(serialized: TensorLike, specs: tuple[FeatureSpec, ...]) -> dict[str, Tensor]:
     record = _scalar(serialized)
-    return _by_key(specs, on_host(DecodeExamples(specs), [record], _specs(specs, ())))
+    return _decode_examples(record, specs, ())
+
+
+def _decode_examples(
+    records: Tensor, specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None
+) -> dict[str, Tensor]:
+    return _tensors_by_key(specs, call_on_host(DecodeExamples(specs), [records], _result_specs(specs, batch)))
 
 
 def parse_single_sequence_example(
@@ -95,7 +101,7 @@ def parse_single_sequence_example(
     example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Return the features of one serialized SequenceExample: those of the whole, and those of its steps.
+    """Return the features of one serialized SequenceExample: those of its context, and those of its steps.
 
     A feature of steps is a FixedLenSequenceFeature; its result has the number of steps as first dimension.
 
@@ -106,7 +112,7 @@ def parse_single_sequence_example(
     >>> autoconv.io.parse_single_sequence_example(record, sequence_features={"n": feature})[1]["n"].numpy()
     array([3, 3])
     """
-    context, steps, _ = _sequences(_scalar(serialized), context_features, sequence_features)
+    context, steps, _ = _parse_sequences(_scalar(serialized), context_features, sequence_features)
     return context, steps
 
 
@@ -119,7 +125,7 @@ def parse_sequence_example(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     """Return the features of a vector of serialized SequenceExamples, with the number of steps of each.
 
-    The results are the features of the whole, those of steps, padded to the longest, and the numbers of steps.
+    The results are the context features, those of steps, padded to the longest, and the numbers of steps.
 
     >>> step = autoconv.train.Feature(int64_list=autoconv.train.Int64List(value=[3]))
     >>> steps = autoconv.train.FeatureLists(feature_list={"n": autoconv.train.FeatureList(feature=[step, step])})
@@ -128,23 +134,27 @@ def parse_sequence_example(
     >>> autoconv.io.parse_sequence_example([record], sequence_features={"n": feature})[2]["n"].numpy()
     array([2])
     """
-    return _sequences(convert_to_tensor(serialized, string), context_features, sequence_features)
+    return _parse_sequences(convert_to_tensor(serialized, string), context_features, sequence_features)
 
 
-def _sequences(
+def _parse_sequences(
     records: Tensor, context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
 ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
     if not context_features and not sequence_features:
         raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
-    whole = _feature_specs(context_features or {})
+    context = _feature_specs(context_features or {})
     steps = _feature_specs(sequence_features or {}, steps=True)
     rank = records.shape.rank
     batch = None if rank is None else tuple(records.shape.as_list())
     lengths = [TensorSpec(batch, int64) for _ in steps]
-    specs = [*_specs(whole, batch), *_specs(steps, batch), *lengths]
-    tensors = on_host(DecodeSequences(whole, steps), [records], specs)
-    first, second = len(whole), len(whole) + len(steps)
-    return _by_key(whole, tensors[:first]), _by_key(steps, tensors[first:second]), _by_key(steps, tensors[second:])
+    specs = [*_result_specs(context, batch), *_result_specs(steps, batch), *lengths]
+    tensors = call_on_host(DecodeSequences(context, steps), [records], specs)
+    context_end, steps_end = len(context), len(context) + len(steps)
+    return (
+        _tensors_by_key(context, tensors[:context_end]),
+        _tensors_by_key(steps, tensors[context_end:steps_end]),
+        _tensors_by_key(steps, tensors[steps_end:]),
+    )
 
 
 def _scalar(serialized: TensorLike) -> Tensor:
@@ -154,15 +164,15 @@ def _scalar(serialized: TensorLike) -> Tensor:
     return record
 
 
-def _by_key(specs: tuple[FeatureSpec, ...], tensors: list[Tensor]) -> dict[str, Tensor]:
+def _tensors_by_key(specs: tuple[FeatureSpec, ...], tensors: list[Tensor]) -> dict[str, Tensor]:
     return {feature.key: value for feature, value in zip(specs, tensors, strict=True)}
 
 
-def _specs(specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
-    middle = [(None,) if feature.varies else () for feature in specs]
+def _result_specs(specs: tuple[FeatureSpec, ...], batch: tuple[int | None, ...] | None) -> list[TensorSpec]:
+    varying_sizes = [(None,) if feature.varies else () for feature in specs]
     return [
-        TensorSpec(None if batch is None else (*batch, *free, *feature.shape), feature.dtype)
-        for feature, free in zip(specs, middle, strict=True)
+        TensorSpec(None if batch is None else (*batch, *varying_size, *feature.shape), feature.dtype)
+        for feature, varying_size in zip(specs, varying_sizes, strict=True)
     ]
 
 
@@ -171,7 +181,7 @@ def _feature_specs(features: Mapping[str, Any], steps: bool = False) -> tuple[Fe
 
 
 def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
-    """Return what is expected under a key; raises ValueError for what is no feature."""
+    """Return the spec of a key's feature; raises ValueError for an unsupported feature."""
     if isinstance(feature, (VarLenFeature, RaggedFeature)):
         kind = "sparse" if isinstance(feature, VarLenFeature) else "ragged"
         raise UnimplementedError(
@@ -187,10 +197,10 @@ def _check_feature(key: str, feature: object, steps: bool) -> FeatureSpec:
         raise ValueError(f"Missing type for feature {key}. Received feature={feature}.")
     dtype = as_dtype(feature.dtype)
     if dtype not in _DTYPES:
-        raise ValueError(f"Features are float32, int64 or string; {key!r} is wanted as {dtype.name}.")
-    shape_given = as_shape(feature.shape)
-    shape = tuple(size for size in shape_given or () if isinstance(size, int))
-    if shape_given is None or len(shape) < len(shape_given):
+        raise ValueError(f"Features are float32, int64 or string; {key!r} is requested as {dtype.name}.")
+    declared_shape = as_shape(feature.shape)
+    shape = tuple(size for size in declared_shape or () if isinstance(size, int))
+    if declared_shape is None or len(shape) < len(declared_shape):
         raise ValueError(f"The feature {key!r} needs a shape whose sizes are known, found {feature.shape}.")
     if isinstance(feature, FixedLenFeature):
         default = flat_default(key, feature.default_value, dtype, shape)

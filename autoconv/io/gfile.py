@@ -24,9 +24,9 @@ def GFile(name: Path, mode: str = "r") -> IO[Any]:
     'abc'
     """
     try:
-        return open(_name(name), mode, encoding=None if "b" in mode else "utf-8")
+        return open(_text_path(name), mode, encoding=None if "b" in mode else "utf-8")
     except FileNotFoundError:
-        raise NotFoundError(f"{_name(name)}; No such file or directory") from None
+        raise NotFoundError(f"{_text_path(name)}; No such file or directory") from None
 
 
 def exists(path: Path) -> bool:
@@ -35,7 +35,7 @@ def exists(path: Path) -> bool:
     >>> autoconv.io.gfile.exists("no such file")
     False
     """
-    return os.path.exists(_name(path))
+    return os.path.exists(_text_path(path))
 
 
 def isdir(path: Path) -> bool:
@@ -44,7 +44,7 @@ def isdir(path: Path) -> bool:
     >>> autoconv.io.gfile.isdir(".")
     True
     """
-    return os.path.isdir(_name(path))
+    return os.path.isdir(_text_path(path))
 
 
 def listdir(path: Path) -> list[str]:
@@ -55,8 +55,8 @@ def listdir(path: Path) -> list[str]:
     []
     """
     if not isdir(path):
-        raise NotFoundError(f"Could not find directory {_name(path)}")
-    return sorted(os.listdir(_name(path)))
+        raise NotFoundError(f"Could not find directory {_text_path(path)}")
+    return sorted(os.listdir(_text_path(path)))
 
 
 def glob(pattern: Path | list[Path]) -> list[str]:
@@ -66,16 +66,16 @@ def glob(pattern: Path | list[Path]) -> list[str]:
     []
     """
     patterns = pattern if isinstance(pattern, list) else [pattern]
-    return sorted({path for one in patterns for path in _glob.glob(_name(one))})
+    return sorted({path for each_pattern in patterns for path in _glob.glob(_text_path(each_pattern))})
 
 
 def makedirs(path: Path) -> None:
-    """Make a folder and those around it.
+    """Make a folder and its missing parents.
 
     >>> import tempfile
     >>> autoconv.io.gfile.makedirs(tempfile.mkdtemp() + "/a/b")
     """
-    os.makedirs(_name(path), exist_ok=True)
+    os.makedirs(_text_path(path), exist_ok=True)
 
 
 mkdir = makedirs
@@ -88,19 +88,19 @@ def remove(path: Path) -> None:
     >>> autoconv.io.gfile.remove(tempfile.mkstemp()[1])
     """
     if not exists(path):
-        raise NotFoundError(f"{_name(path)}; No such file or directory")
-    os.remove(_name(path))
+        raise NotFoundError(f"{_text_path(path)}; No such file or directory")
+    os.remove(_text_path(path))
 
 
 def rmtree(path: Path) -> None:
-    """Remove a folder and what is in it; raises NotFoundError without it.
+    """Remove a folder with its contents; raises NotFoundError without it.
 
     >>> import tempfile
     >>> autoconv.io.gfile.rmtree(tempfile.mkdtemp())
     """
     if not exists(path):
-        raise NotFoundError(f"{_name(path)}; No such file or directory")
-    shutil.rmtree(_name(path))
+        raise NotFoundError(f"{_text_path(path)}; No such file or directory")
+    shutil.rmtree(_text_path(path))
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
@@ -111,8 +111,8 @@ def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     >>> autoconv.io.gfile.copy(path, path + ".copy")
     """
     if exists(dst) and not overwrite:
-        raise InvalidArgumentError(f"{_name(dst)}: file already exists")
-    shutil.copyfile(_name(src), _name(dst))
+        raise InvalidArgumentError(f"{_text_path(dst)}: file already exists")
+    shutil.copyfile(_text_path(src), _text_path(dst))
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
@@ -123,8 +123,8 @@ def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     >>> autoconv.io.gfile.rename(path, path + ".new")
     """
     if exists(dst) and not overwrite:
-        raise InvalidArgumentError(f"{_name(dst)}: file already exists")
-    os.replace(_name(src), _name(dst))
+        raise InvalidArgumentError(f"{_text_path(dst)}: file already exists")
+    os.replace(_text_path(src), _text_path(dst))
 
 
 def stat(path: Path) -> os.stat_result:
@@ -134,17 +134,17 @@ def stat(path: Path) -> os.stat_result:
     >>> autoconv.io.gfile.stat(tempfile.mkstemp()[1]).st_size
     0
     """
-    return os.stat(_name(path))
+    return os.stat(_text_path(path))
 
 
 def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Iterate over a folder and those in it: path, names of folders, names of files.
+    """Iterate over a folder and its subfolders: path, names of folders, names of files.
 
     >>> import tempfile
     >>> len(list(autoconv.io.gfile.walk(tempfile.mkdtemp())))
     1
     """
-    return os.walk(_name(top))
+    return os.walk(_text_path(top))
 
 
 def join(path: Path, *paths: Path) -> str:
@@ -153,10 +153,10 @@ def join(path: Path, *paths: Path) -> str:
     >>> autoconv.io.gfile.join("a", "b")
     'a/b'
     """
-    return os.path.join(_name(path), *map(_name, paths))
+    return os.path.join(_text_path(path), *map(_text_path, paths))
 
 
-def _name(path: Path) -> str:
+def _text_path(path: Path) -> str:
     return os.fsdecode(path)
 
 
@@ -167,7 +167,7 @@ __all__ = [
 
 
 def get_registered_schemes() -> list[str]:
-    """Return the prefixes of paths that are understood: those of this machine's files.
+    """Return the supported prefixes of paths: those of local files.
 
     >>> autoconv.io.gfile.get_registered_schemes()
     ['', 'file']

@@ -1,7 +1,7 @@
 """Functions of arrays that are part of graphs as data, so that saved graphs can hold them.
 
 A host function is a frozen dataclass with `__call__`, registered by `attribute_class`. Its fields are Python's
-literals, dtypes and tuples of them. The text of a graph shows it by its fields, and the parser makes it again.
+literals, dtypes and tuples of them. The text of a graph contains its fields, from which the parser restores it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def on_host(function: Callable[..., Any], inputs: Sequence[Tensor], results: Sequence[TensorSpec]) -> list[Tensor]:
+def call_on_host(function: Callable[..., Any], inputs: Sequence[Tensor], results: Sequence[TensorSpec]) -> list[Tensor]:
     """Return the results of a host function as tensors: at once, or recorded in the graph that is traced."""
     return list(numpy_function(function, inputs, list(results), name=type(function).__name__))

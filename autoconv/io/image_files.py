@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, bool_, float32, int32, string, uint8, uint16
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -19,7 +19,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
-_GRAY = np.array([6968, 23434, 2366], np.int64)  # weights of PNG's reference library, of 2**15
+_GRAY_WEIGHTS = np.array([6968, 23434, 2366], np.int64)  # weights of PNG's reference library, in units of 2**-15
 
 
 def decode_image(
@@ -40,7 +40,7 @@ def decode_image(
 
 
 def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint8, name: str | None = None) -> Tensor:
-    """Return the image of a PNG file's bytes, or of another kind's: see `decode_image`.
+    """Return the image of the bytes of a file, PNG or another format: see `decode_image`.
 
     >>> autoconv.io.decode_png(autoconv.io.encode_png(np.full([1, 1, 3], 7, np.uint8))).numpy().tolist()
     [[[7, 7, 7]]]
@@ -53,7 +53,7 @@ def decode_jpeg(
     try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the image of a JPEG file's bytes, or of another kind's: see `decode_image`.
+    """Return the image of the bytes of a file, JPEG or another format: see `decode_image`.
 
     Values may differ by a few units from those of another decoder. `ratio` 2, 4 or 8 takes each pixel of a smaller
     image from the file; the other arguments have no effect.
@@ -111,12 +111,12 @@ def encode_jpeg(
 
 
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
-    """Return whether the bytes begin as those of a JPEG file do.
+    """Return whether the bytes start like a JPEG file.
 
     >>> autoconv.io.is_jpeg(b"abc").numpy()
     np.False_
     """
-    return on_host(IsJpeg(), [convert_to_tensor(contents, string)], [TensorSpec((), bool_)])[0]
+    return call_on_host(IsJpeg(), [convert_to_tensor(contents, string)], [TensorSpec((), bool_)])[0]
 
 
 def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, name: str | None = None) -> Tensor:
@@ -126,7 +126,7 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = int32, nam
     array([2, 3, 3], dtype=int32)
     """
     dtype = as_dtype(output_type)
-    return on_host(JpegShape(dtype), [convert_to_tensor(contents, string)], [TensorSpec((3,), dtype)])[0]
+    return call_on_host(JpegShape(dtype), [convert_to_tensor(contents, string)], [TensorSpec((3,), dtype)])[0]
 
 
 def _decode(
@@ -140,7 +140,7 @@ def _decode(
         raise ValueError(f"images have the dtype uint8, uint16 or float32, found {kind.name}")
     shape = None if rank is None else (*(None,) * (rank - 1), count or None)
     function = DecodeImage(count, kind, frames, ratio, rank)
-    return on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, kind)])[0]
+    return call_on_host(function, [convert_to_tensor(contents, string)], [TensorSpec(shape, kind)])[0]
 
 
 def _encode(image: TensorLike, form: str, level: int, progressive: bool = False, smaller: bool = True) -> Tensor:
@@ -149,7 +149,7 @@ def _encode(image: TensorLike, form: str, level: int, progressive: bool = False,
     if picture.dtype not in allowed:
         names = " or ".join(dtype.name for dtype in allowed)
         raise InvalidArgumentError(f"an image for {form} has the dtype {names}, found {picture.dtype.name}")
-    return on_host(EncodeImage(form, level, progressive, smaller), [picture], [TensorSpec((), string)])[0]
+    return call_on_host(EncodeImage(form, level, progressive, smaller), [picture], [TensorSpec((), string)])[0]
 
 
 @attribute_class
@@ -166,42 +166,42 @@ class DecodeImage:
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:
         data = bytes(np.asarray(contents, object).item())
-        image = _open(data)
+        image = _open_image(data)
         try:
             if image.format == "PNG":
-                _open(data).verify()  # pixels may be whole where the rest is not
+                _open_image(data).verify()  # pixels may be intact in a file that is damaged elsewhere
             if image.format == "GIF" and self.frames:
-                pixels = np.stack([self._pixels(frame, 3) for frame in _frames(image)])
+                pixels = np.stack([self._read_pixels(frame, 3) for frame in _iterate_frames(image)])
             else:
-                pixels = self._pixels(image, self.channels)
+                pixels = self._read_pixels(image, self.channels)
         except (OSError, SyntaxError, ValueError, EOFError) as error:
             raise InvalidArgumentError(f"Invalid {image.format} data, size {len(data)}: {error}") from None
         if self.rank == 4 and pixels.ndim == 3:
             pixels = pixels[None]
-        return self._converted(pixels)
+        return self._convert_dtype(pixels)
 
-    def _pixels(self, image: Any, channels: int) -> np.ndarray:
+    def _read_pixels(self, image: Any, channels: int) -> np.ndarray:
         if self.ratio > 1:
             image.draft(None, (-(-image.width // self.ratio), -(-image.height // self.ratio)))
         if image.mode.startswith("I;16") or image.mode == "I":
             deep = np.asarray(image).astype(np.uint16)[..., None]
             return deep if channels in (0, 1) else np.repeat(deep, 3, axis=-1)
-        count = channels or _channels_of(image)
+        count = channels or _channel_count(image)
         if count == 1 and image.format == "JPEG":
             image.draft("L", image.size)  # the file's own brightness
         if count == 1 and image.mode not in ("L", "1"):
             colours = np.asarray(image.convert("RGB")).astype(np.int64)
-            return (colours @ _GRAY >> 15).astype(np.uint8)[..., None]
+            return (colours @ _GRAY_WEIGHTS >> 15).astype(np.uint8)[..., None]
         pixels = np.asarray(image.convert(_MODES.get(count, "LA")))
         return pixels if pixels.ndim == 3 else pixels[..., None]
 
-    def _converted(self, pixels: np.ndarray) -> np.ndarray:
-        largest = np.iinfo(pixels.dtype).max
+    def _convert_dtype(self, pixels: np.ndarray) -> np.ndarray:
+        max_value = np.iinfo(pixels.dtype).max
         if self.dtype is float32:
-            return pixels.astype(np.float32) * np.float32(1 / largest)
+            return pixels.astype(np.float32) * np.float32(1 / max_value)
         if self.dtype is uint16:
-            return pixels if largest > 255 else pixels.astype(np.uint16) * np.uint16(257)
-        return pixels if largest == 255 else (pixels >> 8).astype(np.uint8)
+            return pixels if max_value > 255 else pixels.astype(np.uint16) * np.uint16(257)
+        return pixels if max_value == 255 else (pixels >> 8).astype(np.uint8)
 
 
 @attribute_class
@@ -228,7 +228,7 @@ class EncodeImage:
             raise InvalidArgumentError(f"an image of uint16 has 1 channel here, got {channels}")
         if not height or not width:
             raise InvalidArgumentError(f"image must not be empty, got the shape {list(pixels.shape)}")
-        image = _library().fromarray(np.ascontiguousarray(pixels[..., 0] if channels == 1 else pixels))
+        image = _import_pillow().fromarray(np.ascontiguousarray(pixels[..., 0] if channels == 1 else pixels))
         file = io.BytesIO()
         if self.form == "PNG":
             image.save(file, "PNG", **({} if self.level < 0 else {"compress_level": self.level}))
@@ -257,14 +257,14 @@ class JpegShape:
     dtype: DType
 
     def __call__(self, contents: np.ndarray) -> np.ndarray:
-        image = _open(bytes(np.asarray(contents, object).item()))
+        image = _open_image(bytes(np.asarray(contents, object).item()))
         if image.format != "JPEG":
             raise InvalidArgumentError(f"expected a JPEG file, found {image.format}")
         return np.array([image.height, image.width, len(image.getbands())], self.dtype.numpy)
 
 
-def _open(data: bytes) -> Any:
-    library = _library()
+def _open_image(data: bytes) -> Any:
+    library = _import_pillow()
     try:
         return library.open(io.BytesIO(data), formats=_FORMATS)
     except library.DecompressionBombError as error:
@@ -273,14 +273,14 @@ def _open(data: bytes) -> Any:
         raise InvalidArgumentError("Unknown image file format. One of JPEG, PNG, GIF, BMP, WebP required.") from None
 
 
-def _frames(image: Any) -> Any:
+def _iterate_frames(image: Any) -> Any:
     for number in range(getattr(image, "n_frames", 1)):
         image.seek(number)
         yield image
 
 
-def _channels_of(image: Any) -> int:
-    """Return the number of channels that the file has; those of a palette are colours."""
+def _channel_count(image: Any) -> int:
+    """Return the number of channels of the file; a palette has 3 or 4."""
     if image.mode == "P" or image.mode == "CMYK":
         return 4 if "transparency" in image.info else 3
     if image.mode == "LA":
@@ -288,7 +288,7 @@ def _channels_of(image: Any) -> int:
     return 1 if image.mode in ("1", "L") else len(image.getbands())
 
 
-def _library() -> Any:
+def _import_pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:

@@ -1,4 +1,4 @@
-"""Images through the compression of JPEG, and parts of JPEG and WebP files."""
+"""Images after JPEG compression, crops of JPEG files, and WebP files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.api.random.stateless import stateless_uniform
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import as_dtype, int32, uint8
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import DecodeImage, EncodeImage, decode_jpeg
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
@@ -23,7 +23,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def adjust_jpeg_quality(
     image: TensorLike, jpeg_quality: Any, dct_method: str = "", name: str | None = None
 ) -> Tensor:
-    """An image, of uint8 or floats from 0 to 1, as JPEG of a quality from 0 to 100 keeps it.
+    """Compress an image, of uint8 or floats from 0 to 1, as JPEG of a quality from 0 to 100, and decode it.
 
     >>> autoconv.image.adjust_jpeg_quality(autoconv.zeros([8, 8, 3]), 50).shape
     TensorShape([8, 8, 3])
@@ -32,7 +32,7 @@ def adjust_jpeg_quality(
     pixels = convert_image_dtype(tensor, uint8, saturate=True)
     shape = tensor.shape.as_list() if tensor.shape.rank is not None else (None, None, None)
     quality = convert_to_tensor(jpeg_quality, int32)
-    decoded = on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
+    decoded = call_on_host(ThroughJpeg(), [pixels, quality], [TensorSpec(shape, uint8)])[0]
     return convert_image_dtype(decoded, tensor.dtype, saturate=True)
 
 
@@ -44,7 +44,7 @@ def random_jpeg_quality(
     >>> autoconv.image.random_jpeg_quality(autoconv.zeros([8, 8, 3]), 50, 90).shape
     TensorShape([8, 8, 3])
     """
-    _check(min_jpeg_quality, max_jpeg_quality)
+    _check_qualities(min_jpeg_quality, max_jpeg_quality)
     return adjust_jpeg_quality(image, uniform([], min_jpeg_quality, max_jpeg_quality, int32, seed))
 
 
@@ -56,7 +56,7 @@ def stateless_random_jpeg_quality(
     >>> autoconv.image.stateless_random_jpeg_quality(autoconv.zeros([8, 8, 3]), 50, 90, seed=[1, 2]).shape
     TensorShape([8, 8, 3])
     """
-    _check(min_jpeg_quality, max_jpeg_quality)
+    _check_qualities(min_jpeg_quality, max_jpeg_quality)
     return adjust_jpeg_quality(image, stateless_uniform([], seed, min_jpeg_quality, max_jpeg_quality, int32))
 
 
@@ -85,13 +85,13 @@ def decode_webp(contents: TensorLike, channels: int = 0, dtype: DTypeLike = uint
     kind = as_dtype(dtype)
     shape = (None, None, None, channels or None)
     function = DecodeImage(int(channels), kind, False, 1, 4)
-    return on_host(function, [convert_to_tensor(contents, as_dtype("string"))], [TensorSpec(shape, kind)])[0]
+    return call_on_host(function, [convert_to_tensor(contents, as_dtype("string"))], [TensorSpec(shape, kind)])[0]
 
 
 @attribute_class
 @dataclass(frozen=True)
 class ThroughJpeg:
-    """Write an image as JPEG and read it again."""
+    """Encode an image as JPEG and decode it."""
 
     graphdef: ClassVar = "AdjustJpegQuality"
 
@@ -103,7 +103,7 @@ class ThroughJpeg:
 
 
 
-def _check(low: int, high: int) -> None:
+def _check_qualities(low: int, high: int) -> None:
     if low < 0 or high < 0 or low > 100 or high > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if low >= high:

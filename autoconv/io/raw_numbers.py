@@ -1,4 +1,4 @@
-"""Numbers from bytes as they lie in memory."""
+"""Numbers from their bytes in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, string
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -20,7 +20,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 def decode_raw(
     input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True, name: str | None = None
 ) -> Tensor:
-    """The numbers that strings of one length hold as bytes, with a further dimension.
+    """Decode the bytes of strings of one length as numbers, along a further dimension.
 
     Raises InvalidArgumentError for strings of several lengths, or of a length that numbers do not divide.
 
@@ -30,7 +30,7 @@ def decode_raw(
     dtype = as_dtype(out_type)
     texts = convert_to_tensor(input_bytes, string)
     shape = None if texts.shape.rank is None else (*texts.shape.as_list(), None)
-    return on_host(DecodeRaw(dtype, bool(little_endian)), [texts], [TensorSpec(shape, dtype)])[0]
+    return call_on_host(DecodeRaw(dtype, bool(little_endian)), [texts], [TensorSpec(shape, dtype)])[0]
 
 
 @attribute_class

@@ -14,7 +14,7 @@ from autoconv.data.files import Records
 from autoconv.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from autoconv.storage.crc32c import masked_crc32c
 
-_KINDS = ("", "GZIP", "ZLIB")
+_COMPRESSION_TYPES = ("", "GZIP", "ZLIB")
 
 
 class TFRecordOptions:
@@ -40,7 +40,7 @@ class TFRecordOptions:
     ) -> None:
         if isinstance(compression_type, TFRecordOptions):
             compression_type = compression_type.compression_type
-        if (compression_type or "") not in _KINDS:
+        if (compression_type or "") not in _COMPRESSION_TYPES:
             raise ValueError(f'Not a valid compression_type: "{compression_type}"')
         self.compression_type: str = compression_type or ""
         self.compression_level = compression_level
@@ -86,9 +86,11 @@ class TFRecordWriter:
         if not isinstance(record, (bytes, bytearray, memoryview)):
             raise TypeError(f"a record is bytes, found {record!r}: use example.SerializeToString() for an Example")
         data = bytes(record)
-        head = struct.pack("<Q", len(data))
-        checked = (head, struct.pack("<I", masked_crc32c(head)), data, struct.pack("<I", masked_crc32c(data)))
-        self._write_bytes(b"".join(checked))
+        length_bytes = struct.pack("<Q", len(data))
+        record_parts = (
+            length_bytes, struct.pack("<I", masked_crc32c(length_bytes)), data, struct.pack("<I", masked_crc32c(data))
+        )
+        self._write_bytes(b"".join(record_parts))
 
     def flush(self) -> None:
         """Write buffered records to the file."""

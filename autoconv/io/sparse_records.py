@@ -41,9 +41,9 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
     rows = get_item(sparse.indices, (slice(None), 0))
     records = []
     for i in range(count):
-        here = rows == constant(i, int64)
-        indices = get_item(get_item(sparse.indices, here), (slice(None), slice(1, None)))
-        part = SparseTensor(indices, get_item(sparse.values, here), sparse.dense_shape[1:])
+        is_in_part = rows == constant(i, int64)
+        indices = get_item(get_item(sparse.indices, is_in_part), (slice(None), slice(1, None)))
+        part = SparseTensor(indices, get_item(sparse.values, is_in_part), sparse.dense_shape[1:])
         records.append(serialize_sparse(part))
     return stack(records)
 
@@ -51,7 +51,7 @@ def serialize_many_sparse(sp_input: Any, out_type: DTypeLike = string, name: str
 def deserialize_many_sparse(
     serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Return the sparse tensor whose parts are rows of three strings; its shape is the largest of theirs.
+    """Return the sparse tensor whose parts are rows of three strings; its sizes are the largest of theirs.
 
     >>> rows = autoconv.io.serialize_many_sparse(autoconv.sparse.from_dense([[0, 1], [2, 0]]))
     >>> autoconv.sparse.to_dense(autoconv.io.deserialize_many_sparse(rows, autoconv.int32)).numpy()
@@ -70,7 +70,7 @@ def deserialize_many_sparse(
         size = parse_tensor(shape, int64)
         numbers = parse_tensor(values, as_dtype(dtype))
         first = columns[:, :1] * constant(0, int64)
-        whole = concat([first, columns], 1)
-        parts.append(SparseTensor(whole, numbers, concat([constant([1], int64), size], 0)))
+        indices_with_row = concat([first, columns], 1)
+        parts.append(SparseTensor(indices_with_row, numbers, concat([constant([1], int64), size], 0)))
     return sparse_concat(0, parts, expand_nonconcat_dims=True)
 

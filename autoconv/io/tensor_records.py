@@ -14,22 +14,22 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph import dtypes
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import DType, as_dtype, string
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.storage.wire import field, fields_of, varint
+from autoconv.storage.wire import make_field, parse_fields, read_varint
 
-# Fields of a TensorProto. Values stand in `_CONTENT`, as in memory, or in the field of their dtype.
+# Fields of a TensorProto. Values are in `_CONTENT`, as raw bytes, or in the field of their dtype.
 _DTYPE, _SHAPE, _CONTENT, _TEXTS, _HALVES = 1, 2, 4, 8, 13
 _VALUES = {
     dtypes.float32: (5, "f"), dtypes.float64: (6, "d"), dtypes.complex64: (9, "f"), dtypes.complex128: (12, "d"),
     dtypes.int8: (7, ""), dtypes.int16: (7, ""), dtypes.int32: (7, ""), dtypes.uint8: (7, ""), dtypes.uint16: (7, ""),
     dtypes.int64: (10, ""), dtypes.bool_: (11, ""), dtypes.uint32: (16, ""), dtypes.uint64: (17, ""),
 }  # fmt: skip
-_MOST_ELEMENTS = 2**40  # a shape beyond is damage
-_MOST_REPEATED = 2**28  # elements for which one value stands
+_MAX_ELEMENTS = 2**40  # a larger shape is taken for damage
+_MAX_REPEATED = 2**28  # limit of elements that repeat one value
 
 
 def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
@@ -39,7 +39,7 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     array([1, 2], dtype=int32)
     """
     value = convert_to_tensor(tensor)
-    return on_host(SerializeTensor(value.dtype), [value], [TensorSpec((), string)])[0]
+    return call_on_host(SerializeTensor(value.dtype), [value], [TensorSpec((), string)])[0]
 
 
 def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
@@ -51,7 +51,7 @@ def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None =
     array([[1.5]], dtype=float32)
     """
     dtype = as_dtype(out_type)
-    return on_host(ParseTensor(dtype), [convert_to_tensor(serialized, string)], [TensorSpec(None, dtype)])[0]
+    return call_on_host(ParseTensor(dtype), [convert_to_tensor(serialized, string)], [TensorSpec(None, dtype)])[0]
 
 
 @attribute_class
@@ -64,12 +64,12 @@ class SerializeTensor:
 
     def __call__(self, array: np.ndarray) -> bytes:
         array = np.asarray(array)
-        shape = b"".join(field(2, field(1, size) if size else b"") for size in array.shape)
-        head = field(_DTYPE, self.dtype.enum) + field(_SHAPE, shape)
+        shape = b"".join(make_field(2, make_field(1, size) if size else b"") for size in array.shape)
+        head = make_field(_DTYPE, self.dtype.enum) + make_field(_SHAPE, shape)
         if self.dtype.is_string:
-            return head + b"".join(field(_TEXTS, bytes(text)) for text in array.ravel())
+            return head + b"".join(make_field(_TEXTS, bytes(text)) for text in array.ravel())
         content = np.ascontiguousarray(array).tobytes()
-        return head + (field(_CONTENT, content) if content else b"")
+        return head + (make_field(_CONTENT, content) if content else b"")
 
 
 @attribute_class
@@ -83,21 +83,21 @@ class ParseTensor:
     def __call__(self, serialized: np.ndarray) -> np.ndarray:
         data = bytes(np.asarray(serialized, object).item())
         try:
-            fields = fields_of(data)
+            fields = parse_fields(data)
             number = fields.get(_DTYPE, [0])[-1]
             shape = tuple(_shape(fields.get(_SHAPE, [b""])[-1]))
         except (ValueError, IndexError, TypeError, struct.error):
             raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {data[:40]!r}") from None
         if number != self.dtype.enum:
             raise InvalidArgumentError(
-                f"Type mismatch between parsed tensor ({_name_of(number)}) and dtype ({self.dtype.name})"
+                f"Type mismatch between parsed tensor ({_dtype_name(number)}) and dtype ({self.dtype.name})"
             )
         try:
-            return self._array(fields, shape)
+            return self._read_array(fields, shape)
         except (ValueError, IndexError, TypeError, struct.error, OverflowError) as error:
             raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto: {error}") from None
 
-    def _array(self, fields: dict[int, list[Any]], shape: tuple[int, ...]) -> np.ndarray:
+    def _read_array(self, fields: dict[int, list[Any]], shape: tuple[int, ...]) -> np.ndarray:
         size = math.prod(shape)
         if self.dtype.is_string:
             texts = np.empty(len(fields.get(_TEXTS, [])), object)
@@ -105,10 +105,10 @@ class ParseTensor:
             return _repeat_last(texts, size, b"").reshape(shape)
         if _CONTENT in fields:
             return np.frombuffer(fields[_CONTENT][-1], self.dtype.numpy).reshape(shape)
-        return _repeat_last(self._values(fields), size, 0).reshape(shape)
+        return _repeat_last(self._read_values(fields), size, 0).reshape(shape)
 
-    def _values(self, fields: dict[int, list[Any]]) -> np.ndarray:
-        """Return the values of the field of the dtype: packed numbers, or a field each."""
+    def _read_values(self, fields: dict[int, list[Any]]) -> np.ndarray:
+        """Return the values of the field of the dtype, packed or one a field."""
         if self.dtype not in _VALUES:  # 16-bit floats, as their bits
             bits = [number for part in fields.get(_HALVES, []) for number in _numbers(part)]
             return np.array(bits, np.uint16).view(self.dtype.numpy)
@@ -124,10 +124,10 @@ class ParseTensor:
 
 def _shape(message: bytes) -> Iterator[int]:
     size = 1
-    for dimension in fields_of(message).get(2, []):
-        sizes_read = fields_of(dimension).get(1, [0])[-1]
+    for dimension in parse_fields(message).get(2, []):
+        sizes_read = parse_fields(dimension).get(1, [0])[-1]
         size *= max(sizes_read, 1)
-        if size > _MOST_ELEMENTS:
+        if size > _MAX_ELEMENTS:
             raise ValueError(f"a dimension of {sizes_read}")
         yield sizes_read
 
@@ -138,22 +138,22 @@ def _numbers(part: int | bytes) -> Iterator[int]:
         return
     position = 0
     while position < len(part):
-        value, position = varint(part, position)
+        value, position = read_varint(part, position)
         yield value & 0xFFFF_FFFF_FFFF_FFFF
 
 
 def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
-    """Return the values, the last of which stands for all that follow."""
+    """Extend the values to `size` elements by repeating the last one."""
     if len(values) > size:
         raise ValueError(f"{len(values)} values for {size} elements")
     if len(values) == size:
         return values
-    if size > _MOST_REPEATED:
+    if size > _MAX_REPEATED:
         raise ValueError(f"{len(values)} values for {size} elements")
-    rest = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
-    return np.concatenate([values, rest])
+    repeated = np.full(size - len(values), values[-1] if len(values) else zero, values.dtype)
+    return np.concatenate([values, repeated])
 
 
-def _name_of(number: int) -> str:
+def _dtype_name(number: int) -> str:
     dtypes_read = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
     return next((dtype.name for dtype in dtypes_read if dtype.enum == number), f"unknown dtype {number}")

@@ -1,4 +1,4 @@
-"""Linear operators: matrices by what they do to vectors."""
+"""Linear operators: matrices represented by their products with vectors."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Hint = bool | None
 
 
 class LinearOperator(Module):
-    """A batch of matrices [..., rows, columns] by its products and solutions, without its elements where that is cheap.
+    """A batch of matrices [..., rows, columns], represented by methods for products and solutions.
 
     Subclasses define `_shape`, `_shape_tensor` and `_matmul`, and may define the other methods that begin with an
-    underscore. The hints are None where nothing is promised; they choose algorithms and are not checked.
+    underscore. A hint is None where nothing is promised; hints select algorithms and are not checked.
 
     >>> operator = autoconv.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> operator.matvec([3.0, 4.0]).numpy(), operator.determinant().numpy()
@@ -59,11 +59,11 @@ class LinearOperator(Module):
             raise ValueError("A positive definite matrix is always non-singular.")
         self._dtype = dtype
         self._hints = is_non_singular or (True if is_positive_definite else is_non_singular), is_self_adjoint
-        self._positive = is_positive_definite
-        self._square = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
+        self._positive_definite_hint = is_positive_definite
+        self._square_hint = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
         self._parameters = dict(parameters or {})
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def dtype(self) -> DType:
@@ -84,12 +84,12 @@ class LinearOperator(Module):
 
     @property
     def is_positive_definite(self) -> Hint:
-        return self._positive
+        return self._positive_definite_hint
 
     @property
     def is_square(self) -> Hint:
         rows, columns = self.range_dimension, self.domain_dimension
-        return self._square if rows is None or columns is None else rows == columns
+        return self._square_hint if rows is None or columns is None else rows == columns
 
     @property
     def shape(self) -> TensorShape:
@@ -143,7 +143,7 @@ class LinearOperator(Module):
         return squeeze(self._matmul(expand_dims(self._operand(x), -1), adjoint=adjoint, adjoint_arg=False), -1)
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
-        """The matrices whose product is `rhs`. Raises NotImplementedError where the hints say that there are none."""
+        """The matrices whose product is `rhs`. Raises NotImplementedError where the hints exclude solutions."""
         if self.is_non_singular is False:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
         if self.is_square is False:
@@ -193,7 +193,7 @@ class LinearOperator(Module):
         values: Any = svd(self.to_dense(), compute_uv=False)
         return reduce_max(values, axis=-1) / reduce_min(values, axis=-1)
 
-    # ---- operators made of it
+    # ---- derived operators
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
         """The operator of the conjugate transposes."""
@@ -202,7 +202,7 @@ class LinearOperator(Module):
     H = property(adjoint)
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
-        """The operator of the inverses. Raises ValueError for one that has none by its hints."""
+        """The operator of the inverses. Raises ValueError where the hints exclude an inverse."""
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -219,8 +219,8 @@ class LinearOperator(Module):
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
         """Raise InvalidArgumentError where the condition number exceeds the precision of the dtype."""
-        least = 1.0 / (10.0 * float(np.finfo(self.dtype.real_dtype.numpy).eps))
-        return assert_less(self.cond(), convert_to_tensor(least, self.dtype.real_dtype), "Singular matrix encountered")
+        limit = 1.0 / (10.0 * float(np.finfo(self.dtype.real_dtype.numpy).eps))
+        return assert_less(self.cond(), convert_to_tensor(limit, self.dtype.real_dtype), "Singular matrix encountered")
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Any:
         """Raise InvalidArgumentError where the matrix has no Cholesky factor."""
@@ -229,10 +229,12 @@ class LinearOperator(Module):
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
         """Raise InvalidArgumentError where the matrix differs from its adjoint."""
         dense: Any = self.to_dense()
-        most = apply("abs", dense - adjoint(dense))
-        return assert_less(most, convert_to_tensor(1e-5, self.dtype.real_dtype), "Matrix was not equal to its adjoint.")
+        differences = apply("abs", dense - adjoint(dense))
+        return assert_less(
+            differences, convert_to_tensor(1e-5, self.dtype.real_dtype), "Matrix was not equal to its adjoint."
+        )
 
-    # ---- what subclasses define
+    # ---- methods that subclasses define
 
     def _shape(self) -> TensorShape:
         raise NotImplementedError("_shape is not implemented.")
@@ -246,7 +248,7 @@ class LinearOperator(Module):
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right: Any = _adjoint(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
-        if _differ(dense, right):
+        if _may_differ_in_batch(dense, right):
             lead = broadcast_dynamic_shape(shape(dense)[:-2], shape(right)[:-2])
             dense, right = (broadcast_to(x, concat([lead, shape(x)[-2:]], 0)) for x in (dense, right))
         if self.is_positive_definite and self.is_self_adjoint:
@@ -281,41 +283,41 @@ class LinearOperator(Module):
         return eigvalsh(self.to_dense())
 
     def _linop_adjoint(self) -> LinearOperator:
-        return MAKERS["adjoint"](self)
+        return OPERATOR_MAKERS["adjoint"](self)
 
     def _linop_inverse(self) -> LinearOperator:
-        return MAKERS["inverse"](self)
+        return OPERATOR_MAKERS["inverse"](self)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return MAKERS["triangular"](cholesky(self.to_dense()))
+        return OPERATOR_MAKERS["triangular"](cholesky(self.to_dense()))
 
     def _operand(self, x: Any) -> Any:
         return convert_to_tensor(x, self.dtype)
 
-    def _require_square(self, what: str) -> None:
+    def _require_square(self, method: str) -> None:
         if self.is_square is False:
-            raise NotImplementedError(f"{what} not implemented for an operator that is expected to not be square.")
+            raise NotImplementedError(f"{method} not implemented for an operator that is expected to not be square.")
 
 
-# Operators that others are made of; the modules that define them put them here.
-MAKERS: dict[str, Callable[..., LinearOperator]] = {}
+# Constructors of operators by name, registered by the modules that define them, which import this one.
+OPERATOR_MAKERS: dict[str, Callable[..., LinearOperator]] = {}
 
 
 def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     if left.domain_dimension not in (None, right.range_dimension) and right.range_dimension is not None:
         raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} "
                          f"but got {right.range_dimension}.")  # fmt: skip
-    return MAKERS["product"](left, right)
+    return OPERATOR_MAKERS["product"](left, right)
 
 
 def _adjoint(x: Any) -> Any:
     return adjoint(x) if x.dtype.is_complex else matrix_transpose(x)
 
 
-def _differ(first: Any, second: Any) -> bool:
+def _may_differ_in_batch(first: Any, second: Any) -> bool:
     """Return whether the batch shapes of matrices may differ."""
-    one, two = first.shape[:-2], second.shape[:-2]
-    return not one.is_fully_defined() or one != two
+    first_batch, second_batch = first.shape[:-2], second.shape[:-2]
+    return not first_batch.is_fully_defined() or first_batch != second_batch
 
 
 def product(first: Any, second: Any, adjoint_first: bool = False, adjoint_second: bool = False) -> Any:

@@ -10,7 +10,7 @@ from autoconv.api.tensors.constants import zeros
 from autoconv.api.tensors.shaping import broadcast_to, concat, shape, split, stack
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.combined import CombinedOperator, hints_of_all
+from autoconv.linear_operators.combined import CombinedOperator, combine_hints
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -31,7 +31,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = True, name: str | None = None,
     ) -> None:  # fmt: skip
-        hints = hints_of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = combine_hints(operators, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(operators, hints, is_square, name)
 
     @staticmethod
@@ -43,7 +43,7 @@ class LinearOperatorBlockDiag(CombinedOperator):
             return [super(LinearOperatorBlockDiag, self)._operand(part) for part in x]
         return super()._operand(x)
 
-    def _applied(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
+    def _apply_blocks(self, x: Any, method: str, adjoint: bool, adjoint_arg: bool) -> Any:
         by_rows = (method == "solve") != adjoint
         if isinstance(x, list):
             pairs = zip(self._operators, x, strict=True)
@@ -57,14 +57,14 @@ class LinearOperatorBlockDiag(CombinedOperator):
         parts_found = [
             getattr(one, method)(part, adjoint=adjoint) for one, part in zip(self._operators, parts, strict=True)
         ]
-        wide = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in parts_found]
-        return concat(wide, -2)
+        broadcast_parts = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in parts_found]
+        return concat(broadcast_parts, -2)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._applied(x, "matmul", adjoint, adjoint_arg)
+        return self._apply_blocks(x, "matmul", adjoint, adjoint_arg)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._applied(rhs, "solve", adjoint, adjoint_arg)
+        return self._apply_blocks(rhs, "solve", adjoint, adjoint_arg)
 
     def _to_dense(self) -> Tensor:
         columns: Any = self.domain_dimension_tensor()
@@ -79,15 +79,15 @@ class LinearOperatorBlockDiag(CombinedOperator):
             before = before + width
         return concat(rows, -2)
 
-    def _wide(self, parts: list[Any]) -> Any:
+    def _concat_broadcast(self, parts: list[Any]) -> Any:
         lead = self.batch_shape_tensor()
         return concat([broadcast_to(x, concat([lead, get_item(shape(x), slice(-1, None))], 0)) for x in parts], -1)
 
     def _diag_part(self) -> Any:
-        return self._wide([one.diag_part() for one in self._operators])
+        return self._concat_broadcast([operator.diag_part() for operator in self._operators])
 
     def _eigvals(self) -> Any:
-        return self._wide([one.eigvals() for one in self._operators])
+        return self._concat_broadcast([operator.eigvals() for operator in self._operators])
 
     def _trace(self) -> Any:
         return sum(one.trace() for one in self._operators)

@@ -25,7 +25,7 @@ class CombinedOperator(LinearOperator):
     def __init__(
         self, operators: Sequence[LinearOperator], hints: Hints, is_square: Hint, name: str | None
     ) -> None:
-        self._operators = _checked_operators(operators)
+        self._operators = _check_operators(operators)
         joined = self._name_separator.join(one.name for one in operators)
         super().__init__(operators[0].dtype, None, *hints, is_square, name or joined, {"operators": operators})
 
@@ -63,21 +63,21 @@ class CombinedOperator(LinearOperator):
         return lead
 
 
-def hints_of_all(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+def combine_hints(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
     """Return the hints; one that is not given holds if it holds for every operator."""
     return (
-        _all(operators, "is_non_singular") if non_singular is None else non_singular,
-        _all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
-        _all(operators, "is_positive_definite") if positive is None else positive,
+        _hint_of_all(operators, "is_non_singular") if non_singular is None else non_singular,
+        _hint_of_all(operators, "is_self_adjoint") if self_adjoint is None else self_adjoint,
+        _hint_of_all(operators, "is_positive_definite") if positive is None else positive,
     )
 
 
-def _all(operators: Sequence[LinearOperator], name: str) -> Hint:
+def _hint_of_all(operators: Sequence[LinearOperator], name: str) -> Hint:
     return True if all(getattr(one, name) for one in operators) else None
 
 
-def _checked_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
-    """Return the operators as a list; raise unless there is at least one and all have one dtype."""
+def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
+    """Return the operators as a list; raise ValueError without any, and TypeError for different dtypes."""
     result = list(operators)
     if not result:
         raise ValueError("Expected a non-empty list of operators. Found: []")

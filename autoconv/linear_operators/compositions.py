@@ -9,8 +9,8 @@ from typing import Any
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import broadcast_to, concat, reshape, shape, stack, transpose
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.combined import CombinedOperator, Hints, hints_of_all
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_of
+from autoconv.linear_operators.combined import CombinedOperator, Hints, combine_hints
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.dispatch import apply
@@ -90,7 +90,7 @@ class LinearOperatorAdjoint(LinearOperator):
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
         self._operator = operator
-        hints = _inherited_hints(operator, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = _inherit_hints(operator, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(
             operator.dtype, None, *hints, is_square, name or f"{operator.name}_adjoint", {"operator": operator}
         )
@@ -145,7 +145,7 @@ class LinearOperatorInversion(LinearOperator):
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError("Linear operator is singular; it has no inverse.")
         self._operator = operator
-        hints = _inherited_hints(operator, True, is_self_adjoint, is_positive_definite)
+        hints = _inherit_hints(operator, True, is_self_adjoint, is_positive_definite)
         super().__init__(operator.dtype, None, *hints, True, name or f"{operator.name}_inv", {"operator": operator})
 
     @property
@@ -188,37 +188,37 @@ class LinearOperatorKronecker(CombinedOperator):
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        hints = hints_of_all(operators, is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = combine_hints(operators, is_non_singular, is_self_adjoint, is_positive_definite)
         super().__init__(operators, hints, is_square, name)
 
     @staticmethod
     def _combine_sizes(sizes: Iterable[Any]) -> Any:
         return math.prod(sizes)
 
-    def _applied(self, x: Any, method: str, adjoint: bool) -> Any:
-        """Apply each operator along its own part of the columns: fold it out, multiply, fold it back."""
+    def _apply_factors(self, x: Any, method: str, adjoint: bool) -> Any:
+        """Apply each operator along its own part of the columns: reshape, multiply, reshape back."""
         sizes = shape(x)
         lead, count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
-        whole = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
-        result = broadcast_to(x, concat([whole, get_item(sizes, slice(-2, None))], 0))
-        batch = get_item(shape(whole), 0)
+        batch_sizes = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
+        result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
+        batch = get_item(shape(batch_sizes), 0)
         for one in self._operators:
             size = one.range_dimension_tensor() if (method == "solve") != adjoint else one.domain_dimension_tensor()
-            folded = reshape(result, concat([whole, stack([size, -1])], 0))
+            folded = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
             applied = getattr(one, method)(folded, adjoint=adjoint)
             rows = get_item(shape(applied), -2)
             # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
-            parts = reshape(applied, concat([whole, stack([rows, -1, count])], 0))
+            parts = reshape(applied, concat([batch_sizes, stack([rows, -1, count])], 0))
             rank = parts.shape.rank
-            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _unknown_rank(batch)
-            result = reshape(transpose(parts, order), concat([whole, stack([-1, count])], 0))
+            order = [*range(rank - 3), rank - 2, rank - 3, rank - 1] if rank is not None else _raise_unknown_rank(batch)
+            result = reshape(transpose(parts, order), concat([batch_sizes, stack([-1, count])], 0))
         return result
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._applied(adjoint_of(x, adjoint_arg), "matmul", adjoint)
+        return self._apply_factors(adjoint_of(x, adjoint_arg), "matmul", adjoint)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
-        return self._applied(adjoint_of(rhs, adjoint_arg), "solve", adjoint)
+        return self._apply_factors(adjoint_of(rhs, adjoint_arg), "solve", adjoint)
 
     def _determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()
@@ -258,7 +258,7 @@ class LinearOperatorKronecker(CombinedOperator):
         return LinearOperatorKronecker([one.cholesky() for one in self._operators], True)
 
 
-def _inherited_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
+def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
     first, second, third = operator.is_non_singular, operator.is_self_adjoint, operator.is_positive_definite
     return (
         first if non_singular is None else non_singular,
@@ -267,7 +267,7 @@ def _inherited_hints(operator: LinearOperator, non_singular: Hint, self_adjoint:
     )
 
 
-def _unknown_rank(_: Any) -> list[int]:
+def _raise_unknown_rank(_: Any) -> list[int]:
     raise ValueError("a Kronecker product of operators needs matrices of known rank")
 
 
@@ -280,4 +280,4 @@ def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     return LinearOperatorComposition(parts)
 
 
-MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_product)
+OPERATOR_MAKERS.update(adjoint=LinearOperatorAdjoint, inverse=LinearOperatorInversion, product=_product)

@@ -11,7 +11,7 @@ from autoconv.api.tensors.maths import conj
 from autoconv.api.tensors.reductions import reduce_prod, reduce_sum
 from autoconv.api.tensors.shaping import broadcast_to, concat, pad, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
-from autoconv.linear_operators.base import MAKERS, Hint, LinearOperator, adjoint_of, product
+from autoconv.linear_operators.base import OPERATOR_MAKERS, Hint, LinearOperator, adjoint_of, product
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -20,8 +20,8 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def stored_argument(value: Any) -> Any:
-    """Return what an operator keeps of an argument: a variable itself, which is read at each use, else a tensor."""
+def variable_or_tensor(value: Any) -> Any:
+    """Return a variable itself, which is read at each use, or a tensor of another value."""
     return value if as_tensor(value) is not None else convert_to_tensor(value)
 
 
@@ -37,7 +37,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         self, matrix: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorFullMatrix",
     ) -> None:  # fmt: skip
-        self._matrix = stored_argument(matrix)
+        self._matrix = variable_or_tensor(matrix)
         super().__init__(
             self._matrix.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name,
             {"matrix": matrix},
@@ -61,7 +61,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """The operator of the lower triangles of dense matrices; what stands above is not used.
+    """The operator of the lower triangles of dense matrices; elements above the diagonal are not used.
 
     >>> operator = autoconv.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 3.0]])
     >>> operator.to_dense().numpy(), operator.determinant().numpy()
@@ -75,7 +75,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     ) -> None:  # fmt: skip
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
-        self._tril = stored_argument(tril)
+        self._tril = variable_or_tensor(tril)
         super().__init__(
             self._tril.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name, {"tril": tril}
         )
@@ -139,7 +139,9 @@ class LinearOperatorTridiag(LinearOperator):
         self._form = diagonals_format
         parts = list(diagonals) if diagonals_format == "sequence" else diagonals
         self._diagonals: Any = (
-            [stored_argument(part) for part in parts] if diagonals_format == "sequence" else stored_argument(parts)
+            [
+                variable_or_tensor(part) for part in parts
+            ] if diagonals_format == "sequence" else variable_or_tensor(parts)
         )
         first: Any = self._diagonals[1] if diagonals_format == "sequence" else self._diagonals
         super().__init__(
@@ -203,4 +205,4 @@ def triangular(matrix: TensorLike) -> LinearOperator:
     return LinearOperatorLowerTriangular(matrix, is_non_singular=True, is_self_adjoint=False, is_square=True)
 
 
-MAKERS["triangular"] = triangular
+OPERATOR_MAKERS["triangular"] = triangular

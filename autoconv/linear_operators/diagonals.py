@@ -12,7 +12,7 @@ from autoconv.api.tensors.shaping import broadcast_to, concat, shape
 from autoconv.api.tensors.static_shapes import broadcast_dynamic_shape
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.dense import stored_argument
+from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -32,7 +32,7 @@ class LinearOperatorDiag(LinearOperator):
         self, diag: Any, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorDiag",
     ) -> None:  # fmt: skip
-        self._diag = stored_argument(diag)
+        self._diag = variable_or_tensor(diag)
         if not self._diag.dtype.is_complex:
             if is_self_adjoint is False:
                 raise ValueError("A real diagonal operator is always self adjoint.")
@@ -72,7 +72,7 @@ class LinearOperatorDiag(LinearOperator):
         return convert_to_tensor(self._diag)
 
     def _add_to_tensor(self, x: Any) -> Any:
-        return _on_diagonal(x, self._diag_part())
+        return _add_on_diagonal(x, self._diag_part())
 
     def _determinant(self) -> Any:
         return reduce_prod(self._diag, axis=-1)
@@ -88,11 +88,13 @@ class LinearOperatorDiag(LinearOperator):
         return apply("divide", reduce_max(sizes, axis=-1), reduce_min(sizes, axis=-1))
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorDiag(conj(self._diag), self.is_non_singular, self.is_self_adjoint, self._positive)
+        return LinearOperatorDiag(
+            conj(self._diag), self.is_non_singular, self.is_self_adjoint, self._positive_definite_hint
+        )
 
     def _linop_inverse(self) -> LinearOperator:
         inverse = apply("reciprocal", self._diag)
-        return LinearOperatorDiag(inverse, self.is_non_singular, self.is_self_adjoint, self._positive)
+        return LinearOperatorDiag(inverse, self.is_non_singular, self.is_self_adjoint, self._positive_definite_hint)
 
     def _linop_cholesky(self) -> LinearOperator:
         return LinearOperatorDiag(apply("sqrt", self._diag), True, self.is_self_adjoint, True)
@@ -112,7 +114,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
     ) -> None:  # fmt: skip
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
-        self._rows, self._multiplier = num_rows, stored_argument(multiplier)
+        self._rows, self._multiplier = num_rows, variable_or_tensor(multiplier)
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
@@ -150,7 +152,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return diag(self._diag_part())
 
     def _add_to_tensor(self, x: Any) -> Any:
-        return _on_diagonal(x, self._diag_part())
+        return _add_on_diagonal(x, self._diag_part())
 
     def _count(self) -> Any:
         return convert_to_tensor(self._rows, self.dtype)
@@ -173,11 +175,15 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     def _linop_adjoint(self) -> LinearOperator:
         factor = conj(self._multiplier)
-        return LinearOperatorScaledIdentity(self._rows, factor, self.is_non_singular, None, self._positive)
+        return LinearOperatorScaledIdentity(
+            self._rows, factor, self.is_non_singular, None, self._positive_definite_hint
+        )
 
     def _linop_inverse(self) -> LinearOperator:
         factor = apply("reciprocal", self._multiplier)
-        return LinearOperatorScaledIdentity(self._rows, factor, self.is_non_singular, None, self._positive)
+        return LinearOperatorScaledIdentity(
+            self._rows, factor, self.is_non_singular, None, self._positive_definite_hint
+        )
 
     def _linop_cholesky(self) -> LinearOperator:
         return LinearOperatorScaledIdentity(self._rows, apply("sqrt", self._multiplier), True, None, True)
@@ -247,7 +253,7 @@ class LinearOperatorZeros(LinearOperator):
         square = num_columns is None or num_columns is num_rows
         super().__init__(kind, None, False, is_self_adjoint if square else None, False, None, name,
                          {"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape})  # fmt: skip
-        self._square = square or None
+        self._square_hint = square or None
 
     def _shape(self) -> TensorShape:
         known = [static_value(size) for size in self._sizes]
@@ -279,7 +285,7 @@ class LinearOperatorZeros(LinearOperator):
         return LinearOperatorZeros(self._sizes[1], self._sizes[0], self._batch_sizes, self.dtype)
 
 
-def _on_diagonal(x: Any, diagonal: Any) -> Any:
+def _add_on_diagonal(x: Any, diagonal: Any) -> Any:
     """Return dense matrices with numbers added on their diagonals."""
     return set_diag(x, diag_part(x) + diagonal) if not _may_broadcast(x, diagonal) else x + diag(diagonal)
 

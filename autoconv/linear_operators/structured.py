@@ -1,4 +1,4 @@
-"""Operators that few numbers describe: low-rank updates, reflections, permutations, Toeplitz and circulant matrices."""
+"""Structured operators: low-rank updates, reflections, permutations, Toeplitz and circulant matrices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.api.tensors.sorting import argsort
 from autoconv.api.tensors.static_shapes import broadcast_static_shape
 from autoconv.graph.dtypes import as_dtype, complex64, float32
 from autoconv.linear_operators.base import Hint, LinearOperator, adjoint_of
-from autoconv.linear_operators.dense import stored_argument
+from autoconv.linear_operators.dense import variable_or_tensor
 from autoconv.linear_operators.diagonals import LinearOperatorIdentity
 from autoconv.runtime.annotations import DTypeLike
 from autoconv.runtime.support.shape import TensorShape
@@ -42,9 +42,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         is_diag_update_positive: Hint = None, is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str = "LinearOperatorLowRankUpdate",
     ) -> None:  # fmt: skip
-        self._base, self._u = base_operator, stored_argument(u)
-        self._v = self._u if v is None else stored_argument(v)
-        self._diag = None if diag_update is None else stored_argument(diag_update)
+        self._base, self._u = base_operator, variable_or_tensor(u)
+        self._v = self._u if v is None else variable_or_tensor(v)
+        self._diag = None if diag_update is None else variable_or_tensor(diag_update)
         self._update_is_positive = True if diag_update is None else is_diag_update_positive
         if v is None and base_operator.is_self_adjoint and not self._u.dtype.is_complex:
             is_self_adjoint = True
@@ -82,7 +82,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         return shape(self._to_dense())
 
-    def _scaled(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
+    def _scale(self, x: Any, inverse: bool = False, adjoint: bool = False) -> Any:
         if self._diag is None:
             return x
         factor: Any = convert_to_tensor(self._diag)
@@ -92,11 +92,11 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right = adjoint_of(x, adjoint_arg)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        update = matmul(outer, self._scaled(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
+        update = matmul(outer, self._scale(matmul(inner, right, adjoint_a=True), adjoint=adjoint))
         return self._base.matmul(right, adjoint=adjoint) + update
 
     def _capacitance(self) -> Any:
-        """D⁻¹ + Vᴴ L⁻¹ U, a matrix as small as the rank."""
+        """D⁻¹ + Vᴴ L⁻¹ U, a matrix of the size of the rank."""
         small: Any = matmul(self._v, self._base.solve(convert_to_tensor(self._u)), adjoint_a=True)
         if self._diag is None:
             return small + LinearOperatorIdentity(shape(small)[-1], dtype=self.dtype).to_dense()
@@ -104,10 +104,10 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right = adjoint_of(rhs, adjoint_arg)
-        first: Any = self._base.solve(right, adjoint=adjoint)
+        base_solution: Any = self._base.solve(right, adjoint=adjoint)
         outer, inner = (self._v, self._u) if adjoint else (self._u, self._v)
-        share = solve(self._capacitance(), matmul(inner, first, adjoint_a=True), adjoint=adjoint)
-        return first - self._base.solve(matmul(outer, share), adjoint=adjoint)
+        correction = solve(self._capacitance(), matmul(inner, base_solution, adjoint_a=True), adjoint=adjoint)
+        return base_solution - self._base.solve(matmul(outer, correction), adjoint=adjoint)
 
     def _determinant(self) -> Any:
         value = self._base.determinant() * det(self._capacitance())
@@ -144,7 +144,7 @@ class LinearOperatorHouseholder(LinearOperator):
     ) -> None:  # fmt: skip
         if is_self_adjoint is False or is_positive_definite or is_non_singular is False or is_square is False:
             raise ValueError("A Householder operator is always self adjoint, square and non-singular, never positive.")
-        self._axis = stored_argument(reflection_axis)
+        self._axis = variable_or_tensor(reflection_axis)
         super().__init__(self._axis.dtype, None, True, True, None, True, name, {"reflection_axis": reflection_axis})
 
     @property
@@ -192,7 +192,7 @@ class LinearOperatorPermutation(LinearOperator):
     ) -> None:  # fmt: skip
         if is_non_singular is False or is_square is False:
             raise ValueError("A Permutation operator is always square and non-singular.")
-        self._perm = stored_argument(perm)
+        self._perm = variable_or_tensor(perm)
         if not self._perm.dtype.is_integer:
             raise TypeError(f"Argument perm must be integer dtype. Found: {self._perm.dtype}")
         super().__init__(
@@ -249,7 +249,7 @@ class LinearOperatorToeplitz(LinearOperator):
     ) -> None:  # fmt: skip
         if is_square is False:
             raise ValueError("Only square Toeplitz operators currently supported.")
-        self._col, self._row = stored_argument(col), stored_argument(row)
+        self._col, self._row = variable_or_tensor(col), variable_or_tensor(row)
         super().__init__(
             self._row.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, True, name,
             {"col": col, "row": row},
@@ -308,7 +308,7 @@ class LinearOperatorCirculant(LinearOperator):
     ) -> None:  # fmt: skip
         if not is_square:
             raise ValueError("A Circulant operator is always square.")
-        self._spectrum = stored_argument(spectrum)
+        self._spectrum = variable_or_tensor(spectrum)
         if not self._spectrum.dtype.is_complex and is_self_adjoint is None:
             is_self_adjoint = True
         super().__init__(

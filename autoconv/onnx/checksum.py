@@ -13,14 +13,14 @@ _SIZE = len(_ENTRY) + 64
 
 
 def add_checksum(model: bytes) -> bytes:
-    """Return a model's bytes with the entry, which other readers take for metadata."""
+    """Return a model's bytes with the entry appended, which other readers treat as metadata."""
     return model + _ENTRY + hashlib.sha256(model).hexdigest().encode()
 
 
-def check(model: bytes, name: str) -> None:
-    """Raise DataLossError where a file's bytes have such an entry, and not its checksum."""
-    alike = sum(one == other for one, other in zip(model[-_SIZE:], _ENTRY, strict=False))
-    if 2 * alike > len(_ENTRY) and add_checksum(model[:-_SIZE]) != model:  # the entry may be damaged, too
+def check_checksum(model: bytes, name: str) -> None:
+    """Raise DataLossError if a file's bytes have such an entry, and its checksum differs."""
+    matching_bytes = sum(byte == expected for byte, expected in zip(model[-_SIZE:], _ENTRY, strict=False))
+    if 2 * matching_bytes > len(_ENTRY) and add_checksum(model[:-_SIZE]) != model:  # the entry may be damaged, too
         raise DataLossError(
             f"{name}: the model does not have its checksum: it is damaged, or was changed after the export. One that "
             "was changed on purpose is given to load as onnx.load(path)"

@@ -12,7 +12,7 @@ import numpy as np
 
 from autoconv.backends.onnx.model import ERROR
 from autoconv.errors import AutoconvError, InvalidArgumentError
-from autoconv.onnx.checksum import check
+from autoconv.onnx.checksum import check_checksum
 
 
 def load(model: Any) -> Model:
@@ -34,7 +34,7 @@ def load(model: Any) -> Model:
         content = model.SerializeToString() if hasattr(model, "SerializeToString") else fspath(model)
     if isinstance(content, str):
         try:
-            check(Path(content).read_bytes(), content)
+            check_checksum(Path(content).read_bytes(), content)
         except OSError as error:
             raise AutoconvError(f"the model {content!r} cannot be read: {error.strerror}") from None
     try:

@@ -1,6 +1,6 @@
 """One function in one file: its traces, the variables that it uses, and its large constants.
 
-The file is a safetensors file. A document at its head has the graphs as text, the signatures and the checksums of the
+The file is a safetensors file. Its metadata has the graphs as text, the signatures and the checksums of the
 arrays; it has a checksum itself.
 """
 
@@ -17,7 +17,7 @@ from autoconv.saved_model.load import Loading
 from autoconv.saved_model.loaded_function import LoadedFunction
 from autoconv.saved_model.objects import FUNCTIONS
 from autoconv.saved_model.options import LoadOptions, SaveOptions
-from autoconv.saved_model.save import content_of
+from autoconv.saved_model.save import make_content
 from autoconv.storage.arrays import ArrayFile, ArrayRecord, read_metadata, write_arrays
 from autoconv.storage.files import document_content, document_text
 from autoconv.tracing.api.function import Function
@@ -31,8 +31,8 @@ _KIND = "file of a saved function"
 def save_function(function: object, path: str | os.PathLike[str]) -> None:
     """Write a function with its traces, and the variables that they use, to one file.
 
-    What `function` traced before is saved, and the trace of its `input_signature`. The file is written whole or not at
-    all. Raises TypeError for what is no function, and ValueError for one without a trace. Raises AssertionError for
+    Existing traces are saved, and the trace of the `input_signature`. The file is written completely or not at
+    all. Raises TypeError for anything but a function, and ValueError for one without a trace. Raises AssertionError for
     one that uses an asset, which a folder of `save` can hold. Raises AutoconvError for Python functions in the graph.
 
     >>> import os, tempfile
@@ -48,22 +48,22 @@ def save_function(function: object, path: str | os.PathLike[str]) -> None:
     traces = _traces(function)
     if not traces:
         raise ValueError(f"{function!r} has no trace to save: call it, or give it an input_signature")
-    variables = {id(one.storage): one for trace in traces for one in trace.variables}
+    variables = {id(variable.storage): variable for trace in traces for variable in trace.variables}
     with recording(None):
-        whole = {"function": function, "variables": list(variables.values())}
-        content, writer, _ = content_of(whole, {}, SaveOptions())
+        saved_object = {"function": function, "variables": list(variables.values())}
+        content, writer, _ = make_content(saved_object, {}, SaveOptions())
 
-    def head(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
+    def make_metadata(records: Mapping[str, ArrayRecord]) -> dict[str, str]:
         index = {"format": FORMAT, "version": VERSION, "graphs": writer.graphs, "arrays": records, **content}
         return {FORMAT: document_text(index)}
 
-    write_arrays(os.fspath(path), writer.arrays, head)
+    write_arrays(os.fspath(path), writer.arrays, make_metadata)
 
 
 def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
-    """Return the function of a file that `save_function` wrote; `variables` of it are those that it uses.
+    """Return the function of a file that `save_function` wrote; its `variables` are those that it uses.
 
-    Nothing of the file is executed but graphs, which are checked. Raises NotFoundError without the file, ValueError
+    Only graphs of the file are executed, after verification. Raises NotFoundError without the file, ValueError
     for another version, and DataLossError for damage and for other files.
 
     >>> import os, tempfile
@@ -83,11 +83,11 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
     with recording(None):
         try:
             arrays = ArrayFile(name, index["arrays"])
-            whole = Loading(index, index["graphs"], arrays, [], LoadOptions()).root()
-            function, variables = whole["function"], tuple(whole["variables"])
+            loaded_object = Loading(index, index["graphs"], arrays, [], LoadOptions()).load_root()
+            function, variables = loaded_object["function"], tuple(loaded_object["variables"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataLossError(f"{name} is damaged: {error!r}") from None
-    if not isinstance(function, LoadedFunction) or not all(isinstance(one, Variable) for one in variables):
+    if not isinstance(function, LoadedFunction) or not all(isinstance(variable, Variable) for variable in variables):
         raise DataLossError(f"{name} is no {_KIND}.")
     function.variables = variables
     return function

@@ -25,8 +25,8 @@ INDEX = "saved_model.json"
 FORMAT = "autoconv.saved_model"
 VERSION = 1
 ASSETS = "assets"
-_FOREIGN = ("saved_model.pb", "saved_model.pbtxt")
-_BETWEEN = "\n# ----\n"  # separates graphs; their texts have no such line
+_TENSORFLOW_FILES = ("saved_model.pb", "saved_model.pbtxt")
+_GRAPH_SEPARATOR = "\n# ----\n"  # graph texts have no such line
 
 
 def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
@@ -47,7 +47,7 @@ def write_folder(
     names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
     try:
         records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
-        text = _BETWEEN.join(graphs).encode()
+        text = _GRAPH_SEPARATOR.join(graphs).encode()
         with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
             file.write(text)
         stored = _copy_assets(folder, assets, token)
@@ -72,7 +72,7 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
     DataLossError for damage.
     """
     if not contains_saved_model(folder):
-        if any(os.path.isfile(os.path.join(folder, name)) for name in _FOREIGN):
+        if any(os.path.isfile(os.path.join(folder, name)) for name in _TENSORFLOW_FILES):
             raise ValueError(
                 f"{folder} holds a SavedModel that TensorFlow wrote; autoconv loads what "
                 "autoconv.saved_model.save wrote."
@@ -93,7 +93,7 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
     if hashlib.sha256(text).hexdigest() != index["graphs_sha256"]:
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     try:
-        graphs = text.decode().split(_BETWEEN)
+        graphs = text.decode().split(_GRAPH_SEPARATOR)
     except UnicodeDecodeError as error:
         raise DataLossError(f"{path} is damaged: {error}") from None
     assets = [_asset_path(folder, name, digest) for name, digest in index["assets"]]
@@ -102,15 +102,15 @@ def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list
 
 
 def _copy_assets(folder: str, assets: Sequence[str], token: str) -> list[tuple[str, str]]:
-    """Copy the files into a folder of their own; return their names from `folder` on, and their checksums."""
+    """Copy each file into its own folder; return the paths relative to `folder`, and the checksums."""
     stored: list[tuple[str, str]] = []
     for path in assets:
         name = os.path.basename(path)
-        home = os.path.join(ASSETS, f"{token}.{len(stored)}")
-        os.makedirs(os.path.join(folder, home), exist_ok=True)
-        with replacing(os.path.join(folder, home, name)) as temporary:
+        asset_folder = os.path.join(ASSETS, f"{token}.{len(stored)}")
+        os.makedirs(os.path.join(folder, asset_folder), exist_ok=True)
+        with replacing(os.path.join(folder, asset_folder, name)) as temporary:
             shutil.copyfile(path, temporary)
-        stored.append((f"{home}/{name}", _digest_of(path)))
+        stored.append((f"{asset_folder}/{name}", _file_digest(path)))
     return stored
 
 
@@ -120,7 +120,7 @@ def _asset_path(folder: str, name: str, digest: str) -> str:
         raise DataLossError(f"{folder}: {name!r} is not the name of an asset.")
     path = os.path.join(folder, *parts)
     try:
-        actual = _digest_of(path)
+        actual = _file_digest(path)
     except OSError as error:
         raise DataLossError(f"{path} cannot be read: {error}") from None
     if actual != digest:
@@ -128,7 +128,7 @@ def _asset_path(folder: str, name: str, digest: str) -> str:
     return path
 
 
-def _digest_of(path: str) -> str:
+def _file_digest(path: str) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -151,7 +151,7 @@ def _delete_unused(folder: str) -> None:
     for path in [*glob.glob(f"{pattern}/graphs.????????.txt"), *glob.glob(f"{pattern}/arrays.????????.safetensors")]:
         if os.path.basename(path) not in used:
             os.unlink(path)
-    for kind in ("graphs", "arrays", INDEX):  # a killed writer left them
+    for kind in ("graphs", "arrays", INDEX):  # left by a killed writer
         for path in glob.glob(f"{pattern}/.{kind}*.partial"):
             os.unlink(path)
     for path in glob.glob(f"{pattern}/{ASSETS}/????????.*"):

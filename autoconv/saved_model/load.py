@@ -1,4 +1,4 @@
-"""`load`: make the objects of a saved folder, without the classes and the code that they had."""
+"""`load`: restore the objects of a saved folder, without their classes and code."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class LoadedObject(Module):
     signatures: Mapping[str, Any]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        own = self.__dict__.get("__call__")
-        if own is None:
+        saved_call = self.__dict__.get("__call__")
+        if saved_call is None:
             raise TypeError(f"the loaded object {self.__dict__.get('_class_name')!r} has no saved __call__")
-        return own(*args, **kwargs)
+        return saved_call(*args, **kwargs)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return dict(self.__dict__["_parts"])
@@ -68,7 +68,7 @@ class Signatures(Mapping[str, Any]):
 def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOptions | None = None) -> Any:
     """Return the object that `save` wrote to a folder: its variables, containers and functions.
 
-    Nothing of the folder is executed but graphs, which are checked. `tags` have no effect: a folder holds one object.
+    Only graphs of the folder are executed, after verification. `tags` have no effect: a folder has one object.
     Raises OSError without a saved object, ValueError for one of TensorFlow's or of another version, and DataLossError
     for damage.
 
@@ -82,13 +82,13 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     index, texts, arrays, assets = read_folder(os.fspath(export_dir))
     with recording(None):
         try:
-            return Loading(index, texts, arrays, assets, options or LoadOptions()).root()
+            return Loading(index, texts, arrays, assets, options or LoadOptions()).load_root()
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataLossError(f"{os.fspath(export_dir)} is damaged: {error!r}") from None
 
 
 class Loading:
-    """One run of `load` or `load_function`."""
+    """The state of one run of `load` or `load_function`."""
 
     def __init__(
         self, index: Mapping[str, Any], texts: list[str], arrays: ArrayFile, assets: list[str], options: LoadOptions
@@ -103,12 +103,12 @@ class Loading:
         self._objects: dict[int, Any] = {}
         self._functions: list[tuple[LoadedFunction, Mapping[str, Any]]] = []
 
-    def root(self) -> Any:
+    def load_root(self) -> Any:
         for number, node in enumerate(self._nodes):
             if node["kind"] != "tuple":
-                self._objects[number] = _MAKERS[node["kind"]](self, node)
+                self._objects[number] = _LOADERS[node["kind"]](self, node)
         for number, node in enumerate(self._nodes):
-            self._fill(self._object_at(number), node)
+            self._set_parts(self._object_at(number), node)
         for loaded, node in self._functions:
             loaded.traces = [self._trace(stored) for stored in node["traces"]]
         root = self._object_at(0)
@@ -143,8 +143,8 @@ class Loading:
     def _asset(self, node: Mapping[str, Any]) -> Asset:
         return Asset(self._assets[node["asset"]])
 
-    def _fill(self, value: Any, node: Mapping[str, Any]) -> None:
-        """Give an object its parts; tuples have theirs from the beginning."""
+    def _set_parts(self, value: Any, node: Mapping[str, Any]) -> None:
+        """Set the parts of an object, except of tuples, which are created with them."""
         if isinstance(value, tuple):
             return
         parts = {str(name): self._object_at(number) for name, number in node["parts"].items()}
@@ -154,16 +154,16 @@ class Loading:
         elif isinstance(value, dict):
             value.update(parts)
         elif isinstance(value, list):
-            value.extend(_items(parts, node))
+            value.extend(_sequence_items(parts, node))
 
-    def _object_at(self, number: int, around: frozenset[int] = frozenset()) -> Any:
-        """Return an object; a tuple is made of its parts, which come before it."""
+    def _object_at(self, number: int, enclosing: frozenset[int] = frozenset()) -> Any:
+        """Return an object; a tuple is created from its parts, which are loaded before it."""
         if number not in self._objects:
-            if number in around:
+            if number in enclosing:
                 raise DataLossError("a saved tuple holds itself")
-            node, inside = self._nodes[number], around | {number}
-            parts = {str(name): self._object_at(part, inside) for name, part in node["parts"].items()}
-            self._objects[number] = tuple(_items(parts, node))
+            node, enclosing_and_self = self._nodes[number], enclosing | {number}
+            parts = {str(name): self._object_at(part, enclosing_and_self) for name, part in node["parts"].items()}
+            self._objects[number] = tuple(_sequence_items(parts, node))
         return self._objects[number]
 
     def _trace(self, stored: Mapping[str, Any]) -> LoadedTrace:
@@ -180,7 +180,7 @@ class Loading:
         return object_.storage if isinstance(object_, Variable) else object_.asset_path
 
 
-_MAKERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
+_LOADERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
     "variable": Loading._variable,
     "function": Loading._function,
     "object": Loading._object,
@@ -190,12 +190,12 @@ _MAKERS: dict[str, Callable[[Loading, Mapping[str, Any]], Any]] = {
 }
 
 
-def _items(parts: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
+def _sequence_items(parts: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
     """Return the items of a sequence; None for those that were not saved."""
     length = node["length"]
-    if not 0 <= length <= _LONGEST:
+    if not 0 <= length <= _MAX_SEQUENCE_LENGTH:
         raise DataLossError(f"a saved sequence has {length} items")
     return [parts.get(str(position)) for position in range(length)]
 
 
-_LONGEST = 10**6  # items of a saved sequence
+_MAX_SEQUENCE_LENGTH = 10**6  # items of a saved sequence

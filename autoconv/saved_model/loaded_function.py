@@ -1,4 +1,4 @@
-"""Functions of a loaded object: they choose the saved trace that takes a call's arguments."""
+"""Functions of a loaded object, which select the saved trace that accepts a call's arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.support.type_spec import TypeSpec, is_composite, is_composite_spec
 from autoconv.runtime.tensors.conversion import convert_to_tensor, is_tensor
 from autoconv.saved_model.structures import decode
-from autoconv.saved_model.traces import LoadedTrace, replaying
+from autoconv.saved_model.traces import LoadedTrace, mark_replaying
 from autoconv.tracing.api.decorators import function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
@@ -41,13 +41,13 @@ class LoadedFunction:
         self.parameters = parameters
         self.declared_types = declared_types
         self.traces: list[LoadedTrace] = []
-        self.variables: tuple[Variable, ...] = ()  # of a function that was saved by itself
-        self._signature = None if parameters is None else _signature(parameters)
+        self.variables: tuple[Variable, ...] = ()  # of a function from `load_function`
+        self._signature = None if parameters is None else _restore_signature(parameters)
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The saved traces as functions, in the order in which they were made."""
-        return [_concrete(trace) for trace in self.traces]
+        return [_concrete_function(trace) for trace in self.traces]
 
     @do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -57,14 +57,14 @@ class LoadedFunction:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: TensorSpecs, tensors and plain values."""
         if not args and not kwargs and len(self.traces) == 1:
-            return _concrete(self.traces[0])
-        return _concrete(self._choose(args, kwargs)[0])
+            return _concrete_function(self.traces[0])
+        return _concrete_function(self._choose(args, kwargs)[0])
 
     def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[LoadedTrace, list[Any]]:
-        """Return the first trace that takes the arguments, and the tensors for it: exact dtypes before conversions."""
-        for converts in (False, True):
+        """Return the first trace that accepts the arguments, first without, then with conversions, and its tensors."""
+        for allows_conversion in (False, True):
             for trace in self.traces:
-                tensors = self._tensors(trace, args, kwargs, converts)
+                tensors = self._match_trace(trace, args, kwargs, allows_conversion)
                 if tensors is not None:
                     return trace, tensors
         if not self.traces:
@@ -85,8 +85,8 @@ class LoadedFunction:
             f"following {len(self.traces)} option(s):\n\n{options}"
         )
 
-    def _tensors(
-        self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], converts: bool
+    def _match_trace(
+        self, trace: LoadedTrace, args: tuple[Any, ...], kwargs: dict[str, Any], allows_conversion: bool
     ) -> list[Any] | None:
         bound = self._bind(args, kwargs)
         if bound is None:
@@ -98,7 +98,7 @@ class LoadedFunction:
         tensors = []
         for value, spec in zip(leaves, expected, strict=True):
             if is_composite_spec(spec):
-                parts = _parts(value, spec)
+                parts = _composite_tensors(value, spec)
                 if parts is None:
                     return None
                 tensors += parts
@@ -107,14 +107,14 @@ class LoadedFunction:
                 if value is _MISMATCH or not _is_equal(value, spec):
                     return None
                 continue
-            tensor = _as_spec(value, spec, converts)
+            tensor = _convert_to_spec(value, spec, allows_conversion)
             if tensor is None:
                 return None
             tensors.append(tensor)
         return tensors
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the arguments as the trace has them: positional ones, and those by keyword."""
+        """Bind arguments to the saved signature; return positional and keyword ones, None if they do not fit."""
         if self._signature is None:
             return args, kwargs
         try:
@@ -128,11 +128,11 @@ class LoadedFunction:
         return f"<autoconv.saved_model.LoadedFunction {self.__name__} with {len(self.traces)} traces>"
 
 
-class _Mismatch:
-    """Stands for a part of the arguments whose structure differs from the trace's."""
+class _StructureMismatch:
+    """Marker of a part of the arguments whose structure differs from the trace's."""
 
 
-_MISMATCH = _Mismatch()
+_MISMATCH = _StructureMismatch()
 
 
 def _leaves(arguments: Any, expected: Any) -> Iterator[Any]:
@@ -159,7 +159,7 @@ def _is_equal(value: Any, expected: Any) -> bool:
     return type(value) is type(expected) and (value == expected or (value != value and expected != expected))
 
 
-def _parts(value: object, spec: TypeSpec) -> list[Any] | None:
+def _composite_tensors(value: object, spec: TypeSpec) -> list[Any] | None:
     """Return the tensors of a composite of the spec, or the specs of its tensors; None for another value."""
     if is_composite(value):
         return flatten(value)[0] if spec.is_compatible_with(value) else None
@@ -168,17 +168,17 @@ def _parts(value: object, spec: TypeSpec) -> list[Any] | None:
     return None
 
 
-def _as_spec(value: Any, spec: TensorSpec, converts: bool) -> Any:
+def _convert_to_spec(value: Any, spec: TensorSpec, allows_conversion: bool) -> Any:
     """Return the value as a tensor of the spec's type; None where it does not fit."""
     if isinstance(value, TensorSpec):
         return value if spec.dtype is value.dtype and spec.shape.is_compatible_with(value.shape) else None
     if value is None or value is _MISMATCH or isinstance(value, dict):
         return None
     if not is_tensor(value):
-        if not converts and not isinstance(value, (np.ndarray, np.generic)):
+        if not allows_conversion and not isinstance(value, (np.ndarray, np.generic)):
             return None
         try:
-            value = convert_to_tensor(value, spec.dtype if converts else None)
+            value = convert_to_tensor(value, spec.dtype if allows_conversion else None)
         except (TypeError, ValueError):
             return None
     if value.dtype is not spec.dtype or not spec.shape.is_compatible_with(value.shape):
@@ -186,42 +186,44 @@ def _as_spec(value: Any, spec: TensorSpec, converts: bool) -> Any:
     return value
 
 
-def _signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
-    parameters_made = []
-    for row in parameters:
+def _restore_signature(parameters: Sequence[Mapping[str, Any]]) -> inspect.Signature:
+    restored = []
+    for record in parameters:
         default: Any = _EMPTY
-        if "default" in row:
-            default = None if row["default"] is None else decode(row["default"])
+        if "default" in record:
+            default = None if record["default"] is None else decode(record["default"])
         try:
-            kind = getattr(inspect._ParameterKind, row["kind"])
-            parameters_made.append(inspect.Parameter(row["name"], kind, default=default))
+            kind = getattr(inspect._ParameterKind, record["kind"])
+            restored.append(inspect.Parameter(record["name"], kind, default=default))
         except (ValueError, AttributeError) as error:
             raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
     try:
-        return inspect.Signature(parameters_made)
+        return inspect.Signature(restored)
     except ValueError as error:
         raise DataLossError(f"the parameters of a saved function are damaged: {error}") from None
 
 
-def _concrete(trace: LoadedTrace) -> ConcreteFunction:
+def _concrete_function(trace: LoadedTrace) -> ConcreteFunction:
     """Return the trace as a function of its structured arguments."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         leaves = flatten((args, kwargs))[0]
         return trace.run([leaf for leaf in leaves if is_tensor(leaf)])
 
-    result = function(replaying(call, trace.name), autograph=False).get_concrete_function(*trace.args, **trace.kwargs)
-    result.output_specs = _specs(result.symbolic_outputs, ())
+    result = function(mark_replaying(call, trace.name), autograph=False).get_concrete_function(
+        *trace.args, **trace.kwargs
+    )
+    result.output_specs = _named_specs(result.symbolic_outputs, ())
     return result
 
 
-def _specs(value: Any, path: tuple[str, ...]) -> Any:
-    """Return tensors of a structure as specs, each with the name of its place."""
+def _named_specs(value: Any, path: tuple[str, ...]) -> Any:
+    """Replace the tensors of a structure by specs that are named after their positions."""
     if isinstance(value, dict):
-        return {key: _specs(part, (*path, str(key))) for key, part in value.items()}
+        return {key: _named_specs(part, (*path, str(key))) for key, part in value.items()}
     if type(value) in (list, tuple):
-        outer = path or ("output",)
-        return type(value)(_specs(part, (*outer, str(place))) for place, part in enumerate(value))
+        outer_path = path or ("output",)
+        return type(value)(_named_specs(part, (*outer_path, str(position))) for position, part in enumerate(value))
     if not is_tensor(value):
         return value
     return TensorSpec(value.shape, value.dtype, "_".join(path) or "output_0")
@@ -229,4 +231,4 @@ def _specs(value: Any, path: tuple[str, ...]) -> Any:
 
 def signature_function(trace: LoadedTrace) -> ConcreteFunction:
     """Return a signature: it takes tensors by keyword and returns a dict."""
-    return _concrete(trace)
+    return _concrete_function(trace)

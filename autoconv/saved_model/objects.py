@@ -13,20 +13,20 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.train.object_graph import children_of
 
 FUNCTIONS = (Function, ConcreteFunction, LoadedFunction)
-_OWN_PREFIX = "__autoconv"  # begins the names of attributes that bound functions use
+_INTERNAL_PREFIX = "__autoconv"  # of names of attributes that bound functions use
 
 
-def saved_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
-    """Return the objects reached from a root, each once and nearest first, and their parts' numbers by name."""
+def collect_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
+    """Return the objects below a root, each once and nearest first, and the numbers of their parts by name."""
     objects, parts = [root], [dict[str, int]()]
     numbers = {id(root): 0}
-    waiting = deque([0])
-    while waiting:
-        number = waiting.popleft()
+    worklist = deque([0])
+    while worklist:
+        number = worklist.popleft()
         for name, part in parts_of(objects[number]).items():
             if id(part) not in numbers:
                 numbers[id(part)] = len(objects)
-                waiting.append(len(objects))
+                worklist.append(len(objects))
                 objects.append(part)
                 parts.append({})
             parts[number][name] = numbers[id(part)]
@@ -34,7 +34,7 @@ def saved_objects(root: object) -> tuple[list[Any], list[dict[str, int]]]:
 
 
 def parts_of(value: object) -> dict[str, Any]:
-    """Return the parts of an object by name: what checkpoints see, and its functions."""
+    """Return the parts of an object by name: those of checkpoints, and its functions."""
     if isinstance(value, (Variable, Asset, *FUNCTIONS)):
         return {}
     children = children_of(value)
@@ -44,14 +44,14 @@ def parts_of(value: object) -> dict[str, Any]:
     else:
         items = getattr(value, "__dict__", {}).items()
     children.update((name, item) for name, item in items if isinstance(item, Asset) and isinstance(name, str))
-    return {name: _variable_behind(part) for name, part in children.items()}
+    return {name: _unwrap_variable(part) for name, part in children.items()}
 
 
-def _variable_behind(part: object) -> Any:
-    """Return the variable for which a part stands, as a Keras variable does; else the part itself."""
+def _unwrap_variable(part: object) -> Any:
+    """Return the variable that a part wraps, such as a Keras variable; else the part itself."""
     if callable(getattr(type(part), "_export_to_saved_model_graph", None)):
-        own_value = getattr(part, "value", None)
-        return own_value if isinstance(own_value, Variable) else part
+        value = getattr(part, "value", None)
+        return value if isinstance(value, Variable) else part
     return part
 
 
@@ -62,7 +62,7 @@ def functions_of(value: object) -> dict[str, Any]:
         return {str(name): item for name, item in items if isinstance(item, FUNCTIONS)}
     result = {}
     for name in dir(value):
-        if name.startswith(_OWN_PREFIX) or not _may_be_function(value, name):
+        if name.startswith(_INTERNAL_PREFIX) or not _may_be_function(value, name):
             continue
         attribute = getattr(value, name, None)
         if isinstance(attribute, FUNCTIONS):

@@ -16,16 +16,16 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.saved_model.assets import Asset
 from autoconv.saved_model.layout import write_folder
 from autoconv.saved_model.loaded_function import LoadedFunction
-from autoconv.saved_model.objects import FUNCTIONS, functions_of, saved_objects
+from autoconv.saved_model.objects import FUNCTIONS, collect_objects, functions_of
 from autoconv.saved_model.options import SaveOptions
 from autoconv.saved_model.structures import NotStorable, encode
-from autoconv.saved_model.traces import TraceWriter, replaying
+from autoconv.saved_model.traces import TraceWriter, mark_replaying
 from autoconv.tracing.api.decorators import function
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.train.object_graph import is_trackable
 
-_DEFAULT = "serving_default"
+_DEFAULT_SIGNATURE = "serving_default"
 
 
 def save(
@@ -33,7 +33,7 @@ def save(
 ) -> None:
     """Write an object to a folder: its variables, the objects that it owns, and the traces of its functions.
 
-    What `function` traced before is saved, and what has an `input_signature`. `signatures` is a function or a dict of
+    Existing traces are saved, and those of an `input_signature`. `signatures` is a function or a dict of
     functions, which take tensors by name and return a tensor or a dict of them; without, the only function with an
     `input_signature`, or the only one of `get_concrete_function`, is the signature "serving_default". Classes
     and Python code are not saved. A folder that holds an older save keeps it until the new one is complete.
@@ -57,13 +57,13 @@ def save(
             f"Expected an object with variables or functions, such as a Module, for export. Got {obj!r}.{remedy}"
         )
     with recording(None):
-        content, writer, assets = content_of(obj, signatures, options or SaveOptions())
+        content, writer, assets = make_content(obj, signatures, options or SaveOptions())
         write_folder(os.fspath(export_dir), content, writer.graphs, writer.arrays, assets)
 
 
-def content_of(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
+def make_content(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict[str, Any], TraceWriter, list[str]]:
     """Return the index of an object as JSON values, its graphs and arrays, and the paths of its assets."""
-    objects, parts = saved_objects(obj)
+    objects, parts = collect_objects(obj)
     numbers = {id(value): number for number, value in enumerate(objects)}
     for number, value in enumerate(objects):
         if isinstance(value, Variable):
@@ -78,20 +78,22 @@ def content_of(obj: object, signatures: Any, options: SaveOptions) -> tuple[dict
     assets: list[str] = []
     nodes = []
     for number, (value, children) in enumerate(zip(objects, parts, strict=True)):
-        nodes.append({**_node(value, number, writer, assets), "parts": children})
-    stored = {name: _signature(name, value, writer) for name, value in _signatures(obj, signatures).items()}
-    aliases = {name: _alias(name, value, numbers) for name, value in options.function_aliases.items()}
+        nodes.append({**_object_record(value, number, writer, assets), "parts": children})
+    stored = {
+        name: _signature_record(name, value, writer) for name, value in _signatures_by_name(obj, signatures).items()
+    }
+    aliases = {name: _alias_number(name, value, numbers) for name, value in options.function_aliases.items()}
     content = {"nodes": nodes, "signatures": stored, "signature_order": list(stored), "aliases": aliases}
     return content, writer, assets
 
 
-def _alias(name: str, value: object, numbers: Mapping[int, int]) -> int:
+def _alias_number(name: str, value: object, numbers: Mapping[int, int]) -> int:
     if not isinstance(value, FUNCTIONS) or id(value) not in numbers:
         raise ValueError(f"The alias {name!r} names {value!r}, which is no function of the saved object.")
     return numbers[id(value)]
 
 
-def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
+def _object_record(value: object, number: int, writer: TraceWriter, assets: list[str]) -> dict[str, Any]:
     """Return one object as JSON values, without its parts."""
     if isinstance(value, Variable):
         key = f"variable/{number}"
@@ -115,7 +117,7 @@ def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) ->
             "declared": declared,
         }  # fmt: skip
     if isinstance(value, Function):
-        return {"kind": "function", **_function(value, writer)}
+        return {"kind": "function", **_function_record(value, writer)}
     if isinstance(value, ConcreteFunction):
         return {"kind": "function", "name": value.recorded.name, "parameters": None, "traces": [writer.write(value)]}
     if isinstance(value, dict):
@@ -125,43 +127,43 @@ def _node(value: object, number: int, writer: TraceWriter, assets: list[str]) ->
     return {"kind": "object", "class": type(value).__name__}
 
 
-def _function(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
+def _function_record(value: Function[..., Any], writer: TraceWriter) -> dict[str, Any]:
     parameters = []
     for name, parameter in value.function_spec.python.parameters.items():
-        row: dict[str, Any] = {"name": name, "kind": parameter.kind.name}
+        record: dict[str, Any] = {"name": name, "kind": parameter.kind.name}
         if parameter.default is not inspect.Parameter.empty:
             try:
-                row["default"] = encode(parameter.default)
+                record["default"] = encode(parameter.default)
             except NotStorable:
-                row["default"] = None  # has one, which a loaded function does not have
-        parameters.append(row)
+                record["default"] = None  # a loaded function has no value for it
+        parameters.append(record)
     traces = [writer.write(concrete) for concrete in value._list_all_concrete_functions_for_serialization()]
     declared = value.input_signature is not None
     return {"name": value.name, "parameters": parameters, "traces": traces, "declared": declared}
 
 
-def _signatures(obj: object, signatures: Any) -> Mapping[str, Any]:
+def _signatures_by_name(obj: object, signatures: Any) -> Mapping[str, Any]:
     if signatures is None:
         functions = functions_of(obj)
-        own = getattr(obj, "_default_save_signature", None)  # a property of Keras' models
+        keras_default = getattr(obj, "_default_save_signature", None)  # of Keras' models
         declared = [value for value in functions.values() if getattr(value, "input_signature", ()) is not None]
-        single = [value for value in declared if _single(value) is not None and _has_named_results(value)]
-        default = own if _is_single(own) else single[0] if len(single) == 1 else None
-        return {} if default is None else {_DEFAULT: default}
+        single = [value for value in declared if _only_trace(value) is not None and _has_named_results(value)]
+        default = keras_default if _has_one_trace(keras_default) else single[0] if len(single) == 1 else None
+        return {} if default is None else {_DEFAULT_SIGNATURE: default}
     if not isinstance(signatures, Mapping):
-        return {_DEFAULT: signatures}
+        return {_DEFAULT_SIGNATURE: signatures}
     return signatures
 
 
-def _is_single(value: Any) -> bool:
-    """Return whether the value is a function of one trace, which is made now where it can be."""
+def _has_one_trace(value: Any) -> bool:
+    """Return whether the value is a function of one trace, which is created now if possible."""
     try:
-        return isinstance(value, FUNCTIONS) and _single(value) is not None
+        return isinstance(value, FUNCTIONS) and _only_trace(value) is not None
     except TypeError:  # the signature does not fit the function
         return False
 
 
-def _single(value: Any) -> ConcreteFunction | None:
+def _only_trace(value: Any) -> ConcreteFunction | None:
     """Return the only trace of a function; None for several or none."""
     if isinstance(value, ConcreteFunction):
         return value
@@ -175,17 +177,17 @@ def _single(value: Any) -> ConcreteFunction | None:
 
 def _has_named_results(value: object) -> bool:
     try:
-        _named_results("", _single(value).symbolic_outputs)  # type: ignore[union-attr]
+        _named_results("", _only_trace(value).symbolic_outputs)  # type: ignore[union-attr]
     except ValueError:
         return False
     return True
 
 
-def _signature(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
+def _signature_record(name: str, value: Any, writer: TraceWriter) -> dict[str, Any]:
     """Return a signature as JSON values: a trace that takes tensors by keyword and returns a dict."""
     if not isinstance(value, FUNCTIONS):
         raise ValueError(f"Expected a function or a dict of functions as signatures; {name!r} is {value!r}.")
-    concrete = _single(value)
+    concrete = _only_trace(value)
     if concrete is None:
         raise ValueError(
             f"The signature {name!r} needs a function of one trace: give the function an input_signature, or pass "
@@ -211,7 +213,7 @@ def _results_by_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def signature(**tensors: Any) -> Any:
         return _named_results(name, call(tensors))
 
-    return replaying(signature, f"signature_wrapper_{name}" if name.isidentifier() else "signature_wrapper")
+    return mark_replaying(signature, f"signature_wrapper_{name}" if name.isidentifier() else "signature_wrapper")
 
 
 def _named_results(name: str, results: Any) -> dict[str, Any]:

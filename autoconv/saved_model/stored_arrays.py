@@ -12,25 +12,25 @@ from autoconv.errors import DataLossError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.graph import Graph, Node
 
-LARGEST_IN_TEXT = 64  # elements; the text of 10^6 takes seconds to write and to read
+MAX_ELEMENTS_IN_TEXT = 64  # elements; the text of 10^6 takes seconds to write and to read
 
 
 @attribute_class
 @dataclass(frozen=True)
 class StoredArray:
-    """Stands for an array that is stored under the name."""
+    """Reference to an array that is stored under the name."""
 
     name: str
 
 
-def replacing_arrays(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[str, Any]]:
-    """Return the `attributes` for `to_text`: large arrays are moved to `arrays`, each once."""
+def array_extractor(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[str, Any]]:
+    """Return the argument `attributes` of `to_text` that moves large arrays to `arrays`, each once."""
     names: dict[int, str] = {}
 
     def attributes(node: Node) -> Mapping[str, Any]:
         result = dict(node.attributes)
         for key, value in result.items():
-            if isinstance(value, np.ndarray) and value.size > LARGEST_IN_TEXT:
+            if isinstance(value, np.ndarray) and value.size > MAX_ELEMENTS_IN_TEXT:
                 name = names.get(id(value))
                 if name is None:
                     name = names[id(value)] = f"constant/{len(arrays)}"
@@ -42,7 +42,7 @@ def replacing_arrays(arrays: dict[str, np.ndarray]) -> Callable[[Node], Mapping[
 
 
 def restore_arrays(graph: Graph, read: Callable[[str], np.ndarray]) -> None:
-    """Put the arrays back where the text referred to them; `read` returns the array of a name."""
+    """Replace references in attributes by their arrays; `read` returns the array of a name."""
     for node in graph.walk():
         if any(isinstance(value, StoredArray) for value in node.attributes.values()):
             node.attributes = {

@@ -19,7 +19,7 @@ from autoconv.tracing.key.cache_key import Reference
 
 
 class NotStorable(Exception):
-    """A structure holds what a file cannot; `str()` names it."""
+    """A structure contains an object that cannot be stored; `str()` names it."""
 
 
 def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> Any:
@@ -28,15 +28,15 @@ def encode(value: object, leaf: Callable[[Any], Any] = lambda value: None) -> An
     Containers are lists, tuples, named tuples, dicts, sparse and ragged tensors; other leaves are specs and Python's
     literals. Raises NotStorable for anything else.
     """
-    own = leaf(value)
-    if own is not None:
-        return own
+    encoded_leaf = leaf(value)
+    if encoded_leaf is not None:
+        return encoded_leaf
     if isinstance(value, TensorSpec):
         shape = None if value.shape.rank is None else value.shape.as_list()
         return {"spec": [value.dtype.name, shape, value.name]}
-    if isinstance(value, TypeSpec) and type(value) in _SPECS.values():
+    if isinstance(value, TypeSpec) and type(value) in _SPEC_BY_NAME.values():
         return _composite_spec(value)
-    if is_composite(value) and type(value._type_spec) in _SPECS.values():
+    if is_composite(value) and type(value._type_spec) in _SPEC_BY_NAME.values():
         return {**_composite_spec(value._type_spec), "parts": [encode(part, leaf) for part in parts_of(value)]}
     fields = getattr(type(value), "_fields", None)
     if isinstance(value, tuple) and fields is not None:
@@ -62,8 +62,8 @@ def _decode(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> An
         dtype, shape, name = stored["spec"]
         return TensorSpec(shape, as_dtype(dtype), name)
     if "composite" in stored:
-        name, shape, dtype, *more = stored["composite"]
-        spec = _SPECS[name](shape, as_dtype(dtype), *more)
+        name, shape, dtype, *options = stored["composite"]
+        spec = _SPEC_BY_NAME[name](shape, as_dtype(dtype), *options)
         return from_parts(spec, [_decode(part, leaf) for part in stored["parts"]]) if "parts" in stored else spec
     if "named" in stored:
         name, fields = stored["named"]
@@ -73,31 +73,31 @@ def _decode(stored: dict[str, Any], leaf: Callable[[dict[str, Any]], Any]) -> An
     if "tuple" in stored:
         return tuple(_decode(item, leaf) for item in stored["tuple"])
     if "dict" in stored:
-        return {_parse(key): _decode(item, leaf) for key, item in stored["dict"]}
-    return _parse(stored["literal"]) if "literal" in stored else leaf(stored)
+        return {_parse_literal(key): _decode(item, leaf) for key, item in stored["dict"]}
+    return _parse_literal(stored["literal"]) if "literal" in stored else leaf(stored)
 
 
 # Composite tensors that a file can hold, by the names of their specs.
-_SPECS: dict[str, Any] = {kind.__name__: kind for kind in (SparseTensorSpec, RaggedTensorSpec)}
+_SPEC_BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (SparseTensorSpec, RaggedTensorSpec)}
 
 
 def _composite_spec(spec: TypeSpec) -> dict[str, Any]:
-    shape, dtype, *more = spec._serialize()
+    shape, dtype, *options = spec._serialize()
     sizes = None if shape.rank is None else shape.as_list()
-    rest = [one.name if isinstance(one, DType) else one for one in more]
-    return {"composite": [type(spec).__name__, sizes, dtype.name, *rest]}
+    encoded_options = [option.name if isinstance(option, DType) else option for option in options]
+    return {"composite": [type(spec).__name__, sizes, dtype.name, *encoded_options]}
 
 
 def _literal(value: object) -> str:
     text = value_text(value)
     try:
-        _parse(text)
+        _parse_literal(text)
     except GraphSyntaxError:
-        raise NotStorable(_name_in_message(value)) from None
+        raise NotStorable(_class_description(value)) from None
     return text
 
 
-def _parse(text: str) -> Any:
+def _parse_literal(text: str) -> Any:
     scanner = Scanner(text)
     value = parse_value(scanner)
     if scanner.position != len(text):
@@ -105,7 +105,7 @@ def _parse(text: str) -> Any:
     return value
 
 
-def _name_in_message(value: object) -> str:
-    """Return what a message calls a value: a reference to an object stands for it."""
+def _class_description(value: object) -> str:
+    """Return the description of a value in messages; a reference names the class of its object."""
     kind = value.name if isinstance(value, Reference) else type(value).__name__
     return f"an object of the class {kind}"

@@ -24,14 +24,14 @@ from autoconv.runtime.tensors.dispatch import graph_value
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 from autoconv.saved_model.assets import AssetPath
-from autoconv.saved_model.stored_arrays import replacing_arrays, restore_arrays
+from autoconv.saved_model.stored_arrays import array_extractor, restore_arrays
 from autoconv.saved_model.structures import NotStorable, decode, encode
 from autoconv.tracing.api.decorators import function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
 
 class TraceWriter:
-    """Collects the graphs of traces, each once, and the arrays that they need.
+    """A writer collects the graphs of traces, each once, and the arrays that they need.
 
     `number_of` returns the number of the object that owns a captured variable or asset, None for a constant.
     """
@@ -46,8 +46,8 @@ class TraceWriter:
     def write(self, concrete: ConcreteFunction) -> dict[str, Any]:
         """Return a trace as JSON values.
 
-        Raises AutoconvError for what a file cannot hold: a Python function in the graph, or other objects among the
-        arguments and results; and AssertionError for a variable that no saved object owns.
+        Raises AutoconvError for a trace that cannot be stored: a Python function in the graph, or other objects among
+        the arguments and results; and AssertionError for a variable that no saved object owns.
         """
         result = self._records.get(id(concrete))
         if result is None:
@@ -62,7 +62,7 @@ class TraceWriter:
                 f"{name} is compiled for Python's own values and cannot be saved",
                 remedy="@autoconv.function, whose arguments and results are tensors",
             )
-        _refuse_opaque(concrete.recorded)
+        _check_storable(concrete.recorded)
         captures = [self._capture(capture, name) for capture in concrete.captures]
         args, kwargs = concrete.structured_input_signature
         outputs = {id(value): i for i, value in reversed(list(enumerate(concrete.recorded.outputs)))}
@@ -77,12 +77,12 @@ class TraceWriter:
                 "kwargs": encode(dict(kwargs)),
                 "result": encode(concrete.symbolic_outputs, output),
             }
-        except NotStorable as refusal:
+        except NotStorable as error:
             raise AutoconvError(
-                f"a trace of {name} cannot be saved: it takes or returns {refusal}",
+                f"a trace of {name} cannot be saved: it takes or returns {error}",
                 remedy="arguments and results of tensors, Python's numbers, texts, lists, tuples and dicts",
             ) from None
-        self.graphs.append(to_text(concrete.recorded, True, replacing_arrays(self.arrays)))
+        self.graphs.append(to_text(concrete.recorded, True, array_extractor(self.arrays)))
         return {"name": name, "graph": len(self.graphs) - 1, "captures": captures, **structures}
 
     def _capture(self, capture: Any, name: str) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class TraceWriter:
         return {"array": key}
 
 
-def _refuse_opaque(graph: Graph) -> None:
+def _check_storable(graph: Graph) -> None:
     for node in graph.walk():
         texts = [value_text(value) for value in node.attributes.values() if not isinstance(value, np.ndarray)]
         if any(text.startswith("<opaque") for text in texts):
@@ -123,7 +123,7 @@ def _refuse_opaque(graph: Graph) -> None:
 
 
 class LoadedTrace:
-    """A trace that was saved, as a function of flat tensors, and the structures around them."""
+    """A saved trace as a function of flat tensors, and the structures of its arguments and result."""
 
     def __init__(self, stored: Mapping[str, Any], graph: Graph, captures: Sequence[Any]) -> None:
         self.name: str = stored["name"]
@@ -135,18 +135,18 @@ class LoadedTrace:
         self.specs = _tensor_specs((self.args, self.kwargs))
         self._parameter_order = _parameter_order(self.args, self.kwargs)
         types = [value.type for value in graph.parameters]
-        expected = [self.specs[place]._type for place in self._parameter_order]
+        expected = [self.specs[position]._type for position in self._parameter_order]
         parameter_types = types[: len(expected)]
         pairs = zip(parameter_types, expected, strict=False)
-        fits = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in pairs)
-        if not fits or len(types) != len(expected) + len(captures):
+        is_consistent = all(isinstance(a, TensorType) and a.dtype is b.dtype for a, b in pairs)
+        if not is_consistent or len(types) != len(expected) + len(captures):
             raise DataLossError(f"the graph of {self.name} does not fit its saved signature")
         self._concrete: ConcreteFunction | None = None
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """Return the structured result for the tensors, in the order of the specs."""
         if self._concrete is None:
-            named = function(_with_name(self._record, self.name), autograph=False)
+            named = function(_rename(self._record, self.name), autograph=False)
             specs = [TensorSpec(spec.shape, spec.dtype, f"arg_{i}") for i, spec in enumerate(self.specs)]
             self._concrete = named.get_concrete_function(*specs)
         return self._concrete(*tensors)
@@ -155,7 +155,7 @@ class LoadedTrace:
         """Record the graph as a call; the arguments are those of a function being traced."""
         region = current_region()
         assert region is not None
-        ordered = (tensors[place] for place in self._parameter_order)
+        ordered = (tensors[position] for position in self._parameter_order)
         values = [region.lift(graph_value(region, value)) for value in (*ordered, *self._captures)]
         types = [value.type for value in self._graph.outputs]
         stateful = bool(self._graph.effects)
@@ -175,28 +175,28 @@ def _tensor_specs(structure: object) -> list[TensorSpec]:
 
 
 def _parameter_order(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[int]:
-    """Return, for each parameter of the graph, the place of its tensor among those of the sorted structure.
+    """Return, for each parameter of the graph, the position of its tensor among those of the sorted structure.
 
     A graph has its parameters in the order in which the keywords were given, which the text keeps.
     """
-    place = len(_tensor_specs(args))
-    places = {}
+    first_position = len(_tensor_specs(args))
+    positions_by_key = {}
     for key in sorted(kwargs):
         count = len(_tensor_specs(kwargs[key]))
-        places[key] = range(place, place + count)
-        place += count
-    return [*range(len(_tensor_specs(args))), *(one for key in kwargs for one in places[key])]
+        positions_by_key[key] = range(first_position, first_position + count)
+        first_position += count
+    return [*range(len(_tensor_specs(args))), *(position for key in kwargs for position in positions_by_key[key])]
 
 
-def _with_name(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _rename(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def named(*args: Any) -> Any:
         return call(*args)
 
-    return replaying(named, name)
+    return mark_replaying(named, name)
 
 
-def replaying(call: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Name a function that runs a saved graph, and keep its traces apart from those of other such functions."""
+def mark_replaying(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Name and mark a function that runs a saved graph, so that its traces are not shared with other such functions."""
     call.__name__ = call.__qualname__ = name
     call.__autoconv_replays_graph__ = True  # type: ignore[attr-defined]
     return call

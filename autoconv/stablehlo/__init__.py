@@ -20,8 +20,8 @@ def export(function: Any, *specs: Any, capacity: int = 64, contract: str = "func
     """Return a function for arguments of these specs as a StableHLO module.
 
     `specs` are TensorSpecs, texts such as "float32[n,3]", or Python's values, which the module keeps. Sizes that
-    are None, or names, stay `?` in the text; sizes of one name, and sizes that meet, are taken to be equal. A
-    function that is not decorated is put under the contract. Lists that the graph makes, also those of gradients
+    are None, or names, stay `?` in the text; sizes of one name, and sizes that meet, are taken to be equal. `contract`
+    applies to a function that is not decorated. Lists that the graph makes, also those of gradients
     through loops, have at most `capacity` elements: a longer one sets the error word. Raises GraphUnfit, which
     names the op and its place, for what has no form.
 

@@ -23,7 +23,7 @@ _LENGTHS = ".lengths"  # suffix of the array with the lengths of an array of tex
 
 
 class ArrayRecord(TypedDict):
-    """The entry of an index for one array: the name of its dtype, its shape, and the CRC-32 of its stored bytes."""
+    """The index entry of one array: the name of its dtype, its shape, and the CRC-32 of its stored bytes."""
 
     dtype: str
     shape: list[int]
@@ -35,17 +35,17 @@ def write_arrays(
     arrays: Mapping[str, np.ndarray],
     metadata_of: Callable[[Mapping[str, ArrayRecord]], dict[str, str]] = lambda records: {},
 ) -> dict[str, ArrayRecord]:
-    """Write the arrays to a safetensors file, whole or not at all; return their records.
+    """Write the arrays to a safetensors file, completely or not at all; return their records.
 
     Arrays of any memory order, of numbers, bools and text (bytes objects). `metadata_of` returns texts for the head of
     the file. Raises TypeError for other dtypes, and ImportError without the package safetensors.
     """
-    library = _library()
+    library = _import_safetensors()
     stored: dict[str, np.ndarray] = {}
     records: dict[str, ArrayRecord] = {}
     for name, array in arrays.items():
         dtype = as_dtype(array.dtype)
-        parts = _as_numbers(name, array, dtype)
+        parts = _encode_array(name, array, dtype)
         stored.update(parts)
         records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
     with replacing(path) as temporary:
@@ -55,7 +55,7 @@ def write_arrays(
 
 def read_metadata(path: str) -> dict[str, str]:
     """Return the texts at the head of a safetensors file; raises NotFoundError and DataLossError as `ArrayFile`."""
-    with _open(path) as file:
+    with _open_safetensors(path) as file:
         return dict(file.metadata() or {})
 
 
@@ -73,23 +73,23 @@ class ArrayFile:
             raise NotFoundError(f"Key {name} not found in {self.path}.")
         dtype = as_dtype(record["dtype"])
         names = [name, name + _LENGTHS] if dtype.is_string else [name]
-        parts = [self._stored(part) for part in names]
+        parts = [self._read_stored(part) for part in names]
         if _checksum(*parts) != record["checksum"]:
             raise DataLossError(f"{self.path} is damaged: the checksum of {name} differs from its numbers.")
         try:
-            return _from_numbers(parts, dtype, tuple(record["shape"]))
+            return _decode_array(parts, dtype, tuple(record["shape"]))
         except ValueError as error:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
-    def _stored(self, name: str) -> np.ndarray:
-        with _open(self.path, name) as file:
+    def _read_stored(self, name: str) -> np.ndarray:
+        with _open_safetensors(self.path, name) as file:
             return np.asarray(file.get_tensor(name))
 
 
 @contextlib.contextmanager
-def _open(path: str, part: str = "head") -> Iterator[Any]:
-    """Open a safetensors file; what fails in the block is damage of the part."""
-    library = _library()
+def _open_safetensors(path: str, part: str = "head") -> Iterator[Any]:
+    """Open a safetensors file; an exception in the block becomes a DataLossError for the part."""
+    library = _import_safetensors()
     if not os.path.isfile(path):
         raise NotFoundError(f"{path}: there is no such file.")
     try:
@@ -99,8 +99,8 @@ def _open(path: str, part: str = "head") -> Iterator[Any]:
         raise DataLossError(f"{path} is damaged: {part}: {error}") from None
 
 
-def _as_numbers(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:
-    """Return what is stored of an array, by name: contiguous arrays of dtypes that safetensors has."""
+def _encode_array(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndarray]:
+    """Return the stored form of an array, by name: contiguous arrays of dtypes that safetensors has."""
     if dtype.is_string:
         texts = [bytes(text) for text in array.ravel()]
         lengths = np.array([len(text) for text in texts], np.int64)
@@ -108,17 +108,17 @@ def _as_numbers(name: str, array: np.ndarray, dtype: DType) -> dict[str, np.ndar
     array = np.ascontiguousarray(array)
     if dtype.is_complex:
         return {name: array.reshape(-1).view(array.real.dtype)}
-    if dtype.name not in _STORED:
+    if dtype.name not in _STORED_DTYPES:
         array = array.view(f"u{array.dtype.itemsize}")
     return {name: array.reshape(-1)}
 
 
-_STORED = {
+_STORED_DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
 }  # fmt: skip
 
 
-def _from_numbers(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
+def _decode_array(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
     if dtype.is_string:
         texts, lengths = parts
         ends = np.cumsum(lengths)
@@ -138,7 +138,7 @@ def _checksum(*parts: np.ndarray) -> int:
     return checksum
 
 
-def _library() -> Any:
+def _import_safetensors() -> Any:
     try:
         import safetensors.numpy
     except ImportError:

@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 _POLYNOMIAL = 0x82F63B78  # reflected
-_SHORT = 4096  # bytes below which one loop over bytes is quicker
+_MIN_PARALLEL_BYTES = 4096  # bytes below which one loop over bytes is quicker
 
 
 def crc32c(data: bytes | memoryview) -> int:
@@ -20,38 +20,38 @@ def crc32c(data: bytes | memoryview) -> int:
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
     """
-    if len(data) < _SHORT:
+    if len(data) < _MIN_PARALLEL_BYTES:
         return _advance(0xFFFFFFFF, data) ^ 0xFFFFFFFF
     parts = 1 << max(len(data).bit_length() - 10, 10)
     length = len(data) // parts
-    table = _table()
+    table = _byte_table()
     columns = np.frombuffer(data, np.uint8, length * parts).reshape(parts, length).T
     state = np.zeros(parts, np.uint32)
     for column in np.ascontiguousarray(columns):
         state = (state >> 8) ^ table[(state ^ column) & 0xFF]
-    shift = _shift(length)
-    state[0] ^= _apply(shift, np.array([0xFFFFFFFF], np.uint32))[0]  # the start value, moved behind the first part
+    shift = _zero_bytes_matrix(length)
+    state[0] ^= _multiply_bits(shift, np.array([0xFFFFFFFF], np.uint32))[0]  # the initial state
     while len(state) > 1:
-        state = _apply(shift, state[::2]) ^ state[1::2]
-        shift = _apply(shift, shift)
+        state = _multiply_bits(shift, state[::2]) ^ state[1::2]
+        shift = _multiply_bits(shift, shift)
     return _advance(int(state[0]), memoryview(data)[length * parts :]) ^ 0xFFFFFFFF
 
 
 def masked_crc32c(data: bytes | memoryview) -> int:
-    """Return the checksum as the files hold it: rotated right by 15 bits, plus a constant."""
+    """Return the checksum as files store it: rotated right by 15 bits, plus a constant."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def _advance(state: int, data: bytes | memoryview) -> int:
-    table = _list()
+    table = _byte_table_list()
     for byte in data:
         state = (state >> 8) ^ table[(state ^ byte) & 0xFF]
     return state
 
 
 @functools.cache
-def _table() -> np.ndarray:
+def _byte_table() -> np.ndarray:
     table: np.ndarray = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         table = (table >> 1) ^ np.where(table & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
@@ -59,26 +59,26 @@ def _table() -> np.ndarray:
 
 
 @functools.cache
-def _list() -> list[int]:
-    return [int(entry) for entry in _table()]
+def _byte_table_list() -> list[int]:
+    return [int(entry) for entry in _byte_table()]
 
 
 @functools.lru_cache(maxsize=64)
-def _shift(length: int) -> np.ndarray:
-    """Return what `length` zero bytes do to each of the 32 bits of a state: the columns of a matrix over bits."""
-    table = _table()
+def _zero_bytes_matrix(length: int) -> np.ndarray:
+    """Return the effect of `length` zero bytes on each of the 32 bits of a state: the columns of a bit matrix."""
+    table = _byte_table()
     power = np.uint32(1) << np.arange(32, dtype=np.uint32)
     power = (power >> 8) ^ table[power & 0xFF]  # one byte
     result = np.uint32(1) << np.arange(32, dtype=np.uint32)
     while length:
         if length & 1:
-            result = _apply(power, result)
-        power = _apply(power, power)
+            result = _multiply_bits(power, result)
+        power = _multiply_bits(power, power)
         length >>= 1
     return result
 
 
-def _apply(matrix: np.ndarray, states: np.ndarray) -> np.ndarray:
+def _multiply_bits(matrix: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Multiply each state, a column of bits, by the matrix."""
     result = np.zeros_like(states)
     for bit in range(32):

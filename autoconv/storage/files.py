@@ -1,4 +1,4 @@
-"""Write files whole or not at all, and JSON documents whose damage is found."""
+"""Write files completely or not at all, and JSON documents with checksums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def replacing(path: str) -> Iterator[str]:
     os.close(handle)
     try:
         yield temporary
-        _flush(temporary)
+        _sync(temporary)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:
@@ -39,20 +39,20 @@ def write_json(path: str, content: dict[str, Any]) -> None:
         file.write(document_text(content))
 
 
-def read_json(path: str, what: str) -> dict[str, Any]:
+def read_json(path: str, file_kind: str) -> dict[str, Any]:
     """Return the content of a document that `write_json` wrote.
 
-    Raises NotFoundError without the file, and DataLossError where it is damaged or is no such document; `what` names
-    the kind of file in messages.
+    Raises NotFoundError without the file, and DataLossError where it is damaged or is no such document; `file_kind`
+    names the kind of file in messages.
     """
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except FileNotFoundError:
-        raise NotFoundError(f"{path}: there is no such {what}.") from None
+        raise NotFoundError(f"{path}: there is no such {file_kind}.") from None
     except ValueError as error:
-        raise DataLossError(f"{path} is no {what}, or it is damaged: {error}") from None
-    return document_content(text, path, what)
+        raise DataLossError(f"{path} is no {file_kind}, or it is damaged: {error}") from None
+    return document_content(text, path, file_kind)
 
 
 def document_text(content: dict[str, Any]) -> str:
@@ -61,15 +61,15 @@ def document_text(content: dict[str, Any]) -> str:
     return f'{{"sha256": "{_digest(body)}",\n"content": {body}}}\n'
 
 
-def document_content(text: str, path: str, what: str) -> dict[str, Any]:
+def document_content(text: str, path: str, file_kind: str) -> dict[str, Any]:
     """Return the content of a document's text, which is in the file `path`; raises DataLossError as `read_json`."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataLossError(f"{path} is no {what}, or it is damaged: {error}") from None
+        raise DataLossError(f"{path} is no {file_kind}, or it is damaged: {error}") from None
     content = document.get("content") if isinstance(document, dict) else None
     if not isinstance(content, dict):
-        raise DataLossError(f"{path} is no {what}.")
+        raise DataLossError(f"{path} is no {file_kind}.")
     if _digest(_canonical(content)) != document.get("sha256"):
         raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
     return content
@@ -83,8 +83,8 @@ def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()
 
 
-def _flush(path: str) -> None:
-    """Bring the file's bytes to the disk, so that the new name never refers to an empty file after a crash."""
+def _sync(path: str) -> None:
+    """Write the file's bytes to the disk, so that the new name never refers to an empty file after a crash."""
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)

@@ -6,10 +6,10 @@ import struct
 from typing import Any
 
 
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return the number at the position, seven bits a byte, lowest first, and the position behind it.
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return the number at the position, seven bits a byte, lowest first, and the position after it.
 
-    >>> varint(bytes([0xAC, 0x02]), 0)
+    >>> read_varint(bytes([0xAC, 0x02]), 0)
     (300, 2)
     """
     value = shift = 0
@@ -24,7 +24,7 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
             raise ValueError(f"a number of more than 64 bits at byte {position}")
 
 
-def fields_of(message: bytes) -> dict[int, list[Any]]:
+def parse_fields(message: bytes) -> dict[int, list[Any]]:
     """Return the fields of a message by number, each a list of ints or of bytes.
 
     Raises ValueError or IndexError for bytes that are no message.
@@ -32,13 +32,13 @@ def fields_of(message: bytes) -> dict[int, list[Any]]:
     fields: dict[int, list[Any]] = {}
     position = 0
     while position < len(message):
-        tag, position = varint(message, position)
+        tag, position = read_varint(message, position)
         kind = tag & 7
         value: Any
         if kind == 0:
-            value, position = varint(message, position)
+            value, position = read_varint(message, position)
         elif kind == 2:
-            size, position = varint(message, position)
+            size, position = read_varint(message, position)
             value, position = message[position : position + size], position + size
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
@@ -51,21 +51,21 @@ def fields_of(message: bytes) -> dict[int, list[Any]]:
     return fields
 
 
-def field(number: int, value: int | bytes) -> bytes:
+def make_field(number: int, value: int | bytes) -> bytes:
     """Return a field of a message: a number, or the bytes of a text or message.
 
-    >>> field(1, 300).hex(), field(2, b"ab").hex()
+    >>> make_field(1, 300).hex(), make_field(2, b"ab").hex()
     ('08ac02', '12026162')
     """
     if isinstance(value, int):
-        return written_varint(number << 3) + written_varint(value)
-    return written_varint(number << 3 | 2) + written_varint(len(value)) + value
+        return make_varint(number << 3) + make_varint(value)
+    return make_varint(number << 3 | 2) + make_varint(len(value)) + value
 
 
-def written_varint(value: int) -> bytes:
+def make_varint(value: int) -> bytes:
     """Return the bytes of a number that is not negative, seven bits a byte, lowest first.
 
-    >>> written_varint(300).hex()
+    >>> make_varint(300).hex()
     'ac02'
     """
     bytes_ = bytearray()

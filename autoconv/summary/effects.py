@@ -8,7 +8,7 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.runtime.recording.regions import current_region
 
 
-def when_it_runs(call: Callable[[], object]) -> None:
+def call_on_run(call: Callable[[], object]) -> None:
     """Call at once, or each time the graph that is traced runs."""
     if current_region() is None:
         call()

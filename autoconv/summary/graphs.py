@@ -16,7 +16,7 @@ from autoconv.summary.writing import write
 from autoconv.tracing.execute.graph_collection import end_collection, start_collection
 
 _PLUGIN = "graph_run_metadata_graph"
-_TRACE: list[bool] = []  # while a trace is on: whether it is of graphs
+_ACTIVE_TRACE: list[bool] = []  # while a trace is on: whether it is of graphs
 
 
 def graph(graph_data: Any) -> Tensor:
@@ -44,12 +44,12 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | 
     >>> autoconv.summary.trace_on()
     >>> autoconv.summary.trace_off()
     """
-    if _TRACE:
+    if _ACTIVE_TRACE:
         warnings.warn("Trace already enabled", stacklevel=2)
         return
     if profiler:
         warnings.warn("no profile is written: autoconv bench and autoconv.debugging measure programs", stacklevel=2)
-    _TRACE.append(graph)
+    _ACTIVE_TRACE.append(graph)
     if graph:
         start_collection()
 
@@ -66,16 +66,16 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     """
     if current_region() is not None:
         raise ValueError("trace_export() cannot be invoked inside a traced function: export outside of it.")
-    if not _TRACE:
+    if not _ACTIVE_TRACE:
         raise ValueError("Must enable trace before export through autoconv.summary.trace_on.")
-    writes_graphs = _TRACE.pop()
+    writes_graphs = _ACTIVE_TRACE.pop()
     collected = end_collection()
     if writes_graphs and STATE.writer is not None and STATE.writer.writes:
         metadata = messages("config").RunMetadata()
-        for one in collected:
-            rows = metadata.function_graphs.add()
-            rows.pre_optimization_graph.ParseFromString(serialize_graph(one.recorded))
-            rows.post_optimization_graph.ParseFromString(serialize_graph(one.optimised))
+        for concrete in collected:
+            entry = metadata.function_graphs.add()
+            entry.pre_optimization_graph.ParseFromString(serialize_graph(concrete.recorded))
+            entry.post_optimization_graph.ParseFromString(serialize_graph(concrete.optimised))
         value = np.array(metadata.SerializeToString(), object)
         with summary_scope(name, "graph_run_metadata_graph_summary", [step]) as (tag, _):
             write(tag, convert_to_tensor(value), step, metadata_of(_PLUGIN, None, b"1"))
@@ -86,7 +86,7 @@ def trace_off() -> None:
 
     >>> autoconv.summary.trace_off()
     """
-    _TRACE.clear()
+    _ACTIVE_TRACE.clear()
     end_collection()
 
 

@@ -12,7 +12,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import float32, float64, string, uint8
-from autoconv.io.host_function import on_host
+from autoconv.io.host_function import call_on_host
 from autoconv.io.image_files import EncodeImage
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.support.shape import TensorSpec
@@ -35,14 +35,14 @@ def scalar(name: str, data: TensorLike, step: TensorLike | None = None, descript
     np.False_
     """
 
-    def value() -> Tensor:
+    def compute_value() -> Tensor:
         number = convert_to_tensor(data)
         if number.shape.rank not in (None, 0):
             raise ValueError(f"Expected scalar shape, saw shape: {number.shape}.")
         return cast(number, float32)
 
     with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
-        return write(tag, value, step, _metadata("scalars", description))
+        return write(tag, compute_value, step, _metadata("scalars", description))
 
 
 def histogram(
@@ -61,11 +61,13 @@ def histogram(
     """
     count = _BUCKETS if buckets is None else buckets
 
-    def value() -> Tensor:
-        return on_host(Histogram(count), [cast(convert_to_tensor(data), float64)], [TensorSpec((count, 3), float64)])[0]
+    def compute_value() -> Tensor:
+        return call_on_host(
+            Histogram(count), [cast(convert_to_tensor(data), float64)], [TensorSpec((count, 3), float64)]
+        )[0]
 
     with summary_scope(name, "histogram_summary", [data, step]) as (tag, _):
-        return write(tag, value, step, _metadata("histograms", description))
+        return write(tag, compute_value, step, _metadata("histograms", description))
 
 
 def image(
@@ -80,15 +82,15 @@ def image(
     np.False_
     """
 
-    def value() -> Tensor:
+    def compute_value() -> Tensor:
         images = convert_to_tensor(data)
         if images.shape.rank not in (None, 4):
             raise ValueError(f"images have the shape [number, height, width, channels], found {images.shape}")
         pixels = convert_image_dtype(images, uint8, saturate=True)
-        return on_host(EncodeImages(int(max_outputs)), [pixels], [TensorSpec((None,), string)])[0]
+        return call_on_host(EncodeImages(int(max_outputs)), [pixels], [TensorSpec((None,), string)])[0]
 
     with summary_scope(name, "image_summary", [data, step]) as (tag, _):
-        return write(tag, value, step, _metadata("images", description))
+        return write(tag, compute_value, step, _metadata("images", description))
 
 
 def text(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
@@ -100,14 +102,14 @@ def text(name: str, data: TensorLike, step: TensorLike | None = None, descriptio
     np.False_
     """
 
-    def value() -> Tensor:
+    def compute_value() -> Tensor:
         words = convert_to_tensor(data)
         if not words.dtype.is_string:
             raise TypeError(f"summary.text takes strings, found {words.dtype.name}")
         return words
 
     with summary_scope(name, "text_summary", [data, step]) as (tag, _):
-        return write(tag, value, step, _metadata("text", description))
+        return write(tag, compute_value, step, _metadata("text", description))
 
 
 def _metadata(plugin: str, description: str | None) -> object:
@@ -131,15 +133,15 @@ class Histogram:
             return result
         if not np.isfinite(values).all():
             raise InvalidArgumentError("a histogram takes finite values only, found nan or inf")
-        least, most = values.min(), values.max()
-        if least == most:
-            result[:, :2] = least
+        lowest, highest = values.min(), values.max()
+        if lowest == highest:
+            result[:, :2] = lowest
             result[-1, 2] = values.size
             return result
-        edges = np.linspace(least, most, self.buckets + 1)
-        places = np.floor((values - least) / ((most - least) / self.buckets)).astype(np.int64)
+        edges = np.linspace(lowest, highest, self.buckets + 1)
+        bucket_indices = np.floor((values - lowest) / ((highest - lowest) / self.buckets)).astype(np.int64)
         result[:, 0], result[:, 1] = edges[:-1], edges[1:]
-        result[:, 2] = np.bincount(np.minimum(places, self.buckets - 1), minlength=self.buckets)
+        result[:, 2] = np.bincount(np.minimum(bucket_indices, self.buckets - 1), minlength=self.buckets)
         return result
 
 

@@ -38,18 +38,18 @@ def record_if(condition: TensorLike | Callable[[], Any]) -> Iterator[None]:
     ...     bool(autoconv.summary.should_record_summaries())
     False
     """
-    before = STATE.condition
+    previous = STATE.condition
     STATE.condition = condition
     try:
         yield
     finally:
-        STATE.condition = before
+        STATE.condition = previous
 
 
-def ask_state() -> _State:
-    """Return what the thread writes summaries with.
+def read_state() -> _State:
+    """Return the summary state of the thread.
 
-    A traced `function` takes it as it is when it is traced. Under `compile` the call runs as plain Python, since no
+    A traced `function` uses the state at the time of tracing. Under `compile` the call runs as plain Python, since no
     guard would notice a change.
     """
     if current_region() is not None and current_contract().runs_plain:
@@ -63,7 +63,7 @@ def should_record_summaries() -> Tensor:
     >>> autoconv.summary.should_record_summaries().numpy()
     np.False_
     """
-    if ask_state().writer is None or not STATE.writer.writes:
+    if read_state().writer is None or not STATE.writer.writes:
         return convert_to_tensor(False)
     condition = STATE.condition() if callable(STATE.condition) else STATE.condition
     return convert_to_tensor(condition, bool_)
@@ -75,7 +75,7 @@ def get_step() -> Any:
     >>> autoconv.summary.experimental.get_step() is None
     True
     """
-    return ask_state().step
+    return read_state().step
 
 
 def set_step(step: Any) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 from autoconv.forks import new_lock
 from autoconv.io.records import TFRecordWriter
 from autoconv.runtime.recording.regions import current_region
-from autoconv.summary.effects import when_it_runs
+from autoconv.summary.effects import call_on_run
 from autoconv.summary.protos import messages
-from autoconv.summary.state import STATE, ask_state
+from autoconv.summary.state import STATE, read_state
 
-_NUMBERS = itertools.count()  # of the event files of this process
+_FILE_NUMBERS = itertools.count()  # of the event files of this process
 
 
 class SummaryWriter:
@@ -36,20 +36,20 @@ class SummaryWriter:
     def set_as_default(self, step: Any = None) -> None:
         """Make this the thread's default writer, with a default step if one is given."""
         self._check_open()
-        ask_state().writer = self
+        read_state().writer = self
         if step is not None:
             STATE.step = step
 
     @contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
         """Make this the default writer in the block, with a default step if one is given; flush it at the end."""
-        before = STATE.writer, STATE.step
+        previous = STATE.writer, STATE.step
         self.set_as_default(step)
         try:
             yield self
             self.flush()
         finally:
-            STATE.writer, STATE.step = before
+            STATE.writer, STATE.step = previous
 
     def init(self) -> None:
         """Do nothing: a writer is ready when it is made."""
@@ -69,16 +69,16 @@ class FileWriter(SummaryWriter):
 
     writes = True
 
-    def __init__(self, folder: str, most_waiting: int, seconds: float, suffix: str) -> None:
-        self._file = EventFile(folder, most_waiting, seconds, suffix)
+    def __init__(self, folder: str, max_pending: int, seconds: float, suffix: str) -> None:
+        self._file = EventFile(folder, max_pending, seconds, suffix)
 
     def flush(self) -> None:
         """Bring all summaries to the file; in a traced function, each time it runs."""
-        when_it_runs(self._file.flush)
+        call_on_run(self._file.flush)
 
     def close(self) -> None:
         """Complete the file; it cannot be the default writer afterwards."""
-        when_it_runs(self._file.close)
+        call_on_run(self._file.close)
 
     def add(self, event: Any) -> None:
         self._file.add(event)
@@ -91,12 +91,12 @@ class FileWriter(SummaryWriter):
 class EventFile:
     """The events of one writer, as records of a file."""
 
-    def __init__(self, folder: str, most_waiting: int, seconds: float, suffix: str) -> None:
+    def __init__(self, folder: str, max_pending: int, seconds: float, suffix: str) -> None:
         self.closed = False
         self._folder = folder
         self._suffix = suffix
-        self._most_waiting, self._seconds = most_waiting, seconds
-        self._waiting, self._flushed = 0, time.monotonic()
+        self._max_pending, self._seconds = max_pending, seconds
+        self._pending_count, self._flush_time = 0, time.monotonic()
         self._records: TFRecordWriter | None = None
         self._lock = new_lock()
 
@@ -106,35 +106,35 @@ class EventFile:
             raise RuntimeError(f"the writer of {self._folder} is already closed")
         event.wall_time = time.time()
         with self._lock:
-            self._opened().write(event.SerializeToString())
-            self._waiting += 1
-            if self._waiting >= self._most_waiting or time.monotonic() - self._flushed >= self._seconds:
+            self._open_records().write(event.SerializeToString())
+            self._pending_count += 1
+            if self._pending_count >= self._max_pending or time.monotonic() - self._flush_time >= self._seconds:
                 self.flush()
 
     def flush(self) -> None:
-        """Bring all events to the file; without an effect on a closed one."""
+        """Write all buffered events to the file; without an effect on a closed one."""
         if not self.closed:
             with self._lock:
-                self._opened().flush()
-                self._waiting, self._flushed = 0, time.monotonic()
+                self._open_records().flush()
+                self._pending_count, self._flush_time = 0, time.monotonic()
 
     def close(self) -> None:
         """Complete the file; a second call has no effect."""
         with self._lock:
             if not self.closed:
-                self._opened().close()
+                self._open_records().close()
                 self.closed = True
 
-    def _opened(self) -> TFRecordWriter:
+    def _open_records(self) -> TFRecordWriter:
         if self._records is None:
             os.makedirs(self._folder, exist_ok=True)
-            place = f"{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}"
+            file_id = f"{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{next(_FILE_NUMBERS)}"
             self._records = TFRecordWriter(
-                os.path.join(self._folder, f"events.out.tfevents.{place}{self._suffix}")
+                os.path.join(self._folder, f"events.out.tfevents.{file_id}{self._suffix}")
             )
-            first = messages("event").Event(wall_time=time.time(), file_version="brain.Event:2")
-            first.source_metadata.writer = "autoconv.summary"
-            self._records.write(first.SerializeToString())
+            version_event = messages("event").Event(wall_time=time.time(), file_version="brain.Event:2")
+            version_event.source_metadata.writer = "autoconv.summary"
+            self._records.write(version_event.SerializeToString())
         return self._records
 
 

@@ -16,7 +16,7 @@ from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.summary.protos import messages, tensor_message
-from autoconv.summary.state import STATE, ask_state, should_record_summaries
+from autoconv.summary.state import STATE, read_state, should_record_summaries
 from autoconv.summary.writer import SummaryWriter
 
 _NO_STEP = (
@@ -42,12 +42,12 @@ def write(
     np.False_
     """
 
-    def of(value: np.ndarray) -> Any:
+    def make_summary(value: np.ndarray) -> Any:
         summary = messages("summary").Summary()
         summary.value.add(tag=tag, tensor=tensor_message(value), metadata=metadata)
         return summary
 
-    return _record(of, tensor, step)
+    return _write_summary(make_summary, tensor, step)
 
 
 def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str | None = None) -> Tensor:
@@ -57,18 +57,18 @@ def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str |
     np.False_
     """
 
-    def of(value: np.ndarray) -> Any:
+    def make_summary(value: np.ndarray) -> Any:
         return messages("summary").Summary.FromString(value.item())
 
-    return _record(of, lambda: convert_to_tensor(tensor, string), step)
+    return _write_summary(make_summary, lambda: convert_to_tensor(tensor, string), step)
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
-    """Bring the summaries of a writer, by default the default one, to its file.
+    """Write the buffered summaries of a writer, by default the thread's, to its file.
 
     >>> autoconv.summary.flush()
     """
-    target = ask_state().writer if writer is None else writer
+    target = read_state().writer if writer is None else writer
     if target is not None:
         target.flush()
 
@@ -89,8 +89,8 @@ class WriteSummary:
         return np.bool_(is_wanted)
 
 
-def _record(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
-    writer = ask_state().writer
+def _write_summary(make_summary: Callable[[np.ndarray], Any], tensor: Any, step: TensorLike | None) -> Tensor:
+    writer = read_state().writer
     if writer is None or not writer.writes:
         return convert_to_tensor(False)
     records = should_record_summaries()

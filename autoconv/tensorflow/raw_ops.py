@@ -107,7 +107,7 @@ def _load_tables() -> tuple[dict[str, str], dict[str, Callable[..., object]]]:
     """Return the namespaces of ops that are public functions, and the forms of others; imports their modules lazily."""
     forms = importlib.import_module("autoconv.tensorflow.raw_op_forms")
     resources = importlib.import_module("autoconv.tensorflow.raw_op_resources")
-    return {op: space for space, ops in forms.SAME.items() for op in ops}, {**forms.FORMS, **resources.FORMS}
+    return {op: space for space, ops in forms.SAME_PARAMETERS.items() for op in ops}, {**forms.FORMS, **resources.FORMS}
 
 
 def _find_form(name: str) -> Callable[..., object] | None:

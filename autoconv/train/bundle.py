@@ -17,7 +17,7 @@ from autoconv.errors import DataLossError, NotFoundError, UnimplementedError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.storage.arrays import ArrayRecord
 from autoconv.storage.crc32c import masked_crc32c
-from autoconv.storage.wire import field, fields_of, varint
+from autoconv.storage.wire import make_field, parse_fields, read_varint
 from autoconv.train.object_graph import ObjectNode
 
 _MAGIC = 0xDB4775248B80FB57
@@ -35,19 +35,19 @@ class Bundle:
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         self.records: dict[str, ArrayRecord] = {}
-        self._places: dict[str, tuple[int, int, int]] = {}  # number of the data file, first byte, number of bytes
+        self._locations: dict[str, tuple[int, int, int]] = {}  # number of the data file, first byte, number of bytes
         self._shards = 1
         path = prefix + ".index"
         try:
             with open(path, "rb") as file:
-                for key, value in _entries_of_table(file.read()):
-                    self._add(key.decode(), value)
+                for key, value in _iterate_table(file.read()):
+                    self._add_entry(key.decode(), value)
         except (IndexError, struct.error, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
             raise DataLossError(f"{path} is damaged, or is no index of a checkpoint: {error}") from None
         self.nodes = _object_nodes(bytes(self.read(GRAPH)[()])) if GRAPH in self.records else [ObjectNode()]
 
-    def _add(self, key: str, value: bytes) -> None:
-        entry = fields_of(value)
+    def _add_entry(self, key: str, value: bytes) -> None:
+        entry = parse_fields(value)
         if not key:
             self._shards = _last_value(entry, 1, 1)
             if _last_value(entry, 2, 0):
@@ -56,17 +56,17 @@ class Bundle:
         if 7 in entry:
             raise UnimplementedError(f"{self.prefix}.index: {key} is stored in slices, which cannot be read here.")
         dtype = _DTYPES[_last_value(entry, 1, 0)]
-        dimensions = [fields_of(size) for size in fields_of(_last_value(entry, 2, b"")).get(2, [])]
+        dimensions = [parse_fields(size) for size in parse_fields(_last_value(entry, 2, b"")).get(2, [])]
         shape = [_last_value(dimension, 1, 0) for dimension in dimensions]
         self.records[key] = {"dtype": dtype, "shape": shape, "checksum": _last_value(entry, 6, 0)}
-        self._places[key] = _last_value(entry, 3, 0), _last_value(entry, 4, 0), _last_value(entry, 5, 0)
+        self._locations[key] = _last_value(entry, 3, 0), _last_value(entry, 4, 0), _last_value(entry, 5, 0)
 
     def read(self, name: str) -> np.ndarray:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage."""
         if name not in self.records:
             raise NotFoundError(f"Key {name} not found in checkpoint {self.prefix}")
         record = self.records[name]
-        shard, start, size = self._places[name]
+        shard, start, size = self._locations[name]
         path = f"{self.prefix}.data-{shard:05d}-of-{self._shards:05d}"
         if not os.path.isfile(path):
             raise NotFoundError(f"{path}: there is no such file.")
@@ -76,7 +76,7 @@ class Bundle:
         shape = tuple(record["shape"])
         try:
             if record["dtype"] == "string":
-                return _texts(data, shape, record["checksum"])
+                return _read_texts(data, shape, record["checksum"])
             if masked_crc32c(data) != record["checksum"]:
                 raise ValueError("its checksum differs")
             return np.frombuffer(data, as_dtype(record["dtype"]).numpy).reshape(shape).copy()
@@ -84,7 +84,7 @@ class Bundle:
             raise DataLossError(f"{path} is damaged: {name}: {error}") from None
 
 
-def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
+def _read_texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     """Return an array of text, stored as the lengths, a checksum of these, and the bytes.
 
     The checksum of the entry covers the lengths as numbers of 4 bytes (8 for long texts), and the bytes.
@@ -92,14 +92,14 @@ def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     position, lengths = 0, []
     result = np.empty(int(np.prod(shape, dtype=np.int64)), object)
     for _ in range(result.size):
-        length, position = varint(data, position)
+        length, position = read_varint(data, position)
         lengths.append(length)
-    counted = b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths)
-    stored = data[position : position + 4]
-    if struct.pack("<I", masked_crc32c(counted)) != stored:
+    length_bytes = b"".join(struct.pack("<I" if length < 1 << 32 else "<Q", length) for length in lengths)
+    stored_checksum = data[position : position + 4]
+    if struct.pack("<I", masked_crc32c(length_bytes)) != stored_checksum:
         raise ValueError("the checksum of its lengths differs")
     position += 4
-    if masked_crc32c(counted + stored + data[position:]) != checksum:
+    if masked_crc32c(length_bytes + stored_checksum + data[position:]) != checksum:
         raise ValueError("its checksum differs")
     for number, length in enumerate(lengths):
         result[number] = data[position : position + length]
@@ -107,22 +107,22 @@ def _texts(data: bytes, shape: tuple[int, ...], checksum: int) -> np.ndarray:
     return result.reshape(shape)
 
 
-def _entries_of_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _iterate_table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     if len(data) < _FOOTER or struct.unpack("<Q", data[-8:])[0] != _MAGIC:
         raise ValueError("the magic number at its end is missing")
-    _, position = _handle(data, len(data) - _FOOTER)
-    index, _ = _handle(data, position)
-    for _, place in _entries_of_block(_block(data, *index)):
-        yield from _entries_of_block(_block(data, *_handle(place, 0)[0]))
+    _, position = _read_handle(data, len(data) - _FOOTER)
+    index, _ = _read_handle(data, position)
+    for _, handle in _iterate_block(_read_block(data, *index)):
+        yield from _iterate_block(_read_block(data, *_read_handle(handle, 0)[0]))
 
 
-def _handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
-    start, position = varint(data, position)
-    size, position = varint(data, position)
+def _read_handle(data: bytes, position: int) -> tuple[tuple[int, int], int]:
+    start, position = read_varint(data, position)
+    size, position = read_varint(data, position)
     return (start, size), position
 
 
-def _block(data: bytes, start: int, size: int) -> bytes:
+def _read_block(data: bytes, start: int, size: int) -> bytes:
     if start + size + 5 > len(data):
         raise ValueError("a block ends after the end of the file")
     if masked_crc32c(data[start : start + size + 1]) != struct.unpack_from("<I", data, start + size + 1)[0]:
@@ -132,15 +132,15 @@ def _block(data: bytes, start: int, size: int) -> bytes:
     return data[start : start + size]
 
 
-def _entries_of_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _iterate_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values; a key shares its first bytes with the key before."""
     (restarts,) = struct.unpack_from("<I", block, len(block) - 4)
     end = len(block) - 4 * (restarts + 1)
     position, key = 0, b""
     while position < end:
-        shared, position = varint(block, position)
-        added, position = varint(block, position)
-        size, position = varint(block, position)
+        shared, position = read_varint(block, position)
+        added, position = read_varint(block, position)
+        size, position = read_varint(block, position)
         key = key[:shared] + block[position : position + added]
         position += added
         yield key, block[position : position + size]
@@ -150,14 +150,16 @@ def _entries_of_block(block: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _object_nodes(message: bytes) -> list[ObjectNode]:
     """Return the objects of a TrackableObjectGraph: each with its children's numbers and its attributes' keys."""
     nodes = []
-    for node in fields_of(message).get(1, []):
-        parts = fields_of(node)
+    for node in parse_fields(message).get(1, []):
+        parts = parse_fields(node)
         children = {
-            _last_value(child, 2, b"").decode(): _last_value(child, 1, 0) for child in map(fields_of, parts.get(1, []))
+            _last_value(child, 2, b"").decode(): _last_value(child, 1, 0) for child in map(
+                parse_fields, parts.get(1, [])
+            )
         }
         values = {
             _last_value(value, 1, b"").decode(): _last_value(value, 3, b"").decode()
-            for value in map(fields_of, parts.get(2, []))
+            for value in map(parse_fields, parts.get(2, []))
         }
         nodes.append(ObjectNode(children, values))
     return nodes
@@ -167,9 +169,11 @@ def graph_message(nodes: Sequence[ObjectNode]) -> bytes:
     """Return the objects as a TrackableObjectGraph."""
     result = b""
     for node in nodes:
-        children = [field(1, number) + field(2, name.encode()) for name, number in node.children.items()]
-        values = [field(1, name.encode()) + field(3, key.encode()) for name, key in node.values.items()]
-        result += field(1, b"".join([*(field(1, part) for part in children), *(field(2, part) for part in values)]))
+        children = [make_field(1, number) + make_field(2, name.encode()) for name, number in node.children.items()]
+        values = [make_field(1, name.encode()) + make_field(3, key.encode()) for name, key in node.values.items()]
+        result += make_field(
+            1, b"".join([*(make_field(1, part) for part in children), *(make_field(2, part) for part in values)])
+        )
     return result
 
 

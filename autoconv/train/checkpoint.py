@@ -16,8 +16,8 @@ from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.storage.arrays import write_arrays
 from autoconv.storage.files import read_json, write_json
-from autoconv.train.deferred import attribute_set
-from autoconv.train.object_graph import is_trackable, object_graph, values_of
+from autoconv.train.deferred import restore_attribute
+from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
 from autoconv.train.reader import FORMAT, INDEX, VERSION, open_checkpoint
 from autoconv.train.restoration import InitializationStatus, LoadStatus, Restoration
 from autoconv.train.state import update_checkpoint_state
@@ -42,9 +42,9 @@ class CheckpointOptions:
 
 
 class Checkpoint:
-    """Saves and restores objects: variables, modules, Keras models and optimizers, lists, tuples and dicts of them.
+    """A checkpoint saves and restores variables, modules, Keras objects, and lists, tuples and dicts of them.
 
-    The values are stored by the names of attributes from the checkpoint on, so that variables may have any names and
+    The values are stored by paths of attribute names from the checkpoint, so that variables may have any names and
     objects may be made in any order. `root` is an object whose own parts become the checkpoint's. Raises ValueError for
     an object that holds nothing to store.
 
@@ -64,16 +64,16 @@ class Checkpoint:
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
         self.__dict__.update(_root=self if root is None else root, _save_counter=None, _parts={})
         if root is not None:
-            _check("root", root)
+            _check_trackable("root", root)
         for name, value in sorted(kwargs.items()):
-            _check(name, value)
+            _check_trackable(name, value)
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if not name.startswith("_") and is_trackable(value):
             self._parts[name] = value
-        attribute_set(self, name, value)
+        restore_attribute(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
@@ -84,7 +84,7 @@ class Checkpoint:
         return {**self._parts, **counter}
 
     def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
-        attribute_set(self, name, trackable)
+        restore_attribute(self, name, trackable)
 
     @property
     def save_counter(self) -> Variable:
@@ -94,20 +94,20 @@ class Checkpoint:
             with recording(None):
                 counter = Variable(0, trainable=False, name="save_counter", dtype=int64)
             self.__dict__["_save_counter"] = counter
-            attribute_set(self, "save_counter", counter)
+            restore_attribute(self, "save_counter", counter)
         return counter
 
     def write(self, file_prefix: str | os.PathLike[str], options: CheckpointOptions | None = None) -> str:
         """Write the values to files that begin with the prefix; return the prefix.
 
-        Folders are made as needed. A checkpoint of the same prefix stays whole until the new one is complete.
+        Folders are made as needed. A checkpoint of the same prefix is replaced once the new one is complete.
         """
         prefix = os.fspath(file_prefix)
-        graph = object_graph(self._root, self._attached())
+        graph = object_graph(self._root, self._own_parts())
         arrays: dict[str, np.ndarray] = {}
         for node, value in zip(graph.nodes, graph.objects, strict=True):
             if node.values:
-                values = values_of(value)
+                values = stored_arrays(value)
                 arrays.update({key: values[name] for name, key in node.values.items()})
         write_files(prefix, arrays, [{"children": node.children, "values": node.values} for node in graph.nodes])
         return prefix
@@ -129,10 +129,10 @@ class Checkpoint:
     def read(self, save_path: str | os.PathLike[str], options: CheckpointOptions | None = None) -> LoadStatus:
         """Restore the values of a checkpoint that `write` wrote; return the status of the restoration.
 
-        What the program creates later is restored when it becomes an attribute. Raises NotFoundError without the
+        Objects created later are restored when they become attributes. Raises NotFoundError without the
         checkpoint, DataLossError where it is damaged, and ValueError for a variable of another shape.
         """
-        return LoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._attached()))
+        return LoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._own_parts()))
 
     def restore(self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None) -> LoadStatus:
         """Restore the values of a checkpoint that `save` wrote, and its number; None restores nothing."""
@@ -140,10 +140,10 @@ class Checkpoint:
             return InitializationStatus(self._root)
         reader = open_checkpoint(os.fspath(save_path))
         if "save_counter" in reader.nodes[0].children:
-            _ = self.save_counter  # made here, so that it is matched as the other parts are
-        return LoadStatus(Restoration(reader, self._root, self._attached()))
+            _ = self.save_counter  # created here, so that it is matched like the other parts
+        return LoadStatus(Restoration(reader, self._root, self._own_parts()))
 
-    def _attached(self) -> Mapping[str, Any]:
+    def _own_parts(self) -> Mapping[str, Any]:
         """Return the checkpoint's own parts where another object is the root."""
         return {} if self._root is self else self._trackable_children()
 
@@ -184,7 +184,7 @@ def _delete_unused(prefix: str) -> None:
             os.unlink(path)
 
 
-def _check(name: str, value: Any) -> None:
+def _check_trackable(name: str, value: Any) -> None:
     if not is_trackable(value):
         raise ValueError(
             f"`Checkpoint` was expecting {name} to be a trackable object (a variable, a module, a Keras object, or a "

@@ -55,8 +55,8 @@ class ClusterSpec:
         """Return the jobs: a list of addresses where no number is missing, else a dict."""
         result: dict[str, Any] = {}
         for name, tasks in self._jobs.items():
-            whole = sorted(tasks) == list(range(len(tasks)))
-            result[name] = [tasks[number] for number in sorted(tasks)] if whole else dict(tasks)
+            is_complete = sorted(tasks) == list(range(len(tasks)))
+            result[name] = [tasks[number] for number in sorted(tasks)] if is_complete else dict(tasks)
         return result
 
     def _tasks(self, job_name: str) -> dict[int, str]:

@@ -9,7 +9,7 @@ NAMES = (
     "SequenceExample",
 )  # fmt: skip
 
-# Fields of each message: name, number, type. A type in angle brackets is a map from strings to it, [] is repeated.
+# Fields of each message: name, number, type. A type <T> is a map from strings to T, [T] is repeated.
 _MESSAGES = {
     "BytesList": [("value", 1, "[bytes]")],
     "FloatList": [("value", 1, "[float]")],
@@ -21,20 +21,20 @@ _MESSAGES = {
     "Example": [("features", 1, "Features")],
     "SequenceExample": [("context", 1, "Features"), ("feature_lists", 2, "FeatureLists")],
 }
-_LISTS = "autoconv.train.Int64List(value=[1, 2])"
-_FEATURE = f"autoconv.train.Feature(int64_list={_LISTS})"
+_INT64_LIST = "autoconv.train.Int64List(value=[1, 2])"
+_FEATURE = f"autoconv.train.Feature(int64_list={_INT64_LIST})"
 _FEATURES = f"autoconv.train.Features(feature={{'n': {_FEATURE}}})"
-_SERIES = f"autoconv.train.FeatureList(feature=[{_FEATURE}])"
-# What each message is, an expression that makes one, and what it has then.
-_DOCUMENTED = {
+_FEATURE_LIST = f"autoconv.train.FeatureList(feature=[{_FEATURE}])"
+# For each message: a description, an expression that makes one, an access to it, and the value of the access.
+_DOCUMENTATION = {
     "BytesList": ("Texts of a feature.", "autoconv.train.BytesList(value=[b'a'])", "value[0]", "b'a'"),
     "FloatList": ("Float32 numbers of a feature.", "autoconv.train.FloatList(value=[0.5])", "value[0]", "0.5"),
-    "Int64List": ("Int64 numbers of a feature.", _LISTS, "value[1]", "2"),
+    "Int64List": ("Int64 numbers of a feature.", _INT64_LIST, "value[1]", "2"),
     "Feature": ("Texts or numbers under one name: one of three lists.", _FEATURE, "WhichOneof('kind')", "'int64_list'"),
     "Features": ("The features of an example by name.", _FEATURES, "feature['n'].int64_list.value[0]", "1"),
-    "FeatureList": ("A feature for each step of a sequence.", _SERIES, "feature[0].int64_list.value[0]", "1"),
+    "FeatureList": ("A feature for each step of a sequence.", _FEATURE_LIST, "feature[0].int64_list.value[0]", "1"),
     "FeatureLists": (
-        "Lists of features by name.", f"autoconv.train.FeatureLists(feature_list={{'n': {_SERIES}}})",
+        "Lists of features by name.", f"autoconv.train.FeatureLists(feature_list={{'n': {_FEATURE_LIST}}})",
         "feature_list['n'].feature[0].int64_list.value[1]", "2",
     ),
     "Example": (
@@ -46,13 +46,13 @@ _DOCUMENTED = {
         f"autoconv.train.SequenceExample(context={_FEATURES})", "context.feature['n'].int64_list.value[1]", "2",
     ),
 }  # fmt: skip
-_CHOICES = {"Feature": "kind"}  # messages with at most one field set
+_ONEOF_NAMES = {"Feature": "kind"}  # messages with at most one field set
 
 
 def message_classes() -> dict[str, type]:
     """Return the classes by name; raises ImportError without the package protobuf.
 
-    They stand in a pool of their own, so that a program may load TensorFlow's beside them.
+    They are in a descriptor pool of their own, so that a program may load TensorFlow's, too.
     """
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -63,19 +63,19 @@ def message_classes() -> dict[str, type]:
     )
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
-        if name in _CHOICES:
-            message.oneof_decl.add(name=_CHOICES[name])
+        if name in _ONEOF_NAMES:
+            message.oneof_decl.add(name=_ONEOF_NAMES[name])
         for field in fields:
             _add_field(message, *field)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     descriptors = {name: pool.FindMessageTypeByName(f"tensorflow.{name}") for name in NAMES}
     classes = {name: message_factory.GetMessageClass(descriptor) for name, descriptor in descriptors.items()}
-    for name, (what, code, part, shown) in _DOCUMENTED.items():
-        classes[name].__doc__ = f"""{what}
+    for name, (description, expression, access, shown) in _DOCUMENTATION.items():
+        classes[name].__doc__ = f"""{description}
 
->>> message = {code}
->>> message.{part}
+>>> message = {expression}
+>>> message.{access}
 {shown}
 """
     return classes

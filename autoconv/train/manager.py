@@ -15,7 +15,7 @@ from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
 class CheckpointManager:
-    """Writes numbered checkpoints into a folder, and deletes all but the latest `max_to_keep` (None keeps all).
+    """A manager writes numbered checkpoints into a folder and deletes all but the latest `max_to_keep` (None: none).
 
     `keep_checkpoint_every_n_hours` keeps further ones, that many hours apart. With a `step_counter` (a variable) and
     a `checkpoint_interval` in steps, `save` does nothing until that many steps have passed. Raises ValueError for a
@@ -111,9 +111,9 @@ class CheckpointManager:
         self._latest = path
         self._checkpoints.pop(path, None)
         self._checkpoints[path] = time.time()
-        dropped = self._drop_surplus()
+        surplus = self._drop_surplus()
         self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
-        for old in dropped:
+        for old in surplus:
             delete_checkpoint(old)
         return path
 
@@ -129,22 +129,22 @@ class CheckpointManager:
         return None
 
     def sync(self) -> None:
-        """Wait for saving to end; it ends before `save` returns."""
+        """Do nothing: saving ends before `save` returns."""
 
     def _restore_latest(self) -> LoadStatus:
         return self._checkpoint.restore(self._latest)
 
     def _drop_surplus(self) -> list[str]:
         """Remove the oldest checkpoints from the list; return those whose files are to be deleted."""
-        dropped: list[str] = []
+        surplus: list[str] = []
         while self._max_to_keep is not None and len(self._checkpoints) > self._max_to_keep:
             path = next(iter(self._checkpoints))
             moment = self._checkpoints.pop(path)
             if self._hours_preserved and moment - self._last_preserved_at >= self._hours_preserved * 3600:
                 self._last_preserved_at = moment
             else:
-                dropped.append(path)
-        return dropped
+                surplus.append(path)
+        return surplus
 
     def _write_state(self) -> None:
         assert self._latest is not None

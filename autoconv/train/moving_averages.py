@@ -49,13 +49,13 @@ class ExponentialMovingAverage:
         for variable in var_list:
             if not variable.dtype.is_floating:
                 raise TypeError(f"The variables must be half, float, or double: {variable.name}")
-            share = 1.0 - apply("cast", decay, dtype=variable.dtype)
+            weight = 1.0 - apply("cast", decay, dtype=variable.dtype)
             key = variable.ref()
             if key not in self._averages:
                 name = f"{variable.name.partition(':')[0]}/{self._name}"
                 self._averages[key] = Variable(variable.value(), trainable=False, name=name)
             average = self._averages[key]
-            average.assign_sub((average - variable) * share)
+            average.assign_sub((average - variable) * weight)
 
     def average(self, var: Variable) -> Any:
         """Return the average of a variable, None before the first `apply`."""

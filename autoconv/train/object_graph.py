@@ -19,7 +19,7 @@ VALUE = "VARIABLE_VALUE"
 
 @dataclass
 class ObjectNode:
-    """An object of the graph: its parts' numbers by name, and the keys of its values by the values' names."""
+    """An object of the graph: the numbers of its parts by name, and the checkpoint keys of its values by name."""
 
     children: dict[str, int] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
@@ -35,23 +35,23 @@ class ObjectGraph:
 
 
 def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> ObjectGraph:
-    """Walk the parts of an object, breadth first, each object once; `attached` are further parts of the root.
+    """Collect the objects below a root, breadth first and each once; `attached` are further parts of the root.
 
     A value's key consists of the path to its object, `/.ATTRIBUTES/`, and the value's name. Slashes and points in names
     are escaped as in TensorFlow, so that keys are the same as there.
     """
     graph = ObjectGraph([ObjectNode()], [root], [()])
     numbers = {id(root): 0}
-    waiting = deque([0])
-    while waiting:
-        number = waiting.popleft()
+    worklist = deque([0])
+    while worklist:
+        number = worklist.popleft()
         parts = children_of(graph.objects[number])
         if number == 0 and attached:
             parts = {**parts, **attached}
         for name, part in parts.items():
             if id(part) not in numbers:
                 numbers[id(part)] = len(graph.nodes)
-                waiting.append(len(graph.nodes))
+                worklist.append(len(graph.nodes))
                 graph.nodes.append(ObjectNode())
                 graph.objects.append(part)
                 graph.paths.append((*graph.paths[number], name))
@@ -63,7 +63,7 @@ def object_graph(root: Any, attached: Mapping[str, Any] | None = None) -> Object
 
 
 class TrackableView:
-    """The parts of objects, as checkpoints see them.
+    """The parts of objects that checkpoints store.
 
     >>> v = autoconv.Variable(1.0)
     >>> autoconv.train.TrackableView([v]).children([v])["0"] is v
@@ -94,9 +94,9 @@ def is_trackable(value: object) -> bool:
 
 def children_of(value: Any) -> dict[str, Any]:
     """Return the parts of an object by name: attributes, in the order of their creation, items of lists and dicts."""
-    own = getattr(type(value), "_trackable_children", None)
-    if callable(own):
-        children = {str(name): part for name, part in own(value).items()}
+    method = getattr(type(value), "_trackable_children", None)
+    if callable(method):
+        children = {str(name): part for name, part in method(value).items()}
     elif isinstance(value, Module):
         children = {name: part for name, part in vars(value).items() if name != "_name_scope"}
     elif isinstance(value, dict):
@@ -111,17 +111,19 @@ def children_of(value: Any) -> dict[str, Any]:
 def value_names(value: Any) -> tuple[str, ...]:
     if isinstance(value, Variable):
         return (VALUE,)
-    return tuple(_serialize(value))
+    return tuple(_serialized_tensors(value))
 
 
-def values_of(value: Any) -> dict[str, np.ndarray]:
-    """Return the arrays that a checkpoint stores of one object, its parts aside."""
+def stored_arrays(value: Any) -> dict[str, np.ndarray]:
+    """Return the arrays that a checkpoint stores for one object, without those of its parts."""
     if isinstance(value, Variable):
         return {VALUE: value.storage.value}
     with recording(None):
         return {
-            name: np.asarray(convert_to_tensor(part() if callable(part) else part).numpy())  # type: ignore[attr-defined]
-            for name, part in _serialize(value).items()
+            name: np.asarray(
+                convert_to_tensor(part() if callable(part) else part).numpy()  # type: ignore[attr-defined]
+            )
+            for name, part in _serialized_tensors(value).items()
         }
 
 
@@ -146,9 +148,9 @@ def _assign(variable: Variable, array: np.ndarray) -> None:
     variable.assign(constant(array))
 
 
-def _serialize(value: Any) -> dict[str, Any]:
-    own = getattr(type(value), "_serialize_to_tensors", None)
-    return dict(own(value)) if callable(own) else {}
+def _serialized_tensors(value: Any) -> dict[str, Any]:
+    method = getattr(type(value), "_serialize_to_tensors", None)
+    return dict(method(value)) if callable(method) else {}
 
 
 def _escape(name: str) -> str:

@@ -46,7 +46,7 @@ class CheckpointReader:
         self.path = path
         self.nodes = nodes
         self._arrays = arrays
-        # The graph of the objects, which this package's files hold beside the arrays, is a value as well.
+        # The object graph, which this package's files store beside the arrays, is presented as a value, too.
         self._records = {**arrays.records}
         if nodes and GRAPH not in self._records:
             self._records[GRAPH] = {"dtype": "string", "shape": [], "checksum": 0}
@@ -106,6 +106,6 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
         )
     nodes = [ObjectNode(node["children"], node["values"]) for node in content["nodes"]]
     data = content["data"]
-    if os.path.basename(data) != data:  # a path of its own would lead out of the folder
+    if os.path.basename(data) != data:  # a path with folders could leave the folder
         raise DataLossError(f"{prefix}{INDEX} refers to {data!r}, which is no file beside it.")
     return CheckpointReader(prefix, nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data), content["arrays"]))

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from autoconv.train.deferred import settle, wait_for
+from autoconv.train.deferred import defer, discard_deferred
 from autoconv.train.object_graph import (
     ObjectNode,
     children_of,
@@ -18,10 +18,10 @@ from autoconv.train.reader import CheckpointReader
 
 
 class Restoration:
-    """One reading of a checkpoint into the objects below a root.
+    """One restoration of a checkpoint into the objects below a root.
 
-    Objects are matched by name from the root on, whichever names their variables have. An object that comes later is
-    matched when it becomes an attribute.
+    Objects are matched by their paths from the root, whatever the names of variables. An object that is created later
+    is matched when it becomes an attribute.
     """
 
     def __init__(self, reader: CheckpointReader, root: Any, attached: Mapping[str, Any]) -> None:
@@ -29,7 +29,7 @@ class Restoration:
         self.root = root
         self.attached = attached
         self.matched: dict[int, Any] = {}
-        self.restored: dict[int, Any] = {}  # objects whose values were set, by identity, kept so that no other has it
+        self.restored: dict[int, Any] = {}  # by identity; the objects are referenced so that no other gets the same one
         self.match(0, root)
 
     @property
@@ -38,9 +38,9 @@ class Restoration:
 
     def match(self, number: int, value: Any) -> None:
         """Match an object, and all that is reached from it, with an object of the checkpoint; set their values."""
-        waiting = deque([(number, value)])
-        while waiting:
-            number, value = waiting.popleft()
+        worklist = deque([(number, value)])
+        while worklist:
+            number, value = worklist.popleft()
             if self.matched.get(number) is value and number:
                 continue
             self.matched[number] = value
@@ -52,23 +52,23 @@ class Restoration:
             parts = self._children(value)
             for name, child in node.children.items():
                 if name in parts:
-                    waiting.append((child, parts[name]))
+                    worklist.append((child, parts[name]))
                 else:
-                    wait_for(value, name, self, child)
+                    defer(value, name, self, child)
 
     def _children(self, value: Any) -> Mapping[str, Any]:
         parts = children_of(value)
         return {**parts, **self.attached} if value is self.root else parts
 
     def find_later_objects(self) -> None:
-        """Match what lists and dicts have got since the restoration, and attributes that traces have set."""
+        """Match items added to lists and dicts since the restoration, and attributes that traces have set."""
         for number, value in list(self.matched.items()):
             parts = self._children(value)
             for name, child in self.nodes[number].children.items():
                 if name in parts:
                     if self.matched.get(child) is not parts[name]:
                         self.match(child, parts[name])
-                    settle(value, name)
+                    discard_deferred(value, name)
 
 
 class LoadStatus:
@@ -83,7 +83,7 @@ class LoadStatus:
         restoration.find_later_objects()
         for number, node in enumerate(restoration.nodes):
             if node.values and number not in restoration.matched:
-                path = _path_of(restoration.nodes, number)
+                path = _path_from_root(restoration.nodes, number)
                 raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
         return self.assert_existing_objects_matched()
 
@@ -118,14 +118,14 @@ class LoadStatus:
         return self
 
     def expect_partial(self) -> LoadStatus:
-        """Accept that values of the checkpoint stay unused; nothing warns about them here, so this only returns."""
+        """Accept unused values of the checkpoint; there are no warnings about them, so this has no effect."""
         return self
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Do nothing more: variables have a value from the start, and matched ones have the checkpoint's."""
+        """Do nothing: variables are initialised on creation, and matched ones have the checkpoint's values."""
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Do nothing more: values are set when objects are matched."""
+        """Do nothing: values are set when objects are matched."""
 
 
 class InitializationStatus(LoadStatus):
@@ -142,14 +142,14 @@ class InitializationStatus(LoadStatus):
     assert_nontrivial_match = assert_consumed
 
 
-def _path_of(nodes: list[ObjectNode], wanted: int) -> str:
+def _path_from_root(nodes: list[ObjectNode], target: int) -> str:
     """Return an object's name from the root, `(root).model.bias`."""
     paths = {0: "(root)"}
-    waiting = deque([0])
-    while waiting:
-        number = waiting.popleft()
+    worklist = deque([0])
+    while worklist:
+        number = worklist.popleft()
         for name, child in nodes[number].children.items():
             if child not in paths:
                 paths[child] = f"{paths[number]}.{name}"
-                waiting.append(child)
-    return paths.get(wanted, "(root)")
+                worklist.append(child)
+    return paths.get(target, "(root)")

@@ -1,4 +1,4 @@
-"""The file `checkpoint` of a folder: which checkpoints there are, and which is the latest."""
+"""The file `checkpoint` of a folder: the list of its checkpoints, and the latest one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def update_checkpoint_state(
     all_model_checkpoint_timestamps: Sequence[float] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:
-    """Write which checkpoint of a folder is the latest, and which others there are.
+    """Write the latest checkpoint of a folder and the list of all checkpoints.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -125,13 +125,13 @@ def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReade
     >>> autoconv.train.load_checkpoint(folder).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     True
     """
-    path = os.fspath(ckpt_dir_or_file)
-    if os.path.isdir(path):
-        latest = latest_checkpoint(path)
+    prefix = os.fspath(ckpt_dir_or_file)
+    if os.path.isdir(prefix):
+        latest = latest_checkpoint(prefix)
         if latest is None:
-            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
-        path = latest
-    return open_checkpoint(path)
+            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {prefix}")
+        prefix = latest
+    return open_checkpoint(prefix)
 
 
 def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
@@ -161,7 +161,7 @@ def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> object
 
 
 def _relative(path: str, folder: str) -> str:
-    """Return a path as the file holds it: relative to its folder where it lies within, else absolute."""
+    """Return a path relative to its folder if it is within, else absolute."""
     inside = os.path.relpath(path, folder or ".")
     return os.path.abspath(path) if inside.startswith("..") else inside
 

@@ -1,21 +1,21 @@
-"""Programs of TensorFlow 1 as programs of functions: names renamed, sessions gone. Nothing of the program is run."""
+"""Upgrade of TensorFlow 1 programs: names are replaced, and sessions become functions; the program is not run."""
 
 from __future__ import annotations
 
 import ast
 
 from autoconv.upgrade.edits import Source
-from autoconv.upgrade.functions import functions_of
-from autoconv.upgrade.names import aliases_of, dotted_name, rename_names
-from autoconv.upgrade.program import Aliases, CannotUpgrade, builds, scopes_with_sessions
+from autoconv.upgrade.functions import rewrite_scope
+from autoconv.upgrade.names import dotted_name, find_aliases, rename_names
+from autoconv.upgrade.program import Aliases, CannotUpgrade, builds_graph, scopes_with_sessions
 from autoconv.upgrade.report import Note, UpgradedFile
 
 
 def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
-    """Return a program of TensorFlow 1 as one of autoconv, with notes of what was changed and what is left.
+    """Rewrite a program of TensorFlow 1 for autoconv; return it with notes on changes and on what is left to do.
 
-    A session becomes a function for each kind of run, with the placeholders that are fed as parameters. Where one
-    cannot, all sessions of the file stay, run by `autoconv.compat.v1`, and a comment at the line has the reason.
+    A session becomes a function for each kind of run, with the placeholders that are fed as parameters. Where that
+    is impossible, all sessions of the file stay, run by `autoconv.compat.v1`, and a comment at the line has the reason.
     Raises SyntaxError for text that is no Python.
 
     >>> from autoconv.upgrade import upgrade
@@ -24,39 +24,39 @@ def upgrade(text: str, filename: str = "<string>") -> UpgradedFile:
     y = tf.math.log(tf.cast(3, tf.float32))
     """
     source = Source(text, filename)
-    aliases = aliases_of(source.tree)
+    aliases = find_aliases(source.tree)
     if not aliases:
         return UpgradedFile(text)
     bodies = list(scopes_with_sessions(source.tree, aliases))
     notes = rename_names(source, aliases)
-    notes += _imports(source, aliases, "autoconv")
+    notes += _replace_imports(source, aliases, "autoconv")
     builders = {
         node.name: node for node in ast.walk(source.tree)
         if isinstance(node, ast.FunctionDef) and all(node.body is not body for body in bodies)
-        and builds(node, set(), aliases, set())
+        and builds_graph(node, set(), aliases, set())
     }  # fmt: skip
     try:
         if not bodies and _uses_placeholders(source.tree, aliases):
             raise CannotUpgrade(source.tree.body[0], "placeholders without a session in the same file")
         for body in bodies:
-            notes += functions_of(source, body, aliases, builders)
+            notes += rewrite_scope(source, body, aliases, builders)
     except CannotUpgrade as error:
-        return _with_sessions(text, filename, error)
+        return _keep_sessions(text, filename, error)
     if bodies:
-        notes = [note for note in notes if not note.text.startswith(_OF_SESSIONS)]
+        notes = [note for note in notes if not note.text.startswith(_SESSION_NOTES)]
     return UpgradedFile(source.text(), notes, "functions" if bodies else "")
 
 
-# Beginnings of notes about names that are gone together with the sessions.
-_OF_SESSIONS = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.global_variables_initializer",
+# Prefixes of notes about names that are removed together with the sessions.
+_SESSION_NOTES = ("tf.placeholder", "tf.Session", "tf.InteractiveSession", "tf.global_variables_initializer",
                 "tf.local_variables_initializer", "tf.initialize_all_variables", "tf.ConfigProto")  # fmt: skip
 
 
-def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFile:
+def _keep_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFile:
     """Return the program with its sessions, run by `compat.v1`, and a comment where they could not become functions."""
     source = Source(text, filename)
-    aliases = aliases_of(source.tree)
-    notes = _imports(source, aliases, "autoconv.compat.v1")
+    aliases = find_aliases(source.tree)
+    notes = _replace_imports(source, aliases, "autoconv.compat.v1")
     line = getattr(error.node, "lineno", 1)
     start = sum(map(len, source.lines[: line - 1]))
     indent = source.lines[line - 1][: len(source.lines[line - 1]) - len(source.lines[line - 1].lstrip())]
@@ -65,8 +65,8 @@ def _with_sessions(text: str, filename: str, error: CannotUpgrade) -> UpgradedFi
     return UpgradedFile(source.text(), notes, "kept")
 
 
-def _imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
-    """Replace the import of TensorFlow; with the module of version 1, disable eager execution behind it."""
+def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
+    """Replace the import of TensorFlow; with the module of version 1, disable eager execution after it."""
     notes = []
     for name, node in aliases.items():
         if isinstance(node, ast.Import) and len(node.names) > 1:
@@ -81,7 +81,9 @@ def _imports(source: Source, aliases: Aliases, module: str) -> list[Note]:
     for other in ast.walk(source.tree):
         module = other.module or "" if isinstance(other, ast.ImportFrom) and other not in aliases.values() else ""
         if module.startswith("tensorflow."):
-            notes.append(Note(other.lineno, f"{module} is part of TensorFlow's package", open=True))  # type: ignore[attr-defined]
+            notes.append(
+                Note(other.lineno, f"{module} is part of TensorFlow's package", open=True)  # type: ignore[attr-defined]
+            )
     return notes
 
 

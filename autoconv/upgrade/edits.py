@@ -1,4 +1,4 @@
-"""Source text with replacements at the places of its syntax tree."""
+"""Source text with replacements at positions of syntax-tree nodes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import bisect
 
 
 class Source:
-    """A program's text and tree. Replacements are noted by position; `text` returns a range with them applied."""
+    """A program's text and tree, with replacements by position; `text` returns a range with them applied."""
 
     def __init__(self, text: str, filename: str) -> None:
-        self.whole = text
+        self.full_text = text
         self.filename = filename
         self.tree = ast.parse(text, filename)
         self.lines = text.splitlines(keepends=True)
@@ -20,7 +20,7 @@ class Source:
         self._edits: list[tuple[int, int, str]] = []
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Return the offsets of a node's first character and of the one behind its last."""
+        """Return the offsets of a node's first character and of the character after its last."""
         return (
             self._offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
             self._offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
@@ -36,40 +36,40 @@ class Source:
     def original(self, node: ast.AST) -> str:
         """Return the text of a node as it is in the file."""
         start, end = self.span(node)
-        return self.whole[start:end]
+        return self.full_text[start:end]
 
     def text(self, start: int = 0, end: int | None = None) -> str:
-        """Return a range of the program with the replacements inside of it. The innermost replacements lose."""
-        stop = len(self.whole) if end is None else end
+        """Return a range of the program with its replacements; those inside of others are dropped."""
+        stop = len(self.full_text) if end is None else end
         pieces, position = [], start
         for first, last, new in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
             if first >= position and last <= stop and (first > start or last < stop or (first, last) == (start, stop)):
-                pieces += [self.whole[position:first], new]
+                pieces += [self.full_text[position:first], new]
                 position = last
-        return "".join([*pieces, self.whole[position:stop]])
+        return "".join([*pieces, self.full_text[position:stop]])
 
-    def of(self, node: ast.AST) -> str:
+    def edited_text(self, node: ast.AST) -> str:
         """Return the text of a node with the replacements inside of it."""
         return self.text(*self.span(node))
 
     def lines_of(self, node: ast.stmt) -> tuple[int, int]:
         """Return the offsets of the lines of a statement, comments directly above included."""
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]) - 1
-        while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._same_depth(first - 1, node):
+        while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._has_indent_of(first - 1, node):
             first -= 1
         return self._starts[first], self._starts[node.end_lineno or node.lineno]
 
     def shares_lines(self, node: ast.stmt) -> bool:
-        """Return whether another statement stands in the first or the last line of this one."""
+        """Return whether the first or last line of a statement contains another statement."""
         start, end = self.span(node)
-        rest = self.whole[end : self._starts[node.end_lineno or node.lineno]].strip()
-        return bool(self.whole[self._starts[node.lineno - 1] : start].strip()) or rest.startswith(";")
+        line_rest = self.full_text[end : self._starts[node.end_lineno or node.lineno]].strip()
+        return bool(self.full_text[self._starts[node.lineno - 1] : start].strip()) or line_rest.startswith(";")
 
     def line_at(self, offset: int) -> int:
         """Return the number of the line of an offset, from 1."""
         return bisect.bisect_right(self._starts, offset)
 
-    def _same_depth(self, line: int, node: ast.stmt) -> bool:
+    def _has_indent_of(self, line: int, node: ast.stmt) -> bool:
         text = self.lines[line]
         return len(text) - len(text.lstrip()) == node.col_offset
 

@@ -1,4 +1,4 @@
-"""The text of a function that takes the place of a run."""
+"""The text of a function that replaces a run of a session."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from autoconv.upgrade.names import dotted_name
 from autoconv.upgrade.program import Aliases, CannotUpgrade, Program, Statement, names_in
 from autoconv.upgrade.runs import Run
 
-_MAKES_VARIABLES = (
+_VARIABLE_MAKERS = (
     "get_variable", "Variable", "layers.", "nn.dynamic_rnn", "nn.static_rnn", "nn.rnn_cell.", "metrics.",
 )  # fmt: skip
 
 
 class FunctionWriter:
-    """Writes functions of a scope's program: parameters, the statements of the graph, and what is returned."""
+    """A writer of the functions of a scope: parameters, the statements of the graph, and the return statement."""
 
     def __init__(
         self, source: Source, program: Program, aliases: Aliases, builders: dict[str, ast.FunctionDef]
@@ -34,7 +34,11 @@ class FunctionWriter:
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
         self._check_placeholders(run, statements, set(parameters))
-        body = [*self._defaults(statements, names, set(parameters)), *self._body(statements), *self._returned(run)]
+        body = [
+            *self._default_assignments(
+                statements, names, set(parameters)
+            ), *self._body_lines(statements), *self._return_lines(run)
+        ]
         text = _indent("\n".join(body or ["pass"]), 1)
         if store:
             text = f"    with {store}.as_default():\n" + textwrap.indent(text, "    ")
@@ -57,18 +61,19 @@ class FunctionWriter:
         dtype_node = call.args[0] if call.args else keywords.get("dtype")
         if isinstance(dtype_node, ast.Constant) and isinstance(dtype_node.value, str):
             return f"{self.tf}.{dtype_node.value}"
-        return None if dtype_node is None else self.source.of(dtype_node)
+        return None if dtype_node is None else self.source.edited_text(dtype_node)
 
     def _shape(self, call: ast.Call) -> str:
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         shape_node = call.args[1] if len(call.args) > 1 else keywords.get("shape")
-        return "None" if shape_node is None else self.source.of(shape_node)
+        return "None" if shape_node is None else self.source.edited_text(shape_node)
 
-    def _defaults(self, statements: Sequence[Statement], names: set[str], parameters: set[str]) -> list[str]:
+    def _default_assignments(self, statements: Sequence[Statement], names: set[str], parameters: set[str]) -> list[str]:
         """Return assignments of the defaults of placeholders that are needed and not fed."""
         used = names.union(*(each.uses for each in statements)) - parameters
         return [
-            f"{name} = {self.source.of(placeholder.args[0])}" for name, placeholder in self.program.placeholders.items()
+            f"{name} = {self.source.edited_text(placeholder.args[0])}"
+            for name, placeholder in self.program.placeholders.items()
             if name in used and dotted_name(placeholder.func, self.aliases) == "placeholder_with_default"
         ]  # fmt: skip
 
@@ -78,17 +83,17 @@ class FunctionWriter:
             if name in used - parameters and dotted_name(placeholder.func, self.aliases) == "placeholder":
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
 
-    def _body(self, statements: Sequence[Statement]) -> list[str]:
-        written: list[str] = []
+    def _body_lines(self, statements: Sequence[Statement]) -> list[str]:
+        lines: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
         for each in statements:
-            scopes = tuple(s for s in each.enclosing if self._keeps(s, each))
+            scopes = tuple(s for s in each.enclosing if self._is_scope_needed(s, each))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
-                    written.append("    " * depth + self.header(scope))
+                    lines.append("    " * depth + self.header(scope))
             open_scopes = scopes
-            written.append(_indent(self._graph_text(each), len(scopes)))
-        return written
+            lines.append(_indent(self._graph_text(each), len(scopes)))
+        return lines
 
     def _graph_text(self, each: Statement) -> str:
         text = self.text(each.node)
@@ -98,27 +103,28 @@ class FunctionWriter:
             text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries(each))}])", text)
         return text
 
-    def _keeps(self, scope: ast.With, each: Statement) -> bool:
-        """Return whether a scope matters in a function: that of variables made there, and a device."""
+    def _is_scope_needed(self, scope: ast.With, each: Statement) -> bool:
+        """Return whether a function needs a scope: a device, or a scope in which the statement makes variables."""
         calls = [item.context_expr for item in scope.items]
         names = [dotted_name(call.func, self.aliases) if isinstance(call, ast.Call) else "" for call in calls]
         return "device" in names or ("variable_scope" in names and self.makes_variables(each.node))
 
-    def _returned(self, run: Run) -> list[str]:
+    def _return_lines(self, run: Run) -> list[str]:
         """Return the lines that run the operations among the fetches, and return the values of the others."""
-        values = [self.source.of(f) for f, op in zip(run.fetches, run.operations, strict=True) if not op]
+        values = [self.source.edited_text(f) for f, op in zip(run.fetches, run.operations, strict=True) if not op]
         pairs = list(zip(run.fetches, run.operations, strict=True))
-        lines = [self.source.of(fetch) for fetch, op in pairs if op and isinstance(fetch, ast.Call)]
+        lines = [self.source.edited_text(fetch) for fetch, op in pairs if op and isinstance(fetch, ast.Call)]
         if run.form == "dict":
             named = zip(run.keys, pairs, strict=True)
-            items = [f"{self.source.of(key)}: {self.source.of(f)}" for key, (f, op) in named if key and not op]
+            text_of = self.source.edited_text
+            items = [f"{text_of(key)}: {text_of(fetch)}" for key, (fetch, op) in named if key and not op]
             return [*lines, f"return {{{', '.join(items)}}}"]
         if not values:
             return lines
-        alone = len(values) == 1 and self.is_alone(run)
-        return [*lines, f"return {values[0]}" if alone else f"return [{', '.join(values)}]"]
+        is_single = len(values) == 1 and self.is_returned_alone(run)
+        return [*lines, f"return {values[0]}" if is_single else f"return [{', '.join(values)}]"]
 
-    def is_alone(self, run: Run) -> bool:
+    def is_returned_alone(self, run: Run) -> bool:
         """Return whether the only value among the fetches is returned alone."""
         return run.form == "one" or len(run.fetches) > 1
 
@@ -128,9 +134,9 @@ class FunctionWriter:
 
     def makes_variables(self, node: ast.AST) -> bool:
         """Return whether a statement makes variables, itself or by a function of the file."""
-        return self._calls(node, _MAKES_VARIABLES, set())
+        return self._has_call_of(node, _VARIABLE_MAKERS, set())
 
-    def _calls(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
+    def _has_call_of(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
         for each in ast.walk(node):
             if isinstance(each, ast.Call):
                 function = dotted_name(each.func, self.aliases)
@@ -138,23 +144,23 @@ class FunctionWriter:
                     return True
                 if isinstance(each.func, ast.Name) and each.func.id in self.builders and each.func.id not in seen:
                     seen.add(each.func.id)
-                    if self._calls(self.builders[each.func.id], names, seen):
+                    if self._has_call_of(self.builders[each.func.id], names, seen):
                         return True
         return False
 
     def header(self, scope: ast.With) -> str:
-        items = ", ".join(self.source.of(item.context_expr) for item in scope.items)
+        items = ", ".join(self.source.edited_text(item.context_expr) for item in scope.items)
         names = [item.optional_vars for item in scope.items if item.optional_vars is not None]
-        return f"with {items}{f' as {self.source.of(names[0])}' if names else ''}:"
+        return f"with {items}{f' as {self.source.edited_text(names[0])}' if names else ''}:"
 
     def text(self, node: ast.stmt) -> str:
         if self.source.shares_lines(node):
-            return self.source.of(node)
+            return self.source.edited_text(node)
         start, end = self.source.lines_of(node)
         return textwrap.dedent(self.source.text(start, end)).rstrip("\n")
 
     def argument(self, name: str, value: ast.expr) -> str:
-        text = self.source.of(value)
+        text = self.source.edited_text(value)
         placeholder = self.program.placeholders.get(name)
         if placeholder is None or isinstance(value, ast.Constant):
             return text

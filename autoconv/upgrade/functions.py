@@ -11,12 +11,12 @@ from typing import Any
 from autoconv.upgrade.edits import Source
 from autoconv.upgrade.function_text import FunctionWriter
 from autoconv.upgrade.names import dotted_name
-from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, classify, names_in, runs
+from autoconv.upgrade.program import Aliases, CannotUpgrade, Kind, Program, Statement, classify, is_run_call, names_in
 from autoconv.upgrade.report import Note
 from autoconv.upgrade.runs import Run, run_of
-from autoconv.upgrade.slicing import needed
+from autoconv.upgrade.slicing import select_needed
 
-_NEEDS_COLLECTIONS = (
+_GRAPH_ONLY_NAMES = (
     "get_collection", "add_to_collection", "losses.get_total_loss", "losses.get_losses", "trainable_variables",
     "global_variables", "losses.get_regularization", "layers.batch_normalization", "import_graph_def", "gradients_",
     "train.start_queue_runners", "train.Coordinator", "train.MonitoredTrainingSession", "train.Supervisor",
@@ -24,18 +24,18 @@ _NEEDS_COLLECTIONS = (
 )  # fmt: skip
 
 
-def functions_of(
+def rewrite_scope(
     source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
 ) -> list[Note]:
-    """Replace the text of a scope with sessions by one with functions; return the changes.
+    """Replace the text of a scope with sessions by text with functions; return notes on the changes.
 
     Raises CannotUpgrade, before any change, for a program that has no such form.
     """
-    return _Scope(source, body, aliases, builders).replace()
+    return _ScopeRewriter(source, body, aliases, builders).replace()
 
 
-class _Scope:
-    """The rewriting of one scope: its statements by kinds, the functions made so far, and the names in use."""
+class _ScopeRewriter:
+    """The state of rewriting one scope: its statements by kind, the functions made so far, and the names in use."""
 
     def __init__(
         self, source: Source, body: Sequence[ast.stmt], aliases: Aliases, builders: dict[str, ast.FunctionDef]
@@ -50,36 +50,36 @@ class _Scope:
         self.names: set[str] = set()
         self.renamed_feeds: set[str] = set()  # dicts of feeds whose keys became names of parameters
         self.store = ""
-        self._check()
+        self._check_names()
         self.program: Program = classify(body, aliases, set(builders))
         self.writer = FunctionWriter(source, self.program, aliases, builders)
 
     def replace(self) -> list[Note]:
         indent = " " * self.body[0].col_offset
-        start = self.source.lines_of(self._first())[0]
+        start = self.source.lines_of(self._first_statement())[0]
         end = self.source.lines_of(self.body[-1])[1]
         if any(each.kind is Kind.GRAPH and self.writer.makes_variables(each.node) for each in self.program.statements):
             self.store = "variables"
         for each in self.program.statements:
             if each.kind is Kind.RUN:
-                self._name_feeds(each)
-        written = self._statements()
+                self._rename_feeds(each)
+        written = self._write_statements()
         text = textwrap.indent("\n".join(written), indent, lambda line: bool(line.strip()))
         self.source.replace_range(start, end, text + "\n")
         return self.notes
 
-    def _name_feeds(self, each: Statement) -> None:
-        for call in self._calls_of(each):
+    def _rename_feeds(self, each: Statement) -> None:
+        for call in self._run_calls(each):
             run = run_of(call, self.program, self.aliases)
-            if run is not None and run.by_name and run.by_name not in self.renamed_feeds:
-                self.renamed_feeds.add(run.by_name)
-                self._name_keys(run)
+            if run is not None and run.feed_dict_name and run.feed_dict_name not in self.renamed_feeds:
+                self.renamed_feeds.add(run.feed_dict_name)
+                self._rename_feed_keys(run)
 
-    def _calls_of(self, each: Statement) -> list[ast.Call]:
+    def _run_calls(self, each: Statement) -> list[ast.Call]:
         nodes = (node for node in ast.walk(each.node) if isinstance(node, ast.Call))
-        return [node for node in nodes if runs(node, self.program.sessions, self.aliases)]
+        return [node for node in nodes if is_run_call(node, self.program.sessions, self.aliases)]
 
-    def _first(self) -> ast.stmt:
+    def _first_statement(self) -> ast.stmt:
         """Return the first statement that is not a docstring or import, which stay where they are."""
         for node in self.body:
             documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -87,10 +87,10 @@ class _Scope:
                 return node
         return self.body[0]
 
-    def _statements(self) -> list[str]:
-        written: list[str] = []
+    def _write_statements(self) -> list[str]:
+        lines_written: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
-        first, blank = self._first(), 0
+        first, blank = self._first_statement(), 0
         for position, each in enumerate(self.program.statements):
             if each.node.lineno < first.lineno:
                 continue
@@ -100,7 +100,7 @@ class _Scope:
                 case Kind.PLAIN:
                     lines = [self.writer.text(each.node)]
                 case Kind.STATE:
-                    lines = [self._state(each)]
+                    lines = [self._state_statement(each)]
                 case Kind.RUN:
                     lines = self._run_statement(each, position)
                 case Kind.GRAPH:
@@ -111,20 +111,24 @@ class _Scope:
             if not lines:
                 continue
             scopes = tuple(s for s in each.enclosing if self._is_variable_scope(s)) if each.kind is Kind.STATE else ()
-            if written and written[-1]:
-                written += [""] * blank
+            if lines_written and lines_written[-1]:
+                lines_written += [""] * blank
             blank = 0
             if scopes != open_scopes:
                 for depth, scope in enumerate(scopes):
                     if depth >= len(open_scopes) or open_scopes[depth] is not scope:
-                        written.append("    " * depth + self.writer.header(scope))
+                        lines_written.append("    " * depth + self.writer.header(scope))
                 open_scopes = scopes
-            written += [textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines]
+            lines_written += [
+                textwrap.indent(line, "    " * len(scopes), lambda text: bool(text.strip())) for line in lines
+            ]
         if self.store:
             store = f"{self.store} = {self.tf}.compat.v1.VariableStore()  # owns the variables that layers make"
-            written[:0] = [store, ""]
-        most = 2 if self.body[0].col_offset == 0 else 1
-        return re.sub(rf"\n{{{most + 2},}}", "\n" * (most + 1), "\n".join(written).strip("\n")).split("\n")
+            lines_written[:0] = [store, ""]
+        max_blank = 2 if self.body[0].col_offset == 0 else 1
+        return re.sub(
+            rf"\n{{{max_blank + 2},}}", "\n" * (max_blank + 1), "\n".join(lines_written).strip("\n")
+        ).split("\n")
 
     def _blank_before(self, node: ast.stmt) -> int:
         """Return the number of blank lines before a statement, at most two."""
@@ -135,7 +139,7 @@ class _Scope:
         calls = [item.context_expr for item in scope.items]
         return any(isinstance(c, ast.Call) and dotted_name(c.func, self.aliases) == "variable_scope" for c in calls)
 
-    def _state(self, each: Statement) -> str:
+    def _state_statement(self, each: Statement) -> str:
         """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
         call = each.node.value if isinstance(each.node, ast.Assign | ast.Expr) else None
         name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
@@ -146,12 +150,12 @@ class _Scope:
         if name == "train.Saver" and isinstance(call, ast.Call) and not call.args:
             if self.store:
                 raise CannotUpgrade(each.node, "a saver of variables that layers make")
-            names = ", ".join(self._variables(each))
+            names = ", ".join(self._named_variables(each))
             text = text.replace("Saver(", f"Saver([{names}]{', ' if call.keywords else ''}", 1)
             self.notes.append(Note(each.node.lineno, "the saver has the variables, without the state of optimizers"))
         return text
 
-    def _variables(self, until: Statement) -> list[str]:
+    def _named_variables(self, until: Statement) -> list[str]:
         names = [
             name for statement in self.program.statements if statement.kind is Kind.STATE
             for name in sorted(statement.defines) if name in self.program.variables
@@ -165,7 +169,7 @@ class _Scope:
         optimizer = self._optimizer_of(each)
         if optimizer is not None:
             name = self._free_name("optimizer", *(f"{target}_optimizer" for target in sorted(each.defines)), "trainer")
-            assignment = f"{name} = {self.source.of(optimizer)}"
+            assignment = f"{name} = {self.source.edited_text(optimizer)}"
             self.source.replace(optimizer, name)
             return [assignment]
         if isinstance(each.node, ast.Expr):
@@ -213,30 +217,30 @@ class _Scope:
 
     def _run_statement(self, each: Statement, position: int) -> list[str]:
         functions: list[str] = []
-        calls = self._calls_of(each)
-        found = [(call, run_of(call, self.program, self.aliases)) for call in calls]
-        if all(run is None for _, run in found):
+        calls = self._run_calls(each)
+        runs_by_call = [(call, run_of(call, self.program, self.aliases)) for call in calls]
+        if all(run is None for _, run in runs_by_call):
             if isinstance(each.node, ast.Expr):
                 return []
             self._drop_initialisation(each.node, calls)
-        for call, run in found:
-            if run is not None and self._all_variables(run):
+        for call, run in runs_by_call:
+            if run is not None and self._fetches_only_variables(run):
                 self._read_variables(run)
             elif run is not None:
-                name = self._function(run, position, functions)
+                name = self._make_function(run, position, functions)
                 self._replace_call(run, name, each.node)
                 self.notes.append(Note(call.lineno, f"the run is a call of the function {name}"))
-            elif len(found) > 1:
+            elif len(runs_by_call) > 1:
                 self._drop_initialisation(each.node, [call])
         return [*functions, self.writer.text(each.node)]
 
-    def _all_variables(self, run: Run) -> bool:
+    def _fetches_only_variables(self, run: Run) -> bool:
         names = [each.id if isinstance(each, ast.Name) else "" for each in run.fetches]
         return run.form != "dict" and all(name in self.program.variables for name in names)
 
     def _read_variables(self, run: Run) -> None:
         """Replace a run that fetches only variables by reads of their values."""
-        values = [f"{self.source.of(each)}.numpy()" for each in run.fetches]
+        values = [f"{self.source.edited_text(each)}.numpy()" for each in run.fetches]
         inner = ", ".join(values)
         tuple_ = f"({inner},)" if len(values) == 1 else f"({inner})"
         self.source.replace(run.call, {"one": inner, "list": f"[{inner}]", "tuple": tuple_}[run.form])
@@ -249,7 +253,7 @@ class _Scope:
 
     def _replace_call(self, run: Run, name: str, statement: ast.stmt) -> None:
         fed = ", ".join(self.writer.argument(*pair) for pair in run.feeds)
-        arguments = f"**{run.by_name}" if run.by_name else fed
+        arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else fed
         call = f"{name}({arguments})"
         parent = _parent(statement, run.call)
         valued = [not operation for operation in run.operations]
@@ -261,9 +265,11 @@ class _Scope:
             return
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
         if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(valued) and run.form != "dict":
-            targets = [self.source.of(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value]
-            one = f"{call}.numpy()" if self.writer.is_alone(run) else f"{call}[0].numpy()"
-            value = one if len(targets) == 1 else f"[each.numpy() for each in {call}]"
+            targets = [
+                self.source.edited_text(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value
+            ]
+            only_value = f"{call}.numpy()" if self.writer.is_returned_alone(run) else f"{call}[0].numpy()"
+            value = only_value if len(targets) == 1 else f"[each.numpy() for each in {call}]"
             self.source.replace(parent, f"{', '.join(targets)} = {value}")  # type: ignore[arg-type]
             return
         if run.form == "dict":
@@ -274,27 +280,29 @@ class _Scope:
         opened, closed = ("tuple(", ")") if run.form == "tuple" else ("[", "]")
         self.source.replace(run.call, f"{opened}each.numpy() for each in {call}{closed}")
 
-    def _name_keys(self, run: Run) -> None:
+    def _rename_feed_keys(self, run: Run) -> None:
         """Rewrite a dict of feeds: its keys become names of parameters, its values tensors."""
         for statement in self.program.statements:
             for node in ast.walk(statement.node):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)):
                     continue
-                if any(isinstance(t, ast.Name) and t.id == run.by_name for t in node.targets):
+                if any(isinstance(t, ast.Name) and t.id == run.feed_dict_name for t in node.targets):
                     for key, (name, value) in zip(node.value.keys, run.feeds, strict=True):
                         if key is not None:
                             self.source.replace(key, repr(name))
                         argument = self.writer.argument(name, value)
-                        if argument != self.source.of(value):
+                        if argument != self.source.edited_text(value):
                             self.source.replace(value, argument)
                     if statement.node is node:
                         statement.kind = Kind.PLAIN
 
-    def _function(self, run: Run, position: int, functions: list[str]) -> str:
-        before = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
+    def _make_function(self, run: Run, position: int, functions: list[str]) -> str:
+        preceding = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
         parameters = [name for name, _ in run.feeds]
         names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
-        needed_statements = needed(before, names, set(parameters), self.writer.makes_variables, self.program.graph)
+        needed_statements = select_needed(
+            preceding, names, set(parameters), self.writer.makes_variables, self.program.graph
+        )
         key = (
             tuple(ast.dump(each) for each in run.fetches),
             tuple(parameters),
@@ -302,13 +310,13 @@ class _Scope:
         )
         if key in self.functions:
             return self.functions[key]
-        name = self._name_of(run)
+        name = self._function_name(run)
         self.functions[key] = name
-        around = ["", ""] if self.body[0].col_offset == 0 else [""]
-        functions += [*around, self.writer.function(name, run, needed_statements, self.store), *around]
+        blank_lines = ["", ""] if self.body[0].col_offset == 0 else [""]
+        functions += [*blank_lines, self.writer.function(name, run, needed_statements, self.store), *blank_lines]
         return name
 
-    def _name_of(self, run: Run) -> str:
+    def _function_name(self, run: Run) -> str:
         first = next((each.id for each in run.fetches if isinstance(each, ast.Name)), "")
         base = f"run_{first}" if first else "run"
         names_in_use = {*self.functions.values(), *(name for each in self.program.statements for name in each.defines)}
@@ -318,12 +326,12 @@ class _Scope:
             name = f"{base}_{number}"
         return name
 
-    def _check(self) -> None:
+    def _check_names(self) -> None:
         """Raise CannotUpgrade for names that need a graph."""
         for statement in self.body:
             for node in ast.walk(statement):
                 name = dotted_name(node.func, self.aliases) if isinstance(node, ast.Call) else None
-                if name is not None and name.startswith(_NEEDS_COLLECTIONS) and not name.endswith("_initializer"):
+                if name is not None and name.startswith(_GRAPH_ONLY_NAMES) and not name.endswith("_initializer"):
                     raise CannotUpgrade(node, f"tf.{name}, which needs a graph")
 
 

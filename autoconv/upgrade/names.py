@@ -1,4 +1,4 @@
-"""Names, keywords and calls of version 1 become those of version 2."""
+"""Replace names, keywords and calls of version 1 by those of version 2."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.upgrade.edits import Source
 from autoconv.upgrade.report import Note
 
 
-def aliases_of(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
+def find_aliases(tree: ast.AST) -> dict[str, ast.Import | ast.ImportFrom]:
     """Return the names under which a program imports TensorFlow, each with its statement."""
     result: dict[str, ast.Import | ast.ImportFrom] = {}
     for node in ast.walk(tree):
@@ -43,34 +43,34 @@ def rename_names(source: Source, aliases: dict[str, ast.Import | ast.ImportFrom]
     inner: set[ast.AST] = set()
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call):
-            inner |= _call(source, node, aliases, notes)
+            inner |= _replace_call(source, node, aliases, notes)
     for node in _outermost(source.tree, aliases):
         if node not in inner:
-            _attribute(source, node, aliases, notes)
+            _replace_attribute(source, node, aliases, notes)
     for node in ast.walk(source.tree):
-        _size_value(source, node, notes)
+        _replace_size_value(source, node, notes)
     return notes
 
 
 def _outermost(tree: ast.AST, aliases: dict[str, ast.Import | ast.ImportFrom]) -> Iterator[ast.Attribute]:
-    """Yield the longest chains of attributes behind an alias."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
+    """Yield the longest chains of attributes that start at an alias."""
+    worklist: list[ast.AST] = [tree]
+    while worklist:
+        node = worklist.pop()
         if isinstance(node, ast.Attribute) and dotted_name(node, aliases) is not None:
             yield node
             continue
-        waiting += ast.iter_child_nodes(node)
+        worklist += ast.iter_child_nodes(node)
 
 
-def _attribute(
+def _replace_attribute(
     source: Source, node: ast.Attribute, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
 ) -> None:
     name = dotted_name(node, aliases)
     assert name is not None
-    gone = vocabulary.remedy(name)
-    if gone is not None:
-        notes.append(Note(node.lineno, f"tf.{name} is gone: {gone}", open=True))
+    remedy_text = vocabulary.remedy(name)
+    if remedy_text is not None:
+        notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", open=True))
         return
     new = vocabulary.new_name(name)
     root = source.original(node).split(".", 1)[0]
@@ -80,16 +80,16 @@ def _attribute(
         notes.append(Note(node.lineno, f"tf.{name} is tf.{new}"))
 
 
-def _call(
+def _replace_call(
     source: Source, node: ast.Call, aliases: dict[str, ast.Import | ast.ImportFrom], notes: list[Note]
 ) -> set[ast.AST]:
-    """Change the keywords of a call, or the whole call; return the names that need no more renaming."""
+    """Change the keywords of a call, or the whole call; return the names that need no further renaming."""
     name = dotted_name(node.func, aliases)
     if name is None:
         return set()
     root = source.original(node.func).split(".", 1)[0]
-    if name in vocabulary.CASTS and len(node.args) == 1 and not node.keywords:
-        dtype = vocabulary.CASTS[name]
+    if name in vocabulary.CAST_DTYPES and len(node.args) == 1 and not node.keywords:
+        dtype = vocabulary.CAST_DTYPES[name]
         _replace_around(source, node, node.args[0], f"{root}.cast(", f", {root}.{dtype})")
         notes.append(Note(node.lineno, f"tf.{name} is tf.cast to {dtype}"))
         return {node.func}
@@ -98,27 +98,25 @@ def _call(
         source.replace_range(source.span(node)[0], first, f"{source.original(node.args[0])}.{name}(")
         for keyword in node.keywords:
             if keyword.arg in ("validate_shape", "use_locking"):
-                _drop(source, node, keyword)
+                _remove_keyword(source, node, keyword)
         notes.append(Note(node.lineno, f"tf.{name} is the method of the variable"))
         return {node.func, node.args[0]}
     if name == "nn.dropout":
-        _dropout(source, node, notes)
+        _replace_dropout(source, node, notes)
     for keyword in node.keywords:
         old = keyword.arg or ""
         if old in vocabulary.DROPPED_KEYWORDS.get(name, ()):
-            _drop(source, node, keyword)
+            _remove_keyword(source, node, keyword)
             notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is gone"))
-        elif old in vocabulary.KEYWORDS and name.startswith(vocabulary.KEYWORDS_OF[old]):
+        elif old in vocabulary.NEW_KEYWORDS and name.startswith(vocabulary.KEYWORD_FUNCTIONS[old]):
             start = source.span(keyword)[0]
-            source.replace_range(start, start + len(old), vocabulary.KEYWORDS[old])
-            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is {vocabulary.KEYWORDS[old]}"))
-    if name == "nn.in_top_k" and len(node.args) >= 2:
-        return set()
+            source.replace_range(start, start + len(old), vocabulary.NEW_KEYWORDS[old])
+            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is {vocabulary.NEW_KEYWORDS[old]}"))
     return set()
 
 
-def _dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
-    """The probability to keep becomes the rate of what is dropped."""
+def _replace_dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
+    """Replace `keep_prob` by the rate of dropped elements."""
     keep_prob = next((keyword.value for keyword in node.keywords if keyword.arg == "keep_prob"), None)
     if keep_prob is None and len(node.args) >= 2:
         keep_prob = node.args[1]
@@ -133,8 +131,8 @@ def _dropout(source: Source, node: ast.Call, notes: list[Note]) -> None:
     notes.append(Note(node.lineno, "tf.nn.dropout takes the rate of what is dropped, not the probability to keep"))
 
 
-def _size_value(source: Source, node: ast.AST, notes: list[Note]) -> None:
-    """`x.shape[1].value` becomes `x.shape[1]`."""
+def _replace_size_value(source: Source, node: ast.AST, notes: list[Note]) -> None:
+    """Replace `x.shape[1].value` by `x.shape[1]`."""
     if not (isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.value, ast.Subscript)):
         return
     owner = node.value.value
@@ -144,16 +142,16 @@ def _size_value(source: Source, node: ast.AST, notes: list[Note]) -> None:
         notes.append(Note(node.lineno, "sizes of shapes are ints and None, without `value`"))
 
 
-def _replace_around(source: Source, node: ast.AST, node_kept: ast.AST, before: str, after: str) -> None:
-    """Keep the text of a part of a node, and replace what stands before and behind it."""
+def _replace_around(source: Source, node: ast.AST, kept_node: ast.AST, before: str, after: str) -> None:
+    """Keep the text of a part of a node, and replace the text before and after it."""
     start, end = source.span(node)
-    first, last = source.span(node_kept)
+    first, last = source.span(kept_node)
     source.replace_range(start, first, before)
     source.replace_range(last, end, after)
 
 
-def _drop(source: Source, call: ast.Call, keyword: ast.keyword) -> None:
+def _remove_keyword(source: Source, call: ast.Call, keyword: ast.keyword) -> None:
     """Remove a keyword of a call with the comma before it."""
     start, end = source.span(keyword)
-    comma = source.whole.rfind(",", source.span(call.func)[1], start)
+    comma = source.full_text.rfind(",", source.span(call.func)[1], start)
     source.replace_range(comma if comma >= 0 else start, end, "")

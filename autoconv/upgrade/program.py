@@ -60,22 +60,22 @@ class CannotUpgrade(Exception):
         self.reason = reason
 
 
-_VARIABLES = ("Variable", "get_variable")
+_VARIABLE_MAKERS = ("Variable", "get_variable")
 _STEP_VARIABLES = ("get_or_create_global_step", "create_global_step")
 INITIALIZERS = (
     "global_variables_initializer", "local_variables_initializer", "initialize_all_variables", "tables_initializer",
     "initialize_local_variables", "variables_initializer",
 )  # fmt: skip
 _SESSIONS = ("Session", "InteractiveSession")
-_BUILDING_NOTHING = (
+_NON_BUILDING_NAMES = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "string", "complex64",
     "complex128", "AUTO_REUSE", "Graph", "errors", "app", "flags", "logging", "gfile", "GraphKeys", "ConfigProto",
     "GPUOptions", "RunOptions", "RunMetadata", "test", "keras", "data", "compat", "set_random_seed", "random.set_seed",
     "reset_default_graph", "get_default_graph", "disable_v2_behavior", "disable_eager_execution", "__version__",
     "logging.set_verbosity", "enable_resource_variables", "TensorShape", "config",
 )  # fmt: skip
-_OPERATIONS = ("group", "no_op")
-_DROPPED = ("reset_default_graph", "disable_v2_behavior", "disable_eager_execution", "enable_resource_variables")
+_OPERATION_MAKERS = ("group", "no_op")
+_DROPPED_CALLS = ("reset_default_graph", "disable_v2_behavior", "disable_eager_execution", "enable_resource_variables")
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
@@ -122,7 +122,7 @@ def _classify(
             if role == "scope":
                 is_running = _classify(node.body, (*enclosing, node), program, aliases, builders, is_running)
                 continue
-        statement = _statement(node, program, aliases, builders)
+        statement = _classify_statement(node, program, aliases, builders)
         statement.enclosing = enclosing
         program.statements.append(statement)
         is_running = is_running or statement.kind is Kind.SESSION
@@ -144,7 +144,7 @@ def _role_of_with(node: ast.With, aliases: Aliases) -> str:
     return "other"
 
 
-def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set[str]) -> Statement:
+def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set[str]) -> Statement:
     defines, uses = _defined_names(node), names_in(node, ast.Load) | _updated_names(node)
     value = node.value if isinstance(node, ast.Assign | ast.Expr | ast.AnnAssign) else None
     kind = Kind.PLAIN
@@ -156,11 +156,13 @@ def _statement(node: ast.stmt, program: Program, aliases: Aliases, builders: set
     if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
         kind = Kind.GRAPH  # its size or value depends on the graph
         program.variables -= defines
-    if kind is Kind.PLAIN and any(runs(each, program.sessions, aliases) for each in ast.walk(node)):
+    if kind is Kind.PLAIN and any(is_run_call(each, program.sessions, aliases) for each in ast.walk(node)):
         kind = Kind.RUN
-    if kind is Kind.PLAIN and (_closes(node, program.sessions) or _configures(node, program.configurations)):
+    if kind is Kind.PLAIN and (
+        _closes_session(node, program.sessions) or _configures_session(node, program.configurations)
+    ):
         kind = Kind.SESSION
-    if kind is Kind.PLAIN and builds(node, program.graph | program.variables, aliases, builders):
+    if kind is Kind.PLAIN and builds_graph(node, program.graph | program.variables, aliases, builders):
         kind = Kind.GRAPH
         called = {dotted_name(each.func, aliases) for each in ast.walk(node) if isinstance(each, ast.Call)}
         if called & {"placeholder", "Session"}:
@@ -202,12 +204,12 @@ def _kind_of_call(node: ast.stmt, call: ast.Call, name: str, defines: set[str], 
     if name in _SESSIONS:
         program.sessions |= defines
         return Kind.SESSION
-    if name in _DROPPED:
+    if name in _DROPPED_CALLS:
         return Kind.SESSION
     if name in ("ConfigProto", "GPUOptions"):
         program.configurations |= defines
         return Kind.SESSION
-    if name in _VARIABLES or (name.startswith("train.") and first in _STEP_VARIABLES):
+    if name in _VARIABLE_MAKERS or (name.startswith("train.") and first in _STEP_VARIABLES):
         program.variables |= defines
         return Kind.STATE
     if name.startswith("train.") and (first.endswith("Optimizer") or first == "Saver"):
@@ -226,22 +228,22 @@ def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) ->
         return isinstance(value, ast.Name) and value.id in program.operations
     name = dotted_name(value.func, aliases)
     method = value.func.attr if isinstance(value.func, ast.Attribute) else ""
-    return name in _OPERATIONS or method in ("minimize", "apply_gradients")
+    return name in _OPERATION_MAKERS or method in ("minimize", "apply_gradients")
 
 
-def builds(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str]) -> bool:
+def builds_graph(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str]) -> bool:
     """Return whether a statement computes with tensors."""
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and (each.id in graph or each.id in builders):
             return True
         if isinstance(each, ast.Call):
             name = dotted_name(each.func, aliases)
-            if name is not None and not name.startswith(_BUILDING_NOTHING):
+            if name is not None and not name.startswith(_NON_BUILDING_NAMES):
                 return True
     return False
 
 
-def runs(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
+def is_run_call(node: ast.AST, sessions: set[str], aliases: Aliases) -> bool:
     """Return whether an expression runs a session: session.run(…), tensor.eval(…), operation.run(…)."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return False
@@ -259,7 +261,7 @@ def _may_run_operation(node: ast.Call) -> bool:
     return not node.args or isinstance(node.args[0], ast.Dict) or any(k.arg == "feed_dict" for k in node.keywords)
 
 
-def _closes(node: ast.stmt, sessions: set[str]) -> bool:
+def _closes_session(node: ast.stmt, sessions: set[str]) -> bool:
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return False
@@ -267,7 +269,7 @@ def _closes(node: ast.stmt, sessions: set[str]) -> bool:
     return call.func.attr in ("close", "as_default") and isinstance(owner, ast.Name) and owner.id in sessions
 
 
-def _configures(node: ast.stmt, configurations: set[str]) -> bool:
+def _configures_session(node: ast.stmt, configurations: set[str]) -> bool:
     """Return whether a statement sets an option of a session."""
     first = node.targets[0] if isinstance(node, ast.Assign) else None
     target: ast.AST | None = first
@@ -291,12 +293,12 @@ def _updated_names(node: ast.stmt) -> set[str]:
 
 def scopes_with_sessions(tree: ast.Module, aliases: Aliases) -> Iterator[Sequence[ast.stmt]]:
     """Yield the bodies of the module and of functions that make a session themselves."""
-    waiting: list[ast.Module | ast.FunctionDef] = [tree]
-    while waiting:
-        scope = waiting.pop()
-        own = list(_own_nodes(scope))
-        waiting += [node for node in own if isinstance(node, ast.FunctionDef)]
-        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSIONS for node in own):
+    worklist: list[ast.Module | ast.FunctionDef] = [tree]
+    while worklist:
+        scope = worklist.pop()
+        own_nodes = list(_own_nodes(scope))
+        worklist += [node for node in own_nodes if isinstance(node, ast.FunctionDef)]
+        if any(isinstance(node, ast.Call) and dotted_name(node.func, aliases) in _SESSIONS for node in own_nodes):
             yield scope.body
 
 

@@ -27,7 +27,7 @@ class UpgradedFile:
 
     def report(self, filename: str) -> str:
         """Return the notes as lines `file:line: text`, and a line with their number."""
-        rows = [f"{filename}:{note.line}: {'left: ' if note.open else ''}{note.text}" for note in sorted(self.notes)]
-        done = sum(not note.open for note in self.notes)
-        left = len(self.notes) - done
-        return "\n".join([*rows, f"{filename}: {done} changes, {left} left to do"])
+        lines = [f"{filename}:{note.line}: {'left: ' if note.open else ''}{note.text}" for note in sorted(self.notes)]
+        change_count = sum(not note.open for note in self.notes)
+        open_count = len(self.notes) - change_count
+        return "\n".join([*lines, f"{filename}: {change_count} changes, {open_count} left to do"])

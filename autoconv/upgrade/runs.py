@@ -25,11 +25,11 @@ class Run:
     keys: list[ast.expr | None] = field(default_factory=list)
     operations: list[bool] = field(default_factory=list)
     feeds: list[tuple[str, ast.expr]] = field(default_factory=list)
-    by_name: str = ""
+    feed_dict_name: str = ""
 
 
 def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
-    """Return what a call runs, None if it only initialises variables; raise CannotUpgrade for other forms."""
+    """Parse a call that runs a session; None if it only initialises variables; raise CannotUpgrade for other forms."""
     assert isinstance(call.func, ast.Attribute)
     owner = call.func.value
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -42,8 +42,8 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
         fetched, fed = owner, call.args[0] if call.args else arguments.get("feed_dict")
     if fetched is None:
         raise CannotUpgrade(call, "a run without fetches")
-    result = _structure(call, _literal(fetched, program))
-    positions = [i for i, each in enumerate(result.fetches) if not _initialises(each, program, aliases)]
+    result = _make_run(call, _resolve_literal(fetched, program))
+    positions = [i for i, each in enumerate(result.fetches) if not _is_initializer(each, program, aliases)]
     if not positions:
         return None
     if len(positions) < len(result.fetches):
@@ -53,12 +53,12 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
             raise CannotUpgrade(call, "a fetch by the name of a node")
     result.operations = [_is_operation(each, program, aliases) for each in result.fetches]
     if fed is not None:
-        result.feeds, result.by_name = _feeds(call, fed, program)
+        result.feeds, result.feed_dict_name = _parse_feeds(call, fed, program)
     return result
 
 
-def _literal(fetched: ast.expr, program: Program) -> ast.expr:
-    """Return the list, tuple or dict that a name of the graph stands for, or the expression itself."""
+def _resolve_literal(fetched: ast.expr, program: Program) -> ast.expr:
+    """Return the list, tuple or dict assigned to a name of the graph, or the expression itself."""
     if isinstance(fetched, ast.Name):
         for statement in reversed(program.statements):
             value = statement.node.value if isinstance(statement.node, ast.Assign) else None
@@ -67,7 +67,7 @@ def _literal(fetched: ast.expr, program: Program) -> ast.expr:
     return fetched
 
 
-def _structure(call: ast.Call, fetched: ast.expr) -> Run:
+def _make_run(call: ast.Call, fetched: ast.expr) -> Run:
     if isinstance(fetched, ast.Dict):
         return Run(call, list(fetched.values), "dict", list(fetched.keys))
     if isinstance(fetched, ast.List | ast.Tuple):
@@ -77,7 +77,7 @@ def _structure(call: ast.Call, fetched: ast.expr) -> Run:
     return Run(call, [fetched], "one")
 
 
-def _initialises(each: ast.expr, program: Program, aliases: Aliases) -> bool:
+def _is_initializer(each: ast.expr, program: Program, aliases: Aliases) -> bool:
     if isinstance(each, ast.Name):
         return each.id in program.initializers
     if isinstance(each, ast.Attribute) and each.attr == "initializer":
@@ -94,7 +94,7 @@ def _is_operation(each: ast.expr, program: Program, aliases: Aliases) -> bool:
     return isinstance(each, ast.Attribute) and each.attr == "op"
 
 
-def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
+def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:
     by_name = ""
     if isinstance(fed, ast.Name):
         by_name = fed.id
@@ -116,7 +116,7 @@ def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[
     pairs = []
     for key, value in zip(fed.keys, fed.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            pairs.append((_by_node_name(call, key.value, program), value))
+            pairs.append((_placeholder_of_node(call, key.value, program), value))
         elif isinstance(key, ast.Name) and key.id in program.graph:
             pairs.append((key.id, value))
         else:
@@ -124,9 +124,9 @@ def _feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[
     return pairs, by_name
 
 
-def _by_node_name(call: ast.Call, name: str, program: Program) -> str:
-    for placeholder, made in program.placeholders.items():
-        for keyword in made.keywords:
+def _placeholder_of_node(call: ast.Call, name: str, program: Program) -> str:
+    for placeholder, placeholder_call in program.placeholders.items():
+        for keyword in placeholder_call.keywords:
             value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
             if keyword.arg == "name" and value == name.partition(":")[0]:
                 return placeholder

@@ -47,7 +47,7 @@ MODULES = {
     "verify_tensor_all_finite": "maths", "where": "maths", "while_loop": "maths", "zeros_initializer": "initializers",
 }  # fmt: skip
 
-# Names that are others in version 2.
+# New names in version 2 by old names.
 RENAMES = {
     "FixedLenFeature": "io.FixedLenFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
     "NoGradient": "no_gradient", "NotDifferentiable": "no_gradient", "OpError": "errors.OpError",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
 
-# Names that are the same in version 2 as long as a call has none of the earlier keywords.
-SAME = frozenset({
+# Names that version 2 has, too, for calls without the keywords of version 1.
+SAME_NAMES = frozenset({
     "Assert", "argmax", "argmin", "assert_equal", "assert_greater", "assert_less", "assert_rank", "cond",
     "expand_dims", "name_scope", "no_op", "group", "print", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "squeeze", "where", "while_loop",
     "Variable", "executing_eagerly_outside_functions",
 })  # fmt: skip
 
-# Names that are calls of another name in version 2.
-CALLS = {
+# Functions with another name in version 2, by their old names.
+CALL_NAMES = {
     "random_normal": "random.normal", "count_nonzero": "math.count_nonzero", "py_func": "numpy_function",
     "eager_py_func": "py_function", "multinomial": "random.categorical", "mod": "math.floormod",
     "set_random_seed": "random.set_seed", "nn.softmax_cross_entropy_with_logits_v2":
@@ -21,12 +21,12 @@ CALLS = {
     "summary.FileWriter": "compat.v1.summary.FileWriter",
 }  # fmt: skip
 
-# Keywords by their earlier names.
-KEYWORDS = {
+# New keywords by their old names.
+NEW_KEYWORDS = {
     "reduction_indices": "axis", "keep_dims": "keepdims", "dimension": "axis", "squeeze_dims": "axis", "dim": "axis",
     "filter": "filters", "value": "input", "fn1": "true_fn", "fn2": "false_fn",
 }  # fmt: skip
-KEYWORDS_OF = {
+KEYWORD_FUNCTIONS = {
     "reduction_indices": ("reduce_", "count_nonzero", "math.reduce_"),
     "keep_dims": ("reduce_", "nn.moments", "count_nonzero"),
     "dimension": ("argmax", "argmin"), "squeeze_dims": ("squeeze",),
@@ -37,32 +37,33 @@ DROPPED_KEYWORDS = {
     "nn.conv2d": ("use_cudnn_on_gpu",), "cond": ("strict",),
     "nn.sparse_softmax_cross_entropy_with_logits": ("_sentinel",),
 }  # fmt: skip
-CASTS = {"to_float": "float32", "to_double": "float64", "to_int32": "int32", "to_int64": "int64"}
+CAST_DTYPES = {"to_float": "float32", "to_double": "float64", "to_int32": "int32", "to_int64": "int64"}
 ASSIGNMENTS = {"assign": "assign", "assign_add": "assign_add", "assign_sub": "assign_sub"}
-SPACES = ("layers", "losses", "metrics", "app", "flags", "logging", "gfile", "initializers", "graph_util")
-OF_TRAIN = (
+VERSION1_NAMESPACES = ("layers", "losses", "metrics", "app", "flags", "logging", "gfile", "initializers", "graph_util")
+KEPT_TRAIN_NAMES = (
     "Checkpoint", "CheckpointManager", "Example", "Feature", "Features", "Int64List", "FloatList", "BytesList",
     "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable", "get_checkpoint_state",
 )  # fmt: skip
-OF_NN = ("xw_plus_b", "relu_layer", "dynamic_rnn", "static_rnn", "rnn_cell", "weighted_cross_entropy_with_logits",
-         "nce_loss", "sampled_softmax_loss", "log_uniform_candidate_sampler",
-         "in_top_k")  # fmt: skip
+VERSION1_NN_NAMES = (
+    "xw_plus_b", "relu_layer", "dynamic_rnn", "static_rnn", "rnn_cell", "weighted_cross_entropy_with_logits",
+    "nce_loss", "sampled_softmax_loss", "log_uniform_candidate_sampler", "in_top_k",
+)  # fmt: skip
 
 
 def new_name(name: str) -> str:
-    """Return what a name behind `tf.` becomes: itself, a name of version 2, or one under `compat.v1`."""
+    """Return the new name for a name below `tf.`: the same, one of version 2, or one under `compat.v1`."""
     first, _, rest = name.partition(".")
-    if name in CALLS:
-        return CALLS[name]
-    if first in SPACES:
+    if name in CALL_NAMES:
+        return CALL_NAMES[name]
+    if first in VERSION1_NAMESPACES:
         return f"compat.v1.{name}"
-    if first == "train" and rest and rest.split(".")[0] not in OF_TRAIN:
+    if first == "train" and rest and rest.split(".")[0] not in KEPT_TRAIN_NAMES:
         return f"compat.v1.{name}"
-    if first == "nn" and rest.split(".")[0] in OF_NN:
+    if first == "nn" and rest.split(".")[0] in VERSION1_NN_NAMES:
         return f"compat.v1.{name}"
     if first == "summary" and rest:
         return f"compat.v1.{name}"
-    if first in SAME or (rest and first not in MODULES):
+    if first in SAME_NAMES or (rest and first not in MODULES):
         return name
     if first in MODULES:
         return f"compat.v1.{name}"
@@ -72,5 +73,5 @@ def new_name(name: str) -> str:
 
 
 def remedy(name: str) -> str | None:
-    """Return what to use in place of a name that is gone."""
+    """Return advice on the replacement of a removed name, or None."""
     return REMEDIES.get(name.partition(".")[0])

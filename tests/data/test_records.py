@@ -168,7 +168,7 @@ def test_examples_that_do_not_fit(wanted, message):
         ({}, ValueError, "cannot be None or falsy"),
         ({"x": 3}, ValueError, "Unsupported int 3 for key 'x'"),
         ({"x": Fixed(None, ac.float32)}, ValueError, "Missing shape for feature x"),
-        ({"x": Fixed([], ac.int32)}, ValueError, "'x' is wanted as int32"),
+        ({"x": Fixed([], ac.int32)}, ValueError, "'x' is requested as int32"),
         ({"x": Sequence([], ac.float32)}, ValueError, "requires allow_missing to be True"),
         ({"x": ac.io.VarLenFeature(None)}, ValueError, "Missing type for feature x"),
     ],

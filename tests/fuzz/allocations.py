@@ -1,8 +1,8 @@
-"""Fails every single allocation of calls, one by one: a call is right or a MemoryError, the function works afterwards.
+"""Fail each allocation of calls, one by one: the call returns its result or raises MemoryError, and works afterwards.
 
     python tests/fuzz/allocations.py [--warm 300] [--first 20] [--cold 5] [--program NAME] [--show]
 
-Of warm calls every allocation fails once, up to 300; of first calls (a trace) and cold ones (a conversion and a trace)
+Each allocation of warm calls fails once, up to 300; of first calls (a trace) and cold ones (conversion and trace)
 as many as said, spread evenly. Each call runs in a process of its own, so that a crash is seen and not
 suffered. The last line has the figures.
 """
@@ -34,16 +34,16 @@ try:
 except ImportError:  # not every Python has it
     _testcapi = None  # type: ignore[assignment]
 
-_MOST = 2_000_000  # more allocations than a call makes
+_MAX_ALLOCATIONS = 2_000_000  # more allocations than a call makes
 _LARGE = 1 << 20  # no int of Python's own store
 # Python 3.11 loses an exception where there is no memory for the frame that its traceback wants; NumPy's functions
 # lose theirs as well.
-_PYTHONS_OWN = re.compile(
+_PYTHON_ERRORS = re.compile(
     r"SystemError: (<(function|built-in|ufunc|class) .*> returned (NULL without setting an exception|a result with an "
     r"exception set)|error return without exception)"
 )
-_OWN = "an error of Python's own"
-_SOUND = ("right", "MemoryError", _OWN)
+_PYTHON_ERROR = "an error of Python's own"
+_ACCEPTED = ("right", "MemoryError", _PYTHON_ERROR)
 LIMIT = 20  # seconds that a call may take
 PRELUDE = """
 import math
@@ -249,8 +249,8 @@ for _part in TEXT.strip().removeprefix("# ").split("\n# "):
     PROGRAMS[_name] = _parameters, _body, _arguments
 
 
-def function_of(name: str, number: int = 0) -> tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]:
-    """A program's function, new, and what makes its arguments. Another number is another file."""
+def make_program(name: str, number: int = 0) -> tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]:
+    """Return a new function of a program, and a function that makes its arguments; each number gives another file."""
     parameters, body, arguments = PROGRAMS[name]
     lines = "\n".join("    " + line for line in body.split("\n"))
     source = f"{PRELUDE}\ndef program({parameters}):\n{lines}\n\ndef arguments():\n    return ({arguments},)\n"
@@ -261,60 +261,60 @@ def function_of(name: str, number: int = 0) -> tuple[Callable[..., Any], Callabl
     return module.program, module.arguments
 
 
-def told(value: Any) -> str:
-    """What a result is, classes and all."""
+def describe(value: Any) -> str:
+    """Return the text of a result, with the classes of its parts."""
     if isinstance(value, np.ndarray):
-        content = told(value.ravel()[:: 1 + value.size // 100].tolist())
+        content = describe(value.ravel()[:: 1 + value.size // 100].tolist())
         return f"array({value.dtype}, {value.shape}, {content})"
     if isinstance(value, ac.Tensor):
         return f"tensor({value.dtype.name}, {value.numpy().tolist()})"
     if isinstance(value, list | tuple | set):
-        return f"{type(value).__name__}[{', '.join(map(told, sorted(value) if isinstance(value, set) else value))}]"
+        return f"{type(value).__name__}[{', '.join(map(describe, sorted(value) if isinstance(value, set) else value))}]"
     if isinstance(value, dict):
-        return f"dict[{', '.join(f'{told(k)}: {told(v)}' for k, v in value.items())}]"
+        return f"dict[{', '.join(f'{describe(k)}: {describe(v)}' for k, v in value.items())}]"
     if hasattr(value, "__dict__"):
-        return f"{type(value).__name__}{told(vars(value))}"
+        return f"{type(value).__name__}{describe(vars(value))}"
     if isinstance(value, float):  # native code may differ in the last bits
         return f"{type(value).__name__}({round(value, 12) + 0.0:.9g})"
     if isinstance(value, complex):
-        return f"complex({told(value.real)}, {told(value.imag)})"
+        return f"complex({describe(value.real)}, {describe(value.imag)})"
     return f"{type(value).__name__}({value!r})"
 
 
 class Case:
-    """A program, called in one of three ways."""
+    """A program with a kind of call: "warm", "first" or "cold"."""
 
-    def __init__(self, name: str, way: str) -> None:
-        self.name, self.way = name, way
-        self.plain, self.arguments = function_of(name)
+    def __init__(self, name: str, call_kind: str) -> None:
+        self.name, self.call_kind = name, call_kind
+        self.plain, self.arguments = make_program(name)
         self.contract = ac.function if name == "tensors" else ac.compile
         with quiet():
             self.warm = self.contract(self.plain)
             for _ in range(6):
-                self.expected = self.outcome(self.warm)
+                self.expected = self.describe_call(self.warm)
 
-    def outcome(self, function: Callable[..., Any]) -> str:
+    def describe_call(self, function: Callable[..., Any]) -> str:
         arguments = self.arguments()
         result = function(*arguments)
-        return told(result) + told(arguments)
+        return describe(result) + describe(arguments)
 
     def function(self, number: int) -> Callable[..., Any]:
-        if self.way == "warm":
+        if self.call_kind == "warm":
             return self.warm
-        return self.contract(self.plain if self.way == "first" else function_of(self.name, number + 1)[0])
+        return self.contract(self.plain if self.call_kind == "first" else make_program(self.name, number + 1)[0])
 
-    def run(self, start: int, stop: int) -> str:
-        """What comes of a call, in a process of its own, in which allocations from the one on to before the other fail:
+    def run_in_process(self, start: int, stop: int) -> str:
+        """Run a call in a child process in which the allocations `start` to `stop` - 1 fail; return the outcome:
         "right", "MemoryError", or what is wrong."""
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             os.close(reading)
             try:
-                found = self._run(start, stop)
+                outcome = self._run_in_child(start, stop)
             except BaseException as error:
-                found = f"afterwards {type(error).__name__}: {error}"
-            os.write(writing, pickle.dumps(found))
+                outcome = f"afterwards {type(error).__name__}: {error}"
+            os.write(writing, pickle.dumps(outcome))
             os._exit(0)
         os.close(writing)
         with open(reading, "rb") as pipe:
@@ -328,64 +328,64 @@ class Case:
 
     log: Any = None
 
-    def _run(self, start: int, stop: int) -> str:
+    def _run_in_child(self, start: int, stop: int) -> str:
         quiet().__enter__()
         with open(Case.log, "wb") as log:
             faulthandler.enable(log)
             faulthandler.dump_traceback_later(LIMIT, exit=True, file=log)
             function = self.function(start)
-            arguments, held = self.arguments(), drained()
+            arguments, held = self.arguments(), exhaust_free_lists()
             error: BaseException | None = None
             result: Any = None
             _testcapi.set_nomemory(start, stop)
             try:
                 result = function(*arguments)
-            except BaseException as raised:
-                error = raised
+            except BaseException as exception:
+                error = exception
             finally:
-                left = _left(_LARGE) if start == _MOST and error is None else 0
+                remaining = _count_until_failure(_LARGE) if start == _MAX_ALLOCATIONS and error is None else 0
                 _testcapi.remove_mem_hooks()
             del held
-            if left:
-                return f"{_MOST - left}: made"
+            if remaining:
+                return f"{_MAX_ALLOCATIONS - remaining}: made"
             if error is None:
-                found = told(result) + told(arguments)
+                description = describe(result) + describe(arguments)
                 del result
-                if found != self.expected:
-                    return f"{found} in place of {self.expected}"
+                if description != self.expected:
+                    return f"{description} in place of {self.expected}"
             elif not isinstance(error, MemoryError):
                 return f"{type(error).__name__}: {error}"
             for _ in range(3):
-                after = self.outcome(function)
-                if after != self.expected:
-                    return f"afterwards {after} in place of {self.expected}"
+                later_outcome = self.describe_call(function)
+                if later_outcome != self.expected:
+                    return f"afterwards {later_outcome} in place of {self.expected}"
             return "right" if error is None else "MemoryError"
 
     def count(self) -> int:
-        """How many allocations a call makes."""
-        return int(self.run(_MOST, _MOST + 1).partition(":")[0])
+        """Return the number of allocations of a call."""
+        return int(self.run_in_process(_MAX_ALLOCATIONS, _MAX_ALLOCATIONS + 1).partition(":")[0])
 
 
-def _left(number: int) -> int:
-    """How many ints can be made until an allocation fails."""
-    before = number
+def _count_until_failure(number: int) -> int:
+    """Return the number of ints that can be made until an allocation fails."""
+    start = number
     try:
         while True:
             number += 1
     except MemoryError:
-        return number - before
+        return number - start
 
 
-def drained() -> list[Any]:
-    """What is left of the lists of free objects that Python and NumPy keep, which is to be held meanwhile."""
+def exhaust_free_lists() -> list[Any]:
+    """Use up the lists of free objects of Python and NumPy; the caller holds the returned objects meanwhile."""
     held: list[Any] = [[np.empty((1,) * (size % 5) + (size,), np.uint8) for size in range(64)] for _ in range(8)]
     held += [[float(i) for i in range(300)], [[] for _ in range(200)], [{} for _ in range(200)]]
-    held += [[tuple(given) for _ in range(4000 if size < 5 else 300)] for size in range(1, 21) if (given := [0] * size)]
+    held += [[tuple(zeros) for _ in range(4000 if size < 5 else 300)] for size in range(1, 21) if (zeros := [0] * size)]
     return held
 
 
 class quiet:
-    """Standard output and errors go nowhere."""
+    """A context that discards standard output and errors."""
 
     def __enter__(self) -> None:
         self.before = sys.stdout, sys.stderr
@@ -395,21 +395,21 @@ class quiet:
         sys.stdout, sys.stderr = self.before
 
 
-def points(count: int, most: int) -> list[int]:
-    """Allocations to fail: all, or so many, spread evenly."""
-    if count <= most:
+def choose_allocations(count: int, max_count: int) -> list[int]:
+    """Return the numbers of the allocations to fail: all, or `max_count`, spread evenly."""
+    if count <= max_count:
         return list(range(count))
-    return sorted({round((i + 0.5) * count / most) for i in range(most)})
+    return sorted({round((i + 0.5) * count / max_count) for i in range(max_count)})
 
 
-def check(name: str, way: str, most: int) -> Iterator[tuple[int, str]]:
-    """What came of each allocation that failed."""
-    case = Case(name, way)
-    for start in points(case.count() + 2, most):
-        found = case.run(start, start + 1)
-        if _PYTHONS_OWN.match(found):
-            found = _OWN
-        yield start, found
+def check_program(name: str, call_kind: str, max_count: int) -> Iterator[tuple[int, str]]:
+    """Yield the outcome of each failed allocation."""
+    case = Case(name, call_kind)
+    for start in choose_allocations(case.count() + 2, max_count):
+        outcome = case.run_in_process(start, start + 1)
+        if _PYTHON_ERRORS.match(outcome):
+            outcome = _PYTHON_ERROR
+        yield start, outcome
 
 
 def main() -> None:
@@ -422,20 +422,20 @@ def main() -> None:
     options = parser.parse_args()
     if _testcapi is None:
         sys.exit("this Python has no _testcapi")
-    kinds: collections.Counter[str] = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     failed = 0
     for name in [options.program] if options.program else PROGRAMS:
-        for way, most in (("warm", options.warm), ("first", options.first), ("cold", options.cold)):
-            if most == 0:
+        for call_kind, max_count in (("warm", options.warm), ("first", options.first), ("cold", options.cold)):
+            if max_count == 0:
                 continue
-            for start, found in check(name, way, most):
-                kinds[found] += 1
+            for start, outcome in check_program(name, call_kind, max_count):
+                counts[outcome] += 1
                 failed += 1
-                if found not in _SOUND or options.show:
-                    print(f"{name}, {way}, allocation {start}: {found}", flush=True)
-    wrong = sum(kinds.values()) - sum(kinds[kind] for kind in _SOUND)
-    print(f"{failed} allocations failed one by one: {kinds['MemoryError']} MemoryErrors, {kinds['right']} results, "
-          f"{kinds[_OWN]} errors of Python's own, {wrong} wrong or crashes")  # fmt: skip
+                if outcome not in _ACCEPTED or options.show:
+                    print(f"{name}, {call_kind}, allocation {start}: {outcome}", flush=True)
+    wrong = sum(counts.values()) - sum(counts[kind] for kind in _ACCEPTED)
+    print(f"{failed} allocations failed one by one: {counts['MemoryError']} MemoryErrors, {counts['right']} results, "
+          f"{counts[_PYTHON_ERROR]} errors of Python's own, {wrong} wrong or crashes")  # fmt: skip
     sys.exit(bool(wrong))
 
 

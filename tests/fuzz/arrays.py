@@ -2,7 +2,7 @@
 
     python tests/fuzz/arrays.py --programs 2000 [--seed 0] [--held]
 
-With `--held` an object's attributes hold the arrays, or global names, and no argument is one.
+With `--held` the arrays are attributes of an object, or global names, instead of arguments.
 
 A program is run on inputs that take different paths. Compared are the results, what the arguments hold afterwards
 (after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
@@ -29,8 +29,8 @@ import numpy as np
 import autoconv as ac
 from autoconv.config import SETTINGS
 
-SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
-SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
+SETTINGS.tiers = "native"  # compare graphs, even slow ones
+SETTINGS.strict = True  # raise internal errors instead of running plain Python
 
 EXACT = "--xla_cpu_max_isa=AVX"
 SIZE = 6
@@ -39,7 +39,7 @@ NUMBERS = [(2, 3), (0, -1), (5, 1), (-2, 4), (7, 0)]
 
 
 class Generator:
-    """Writes one function of two matrices, a vector and two ints; the sizes of views are known while it is written."""
+    """A generator of functions of two matrices, a vector and two ints, which tracks the shapes of arrays."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -54,12 +54,12 @@ class Generator:
         return "def program(A, B, x, k, c):\n" + "\n".join("    " + line for line in body) + "\n"
 
     def block(self, depth: int, length: int) -> list[str]:
-        before = dict(self.arrays)
+        outer_names = dict(self.arrays)
         lines: list[str] = []
         for _ in range(self.random.randint(1, length)):
             lines += self.statement(depth)
         if depth:
-            self.arrays = {name: shape for name, shape in self.arrays.items() if name in before}
+            self.arrays = {name: shape for name, shape in self.arrays.items() if name in outer_names}
         return lines
 
     def statement(self, depth: int) -> list[str]:
@@ -67,9 +67,9 @@ class Generator:
         if depth < 2 and choice < 0.16:
             return self.loop(depth)
         if depth < 3 and choice < 0.26:
-            lines = [f"if {self.condition()}:", *indented(self.block(depth + 1, 3))]
+            lines = [f"if {self.condition()}:", *indent(self.block(depth + 1, 3))]
             if self.random.random() < 0.4:
-                lines += ["else:", *indented(self.block(depth + 1, 2))]
+                lines += ["else:", *indent(self.block(depth + 1, 2))]
             return lines
         if choice < 0.32 and depth == 0:
             return self.new_name()
@@ -94,17 +94,17 @@ class Generator:
     def loop(self, depth: int) -> list[str]:
         self.counter += 1
         name = f"i_{self.counter}"
-        over = self.random.choice(["range(3)", "range(1, 3)", "range(2, -1, -1)", "range(k % 3)", "range(6 // 2)"])
+        iterable = self.random.choice(["range(3)", "range(1, 3)", "range(2, -1, -1)", "range(k % 3)", "range(6 // 2)"])
         if self.random.random() < 0.15:
             return [f"for r_{self.counter} in A:", f"    r_{self.counter}[1] {self.random.choice(['=', '+='])} s"]
         if self.random.random() < 0.3:
-            over = self.random.choice(["range(x.shape[0])", "range(len(A))"])
+            iterable = self.random.choice(["range(x.shape[0])", "range(len(A))"])
             self.positions.append(f"({name} // 2)")
         else:
             self.positions.append(name)
         body = self.block(depth + 1, 3)
         self.positions.pop()
-        return [f"for {name} in {over}:", *indented(body)]
+        return [f"for {name} in {iterable}:", *indent(body)]
 
     def new_name(self) -> list[str]:
         self.counter += 1
@@ -126,21 +126,21 @@ class Generator:
         return [f"{name} = {text}"]
 
     def part(self) -> tuple[str, tuple[int, ...]]:
-        """A view of an array, and its shape."""
+        """Return the text of a view of an array, and its shape."""
         name = self.random.choice(list(self.arrays))
         shape = self.arrays[name]
         if self.random.random() < 0.12:
             return (f"{name}.T[:]", shape[::-1]) if self.random.random() < 0.5 else (f"{name}[:]", shape)
-        entries, found = [], []
+        entries, lengths = [], []
         for size in shape:
             entry, length = self.entry(size)
             entries.append(entry)
             if length is not None:
-                found.append(length)
-        if not found:  # a part with dimensions
+                lengths.append(length)
+        if not lengths:  # a part with dimensions
             entries[-1], length = ":", shape[-1]
-            found.append(length)
-        return f"{name}[{', '.join(entries)}]", tuple(found)
+            lengths.append(length)
+        return f"{name}[{', '.join(entries)}]", tuple(lengths)
 
     def entry(self, size: int) -> tuple[str, int | None]:
         choice = self.random.random()
@@ -153,8 +153,8 @@ class Generator:
         if choice < 0.5 and size >= 4:
             return "::2", (size + 1) // 2
         if choice < 0.65 and self.positions and size >= 4:
-            at = self.random.choice(self.positions)
-            return f"{at}:{at} + 2", 2
+            position = self.random.choice(self.positions)
+            return f"{position}:{position} + 2", 2
         length = self.random.randint(1, size)
         start = self.random.randint(0, size - length)
         stop: int | str = start + length
@@ -192,15 +192,17 @@ class Generator:
         return self.random.choice([f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"np.maximum({a}, {b})", f"-{a}"])
 
     def leaf(self, shape: tuple[int, ...]) -> str:
-        """Something that broadcasts into the shape."""
+        """Return the text of a view or number that broadcasts to the shape."""
         for _ in range(12):
-            text, own = self.part()
-            if len(own) <= len(shape) and all(a in (b, 1) for a, b in zip(own[::-1], shape[::-1], strict=False)):
+            text, part_shape = self.part()
+            if len(part_shape) <= len(shape) and all(
+                a in (b, 1) for a, b in zip(part_shape[::-1], shape[::-1], strict=False)
+            ):
                 return text
         return self.number()
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
@@ -213,49 +215,49 @@ def arguments(dtype: str, seed: int, overlapping: bool) -> list[np.ndarray]:
 
 
 def outcome(function, arrays, numbers):
-    """(what the call gave in a form that compares, what the arguments hold, which argument a result is or shares)."""
+    """Return comparable results, the arguments' contents after the call, and which arguments results are or share."""
     with np.errstate(all="ignore"):
         try:
             value = function(*arrays, *numbers)
         except Exception as error:
-            return type(error).__name__, str(error), [described(array) for array in arrays]
+            return type(error).__name__, str(error), [describe(array) for array in arrays]
     parts = value if isinstance(value, tuple) else (value,)
     results = [part for part in parts if isinstance(part, np.ndarray)]
     shared = [[np.shares_memory(part, a) for a in arrays] for part in results]
     same = [[part is a for a in arrays] for part in results]
-    return [described(part) for part in parts], [described(array) for array in arrays], shared, same
+    return [describe(part) for part in parts], [describe(array) for array in arrays], shared, same
 
 
-def described(value):
+def describe(value):
     if isinstance(value, np.ndarray):
         return value.dtype.name, value.shape, str(value.tolist())
     return type(value).__name__, str(value)
 
 
 def check(source: str, number: int, dtype: str, held: bool = False) -> tuple[str, str]:
-    """("memory" | "objects" | "plain" | "WRONG", details) for one program."""
+    """Compare one program; return "memory", "objects", "plain" or "WRONG", and details."""
     name = f"<array program {number}>"
     if held:
-        source = in_attributes(source) if number % 2 else in_globals(source)
+        source = use_attributes(source) if number % 2 else use_globals(source)
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    plain, compiled = _made(copying(source), name), ac.compile(_made(source, name))
+    plain, compiled = _define(copying(source), name), ac.compile(_define(source, name))
     explain = compiled.explain
     if held:
-        plain, compiled = holding(plain), holding(compiled)
-    for turn, numbers in enumerate(NUMBERS):
-        overlapping = turn == len(NUMBERS) - 1 and number % 3 == 0
-        expected = outcome(plain, arguments(dtype, turn, overlapping), numbers)
-        found = outcome(compiled, arguments(dtype, turn, overlapping), numbers)
-        if expected != found:
-            return "WRONG", f"{dtype} {numbers} overlapping={overlapping}\nexpected {expected}\nfound    {found}"
-    told = explain()
-    if "plain Python" in told:
-        return "plain", told
-    return ("objects" if "as Python objects" in told else "memory"), told
+        plain, compiled = bind_arrays(plain), bind_arrays(compiled)
+    for call_number, numbers in enumerate(NUMBERS):
+        overlapping = call_number == len(NUMBERS) - 1 and number % 3 == 0
+        expected = outcome(plain, arguments(dtype, call_number, overlapping), numbers)
+        actual = outcome(compiled, arguments(dtype, call_number, overlapping), numbers)
+        if expected != actual:
+            return "WRONG", f"{dtype} {numbers} overlapping={overlapping}\nexpected {expected}\nfound    {actual}"
+    explanation = explain()
+    if "plain Python" in explanation:
+        return "plain", explanation
+    return ("objects" if "as Python objects" in explanation else "memory"), explanation
 
 
-def in_attributes(source: str) -> str:
-    """The program with its arrays as attributes of `o`."""
+def use_attributes(source: str) -> str:
+    """Return the program with its arrays as attributes of `o`."""
     tree = _Renaming().visit(ast.parse(source))
     return ast.unparse(ast.fix_missing_locations(tree)).replace("(A, B, x, k, c)", "(o, k, c)")
 
@@ -265,37 +267,37 @@ class _Renaming(ast.NodeTransformer):
         return ast.Attribute(ast.Name("o", ast.Load()), node.id, node.ctx) if node.id in ("A", "B", "x") else node
 
 
-def in_globals(source: str) -> str:
-    """The program with its arrays in global names."""
+def use_globals(source: str) -> str:
+    """Return the program with its arrays in global names."""
     return source.replace("(A, B, x, k, c):\n", "(k, c):\n    global A, B, x\n")
 
 
 class Holder:
-    """What attributes are held by."""
+    """An object whose attributes are the arrays."""
 
 
-def holding(function):
-    """The function as one of arrays and ints, which are put where it looks for them; gives what is there then, too."""
+def bind_arrays(function):
+    """Return a function that stores its arrays in globals or attributes, and returns their final values, too."""
     plain = getattr(function, "python_function", function)
-    place = plain.__globals__ if plain.__code__.co_argcount == 2 else vars(o := Holder())
-    first = () if place is plain.__globals__ else (o,)
+    namespace = plain.__globals__ if plain.__code__.co_argcount == 2 else vars(o := Holder())
+    leading_arguments = () if namespace is plain.__globals__ else (o,)
 
-    def call(*given):
-        place.update(zip("ABx", given[:3], strict=True))
-        value = function(*first, *given[3:])
-        return (*(value if isinstance(value, tuple) else (value,)), *(place[name] for name in "ABx"))
+    def call(*arguments):
+        namespace.update(zip("ABx", arguments[:3], strict=True))
+        value = function(*leading_arguments, *arguments[3:])
+        return (*(value if isinstance(value, tuple) else (value,)), *(namespace[name] for name in "ABx"))
 
     return call
 
 
-def _made(program, name):
+def _define(program, name):
     namespace = {"np": np}
     exec(compile(program, name, "exec"), namespace)
     return namespace["program"]
 
 
 def copying(source: str) -> str:
-    """The program with copies of the parts of arrays that it assigns as they are."""
+    """Return the program with a copy of each view that it assigns to a view."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):

@@ -46,7 +46,7 @@ KINDS = ("sizes", "names", "numbers", "tries")
 
 
 class Silent(numeric.Generator):
-    """Numbers without output and without ints beyond 64 bits."""
+    """A generator of numeric programs without output and without ints beyond 64 bits."""
 
     def program(self) -> str:
         text = super().program()
@@ -56,7 +56,7 @@ class Silent(numeric.Generator):
 
 
 class Program:
-    """A program of one kind: its text, the types of its arguments, and what it is called with."""
+    """A program of one kind: its text, the types of its arguments, and its inputs."""
 
     def __init__(self, number: int) -> None:
         self.kind = KINDS[number % len(KINDS)]
@@ -71,7 +71,7 @@ class Program:
             self.source = self.generator.program()
             shapes = [f"{self.generator.dtype}[{','.join(shape)}]" for shape in self.generator.pattern.values()]
             self.spec = " ".join([*shapes, "int64[]"])
-            self.calls = [one for one in self.generator.calls() if "odd" not in one]
+            self.calls = [call for call in self.generator.calls() if "odd" not in call]
         elif self.kind == "numbers":
             self.source, self.spec = Silent(number).program(), "int64[] int64[]"
         else:
@@ -81,16 +81,16 @@ class Program:
         if self.kind == "numbers":
             return list(numeric.INPUTS)
         if self.kind == "tries":
-            return [tuple(one) for one in grammar.inputs()]
+            return [tuple(call) for call in grammar.inputs()]
         if self.kind == "names":
-            return [(*sizes.arguments(self.generator, one, turn), (2, 1, 0, 3)[turn % 4])
-                    for turn, one in enumerate(self.calls)]  # fmt: skip
-        return [(*array_programs.arguments(self.dtype, turn, False), *numbers)
-                for turn, numbers in enumerate(array_programs.NUMBERS)]  # fmt: skip
+            return [(*sizes.arguments(self.generator, call, call_number), (2, 1, 0, 3)[call_number % 4])
+                    for call_number, call in enumerate(self.calls)]  # fmt: skip
+        return [(*array_programs.arguments(self.dtype, call_number, False), *numbers)
+                for call_number, numbers in enumerate(array_programs.NUMBERS)]  # fmt: skip
 
 
 def check(program: Program, folder: Path, by_c: bool) -> collections.Counter[str]:
-    """What became of the calls of one program; of a wrong one the text has the details."""
+    """Count the outcomes of the calls of one program; the text of a wrong outcome has the details."""
     name = f"<library {program.number}>"
     plain = counting.made(array_programs.copying(program.source), name, np=np)
     function = counting.made(program.source, name, np=np)
@@ -99,72 +99,80 @@ def check(program: Program, folder: Path, by_c: bool) -> collections.Counter[str
     try:
         library = ac.clibrary.build(function, program.spec, to=path, contract=program.contract)
     except AutoconvError as error:
-        counts[f"no form, {program.kind}: {reason(error)}"] += 1
+        counts[f"no form, {program.kind}: {refusal_reason(error)}"] += 1
         return counts
     if problem := header_problem(library, folder):
         counts[f"WRONG: {problem}"] += 1
     call = calling.Caller(library)
     constants = re.findall(r"^ *.+? is always (.*), and no field", library.header.read_text(), flags=re.M)
-    alone = []
-    for given, expected in zip(program.inputs(), program.inputs(), strict=True):
-        found = called(call, given)
-        alone.append((found, given))
-        counts[judged(found, given, plain, expected, constants)] += 1
+    single_results = []
+    for arguments, expected in zip(program.inputs(), program.inputs(), strict=True):
+        result = call_library(call, arguments)
+        single_results.append((result, arguments))
+        counts[judge(result, arguments, plain, expected, constants)] += 1
     with ThreadPoolExecutor(THREADS) as pool:
-        again = [given for _ in range(THREADS) for given in program.inputs()]
-        together = list(pool.map(lambda given: called(call, given), again))
-    for found, given, (first, before) in zip(together, again, alone * THREADS, strict=True):
-        if bits((found, given)) != bits((first, before)):
-            counts[f"WRONG: threads give {found}, {given}, one gives {first}, {before}"] += 1
+        repeated_inputs = [arguments for _ in range(THREADS) for arguments in program.inputs()]
+        threaded_results = list(pool.map(lambda given: call_library(call, given), repeated_inputs))
+    for result, arguments, (single_result, single_arguments) in zip(
+        threaded_results, repeated_inputs, single_results * THREADS, strict=True
+    ):
+        if bits((result, arguments)) != bits((single_result, single_arguments)):
+            counts[f"WRONG: threads give {result}, {arguments}, one gives {single_result}, {single_arguments}"] += 1
     if by_c and (problem := c_problem(program, library, folder)):
         counts[f"WRONG: {problem}"] += 1
     return counts
 
 
-def called(call, given: tuple[Any, ...]) -> Any:
-    """The leaves of the result, or the message of the error."""
+def call_library(call, arguments: tuple[Any, ...]) -> Any:
+    """Return the leaves of the result, or the message of the error."""
     try:
-        return leaves(call(*given))
+        return leaves(call(*arguments))
     except calling.Failed as error:
         return error.args[1]
 
 
-def judged(found: Any, given: tuple[Any, ...], plain, expected: tuple[Any, ...], constants: list[str]) -> str:
+def judge(actual: Any, arguments: tuple[Any, ...], plain, expected: tuple[Any, ...], constants: list[str]) -> str:
     try:
         with np.errstate(all="ignore"):
-            result, raised = leaves(plain(*expected)), None
+            result, error_expected = leaves(plain(*expected)), None
     except Exception as error:
-        result, raised = [], error
-    result = without(result, constants)
-    arrays = [(one, other) for one, other in zip(given, expected, strict=True) if isinstance(one, np.ndarray)]
-    told = f"{[x for x in expected if not isinstance(x, np.ndarray)]}: "
-    if isinstance(found, str) and "64 bits" in found and (raised is None or type(raised).__name__ not in found):
+        result, error_expected = [], error
+    result = drop_constants(result, constants)
+    arrays = [
+        (array, expected_array) for array, expected_array in zip(
+            arguments, expected, strict=True
+        ) if isinstance(array, np.ndarray)
+    ]
+    context = f"{[x for x in expected if not isinstance(x, np.ndarray)]}: "
+    if isinstance(actual, str) and "64 bits" in actual and (
+        error_expected is None or type(error_expected).__name__ not in actual
+    ):
         return "beyond 64 bits, or perhaps"
-    if isinstance(found, str) and "no code for these sizes" in found:
-        return "no code for these sizes" + (", for which Python raises" if raised is not None else "")
-    if isinstance(found, str) != (raised is not None):
-        return f"WRONG {told}{found!r} for {raised or result!r}"
-    if raised is not None and type(raised).__name__ not in found:
-        return f"WRONG {told}{found!r} for {raised!r}"
-    if raised is None and (len(found) != len(result) or not all(map(is_equal, found, result))):
-        return f"WRONG {told}{found!r} for {result!r}"
-    for one, other in arrays:
-        if not is_equal(one, other):
-            return f"WRONG {told}an argument holds {one!r} for {other!r}"
-    return "agrees" if raised is None else "agrees on an error"
+    if isinstance(actual, str) and "no code for these sizes" in actual:
+        return "no code for these sizes" + (", for which Python raises" if error_expected is not None else "")
+    if isinstance(actual, str) != (error_expected is not None):
+        return f"WRONG {context}{actual!r} for {error_expected or result!r}"
+    if error_expected is not None and type(error_expected).__name__ not in actual:
+        return f"WRONG {context}{actual!r} for {error_expected!r}"
+    if error_expected is None and (len(actual) != len(result) or not all(map(is_equal, actual, result))):
+        return f"WRONG {context}{actual!r} for {result!r}"
+    for array, expected_array in arrays:
+        if not is_equal(array, expected_array):
+            return f"WRONG {context}an argument holds {array!r} for {expected_array!r}"
+    return "agrees" if error_expected is None else "agrees on an error"
 
 
-def without(result: list[Any], constants: list[str]) -> list[Any]:
-    """The result without the parts that the header says are always the same."""
-    found = list(result)
-    for text in (part for constant in constants for part in parts_of(constant)):
-        same = [i for i, x in enumerate(found) if repr(x) == text]
-        del found[slice(same[0], same[0] + 1) if same else slice(0)]
-    return found
+def drop_constants(result: list[Any], constants: list[str]) -> list[Any]:
+    """Return the result without the parts that are constants by the header."""
+    kept_parts = list(result)
+    for text in (part for constant in constants for part in literals_of_constant(constant)):
+        positions = [i for i, x in enumerate(kept_parts) if repr(x) == text]
+        del kept_parts[slice(positions[0], positions[0] + 1) if positions else slice(0)]
+    return kept_parts
 
 
-def parts_of(constant: str) -> list[str]:
-    """The numbers of a constant that may be a tuple, as the header writes them."""
+def literals_of_constant(constant: str) -> list[str]:
+    """Return the texts of the numbers of a constant, which may be a tuple, as in the header."""
     try:
         return [repr(leaf) for leaf in leaves(ast.literal_eval(constant))]
     except (ValueError, SyntaxError):  # nan, infinity
@@ -194,49 +202,49 @@ def bits(value: Any) -> Any:
     return value if isinstance(value, str) else np.asarray(value).tobytes()
 
 
-def reason(error: AutoconvError) -> str:
-    """The first of the ops that need Python, without its line, or what else refuses the program."""
+def refusal_reason(error: AutoconvError) -> str:
+    """Return the first op that needs Python, without its line, or another reason for the refusal."""
     text = str(error).splitlines()[0]
-    found = re.search(r"has no code without Python: ([\w.]+)", text)
-    return found.group(1) if found else re.sub(r"<[^>]*>:[\d:]+|library\d+|program", "", text)[:110].strip()
+    match = re.search(r"has no code without Python: ([\w.]+)", text)
+    return match.group(1) if match else re.sub(r"<[^>]*>:[\d:]+|library\d+|program", "", text)[:110].strip()
 
 
 def header_problem(library, folder: Path) -> str:
     source = folder / "header.c"
     source.write_text(f'#include "{library.header.name}"\nint main(void) {{ return 0; }}\n')
-    made = subprocess.run(["cc", *STRICT, "-c", source.name, "-o", "header.o"], cwd=folder, capture_output=True)
-    return made.stderr.decode()
+    compilation = subprocess.run(["cc", *STRICT, "-c", source.name, "-o", "header.o"], cwd=folder, capture_output=True)
+    return compilation.stderr.decode()
 
 
 def c_problem(program: Program, library, folder: Path) -> str:
-    """What the sanitizers say of a C program that makes all calls."""
+    """Return the report of the sanitizers about a C program that makes all calls, "" without errors."""
     (folder / "calls.c").write_text(c_text(program, library))
     tools = [("asan", ["-fsanitize=address,undefined"], [])]
     if shutil.which("valgrind"):
         tools.append(("memcheck", [], ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]))
     for name, options, runner in tools:
         command = ["cc", *STRICT, "-Wno-conversion", *options, "-g", "calls.c", library.object.name, "-lm", "-o", name]
-        made = subprocess.run(command, cwd=folder, capture_output=True)
-        if made.returncode:
-            return made.stderr.decode()
-        done = subprocess.run([*runner, f"./{name}"], cwd=folder, capture_output=True)
-        if done.returncode:
-            return f"{name}: {done.stdout.decode()[-2000:]}{done.stderr.decode()[-4000:]}"
+        compilation = subprocess.run(command, cwd=folder, capture_output=True)
+        if compilation.returncode:
+            return compilation.stderr.decode()
+        execution = subprocess.run([*runner, f"./{name}"], cwd=folder, capture_output=True)
+        if execution.returncode:
+            return f"{name}: {execution.stdout.decode()[-2000:]}{execution.stderr.decode()[-4000:]}"
     return ""
 
 
 def c_text(program: Program, library) -> str:
-    """A C program that makes all calls with memory of its own for each array, and frees the results."""
+    """Return the text of a C program that makes all calls, with separate memory for each array, and frees results."""
     header = library.header.read_text()
     name, listed = re.search(r"^int (\w+)\((.*)\);", re.sub(r"/\*.*?\*/", "", header, flags=re.S), re.M).groups()
-    parameters = [one.removeprefix("const ").rsplit(" ", 1) for one in listed.split(", ")][:-1]
+    parameters = [text.removeprefix("const ").rsplit(" ", 1) for text in listed.split(", ")][:-1]
     lines = [f'#include "{library.header.name}"', "#include <stdlib.h>", "#include <string.h>", "", "int main(void) {"]
-    for given in program.inputs():
+    for arguments in program.inputs():
         lines.append("    {")
-        passed, memory = [], []
-        for i, ((kind, called_), value) in enumerate(zip(parameters, given, strict=True)):
-            if not called_.startswith("*"):
-                passed.append(str(int(value)))
+        call_arguments, memory = [], []
+        for i, ((kind, parameter_name), value) in enumerate(zip(parameters, arguments, strict=True)):
+            if not parameter_name.startswith("*"):
+                call_arguments.append(str(int(value)))
                 continue
             element = {"float64": "double", "float32": "float"}.get(str(value.dtype), f"{value.dtype}_t")
             items = ", ".join(map(str, value.ravel().tolist())) or "0"
@@ -246,31 +254,33 @@ def c_text(program: Program, library) -> str:
                 f"        memcpy(data{i}, from{i}, {value.nbytes});",
                 f"        {kind} given{i} = {kind}_of(data{i}, {', '.join(map(str, value.shape))});",
             ]
-            passed.append(f"&given{i}")
+            call_arguments.append(f"&given{i}")
             memory.append(f"data{i}")
-        lines += [f"        {name}_result result;", f"        if (!{name}({', '.join([*passed, '&result'])})) {{"]
-        lines += [f"            {name}_free(result.{path}.data);" for path in tensors(header, name)]
-        lines += ["        }", *(f"        free({one});" for one in memory), "    }"]
+        lines += [
+            f"        {name}_result result;", f"        if (!{name}({', '.join([*call_arguments, '&result'])})) {{"
+        ]
+        lines += [f"            {name}_free(result.{path}.data);" for path in tensor_paths(header, name)]
+        lines += ["        }", *(f"        free({text});" for text in memory), "    }"]
     return "\n".join([*lines, "    return 0;", "}", ""])
 
 
-def tensors(header: str, name: str) -> list[str]:
-    """The paths of the tensors in the result."""
+def tensor_paths(header: str, name: str) -> list[str]:
+    """Return the paths of the tensors in the result."""
     body = re.search(rf"typedef struct {name}_result {{\n(.*?)\n}} {name}_result;", header, re.S).group(1)
-    return found_in(iter([line.strip() for line in body.splitlines()]))[0]
+    return parse_paths(iter([line.strip() for line in body.splitlines()]))[0]
 
 
-def found_in(lines) -> tuple[list[str], str]:
-    found: list[str] = []
+def parse_paths(lines) -> tuple[list[str], str]:
+    paths: list[str] = []
     for line in lines:
         if line == "struct {":
-            inner, name = found_in(lines)
-            found += [f"{name}.{one}" for one in inner]
+            inner_paths, name = parse_paths(lines)
+            paths += [f"{name}.{path}" for path in inner_paths]
         elif line.startswith("}"):
-            return found, line[1:].strip(" ;")
+            return paths, line[1:].strip(" ;")
         elif re.match(r"autoconv_\w+?_\d+ ", line):
-            found.append(line.split()[1].rstrip(";"))
-    return found, ""
+            paths.append(line.split()[1].rstrip(";"))
+    return paths, ""
 
 
 def main() -> int:
@@ -286,10 +296,10 @@ def main() -> int:
             if options.kind not in (None, program.kind):
                 continue
             try:
-                found = check(program, Path(folder), number % 10 < 1)
+                program_counts = check(program, Path(folder), number % 10 < 1)
             except Exception:
-                found = collections.Counter([f"WRONG: {traceback.format_exc()}"])
-            for kind, count in found.items():
+                program_counts = collections.Counter([f"WRONG: {traceback.format_exc()}"])
+            for kind, count in program_counts.items():
                 if kind.startswith("WRONG"):
                     print(f"--- program {number}, {program.spec}\n{program.source}\n{kind}\n", flush=True)
                 counts["WRONG" if kind.startswith("WRONG") else kind] += count

@@ -63,8 +63,8 @@ def check(source: str, number: int, dtype: str, run) -> collections.Counter[str]
     """What became of the calls of one program; of a wrong one the text has the details."""
     name = f"<exported program {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    plain = array_programs._made(array_programs.copying(source), name)
-    compiled = ac.compile(array_programs._made(source, name))
+    plain = array_programs._define(array_programs.copying(source), name)
+    compiled = ac.compile(array_programs._define(source, name))
     counts: collections.Counter[str] = collections.Counter()
     for turn, numbers in enumerate(array_programs.NUMBERS):
         given = [*array_programs.arguments(dtype, turn, False), *numbers]

@@ -153,7 +153,7 @@ def by_library(program: Program, folder: str) -> tuple[str, float]:
             program.function, *specs_of(program.cases), to=f"{folder}/{program.name}", contract=program.contract
         )
     except (AutoconvError, TypeError) as error:
-        return clibraries.reason(error), 0.0
+        return clibraries.refusal_reason(error), 0.0
     call, far = calling.Caller(made), 0.0
     for number, expected in enumerate(program.expected):
         given = program.arguments(number)

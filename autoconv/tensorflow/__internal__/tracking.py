@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from autoconv.api.control.module import Module
 from autoconv.runtime.objects.resource import TrackableResource
 from autoconv.runtime.objects.variable import Variable
-from autoconv.train.deferred import attribute_set
+from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -34,7 +34,7 @@ class Trackable(metaclass=_VirtualInstanceMeta):
 
     def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
         """Restore the values of a checkpoint that was read before the part existed."""
-        attribute_set(self, name, trackable)
+        restore_attribute(self, name, trackable)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return dict(self.__dict__.get("_tracked_parts", {}))
