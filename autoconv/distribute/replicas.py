@@ -18,7 +18,7 @@ from autoconv.config.placement import merge_requests, request_device, run_as_rep
 from autoconv.distribute.contexts import Context, ReplicaContext, inside
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
-from autoconv.operators.calls.call import converted
+from autoconv.operators.calls.call import convert_callee
 from autoconv.runtime.objects.variable_updates import creators_in_scope, variable_creator_scope
 from autoconv.runtime.recording.regions import Region, current_region, recording
 from autoconv.tracing.specialise.trace import LOCK
@@ -138,7 +138,7 @@ def place_on(region: Region | None, device: str) -> Iterator[None]:
 def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Return the structure of the replicas' results. Raises the error of the first replica that fails."""
     region = current_region()
-    target = converted(function, region) if region is not None and region.trace.converts else function
+    target = convert_callee(function, region) if region is not None and region.trace.converts else function
 
     def call_of(number: int) -> Callable[[], Any]:
         return lambda: target(*of_replica(list(args), number), **of_replica(kwargs, number))
