@@ -26,6 +26,8 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shaping import axis_tuple, flip
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
+from autoconv.runtime.recording.regions import current_contract
+from autoconv.runtime.support.structure import flatten
 from autoconv.runtime.tensors.binary_dispatch import count_of
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
@@ -61,6 +63,8 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
+    if widths is None:
+        current_contract().specialise(*flatten(pad_width)[0])
     if widths is None or callable(mode):
         refuse("is given widths known only at run time")
     if not rank_of(x):

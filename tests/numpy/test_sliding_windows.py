@@ -125,3 +125,16 @@ def test_windows_of_what_is_written_are_views() -> None:
     program(*expected)
     for one, other in zip(given, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_widths_of_padding_that_follow_from_arguments() -> None:
+    def padded(x: Any, width: int, both: Any) -> Any:
+        half = width // 2
+        return np.pad(x, half, mode="edge"), np.pad(x, ((half, 0), (1, width)), mode="reflect"), np.pad(x, both)
+
+    x = np.arange(30.0).reshape(5, 6)
+    compiled = autoconv.compile(padded)
+    for width, both in ((3, (1, 2)), (5, (0, 1)), (3, (1, 2))):
+        for found, expected in zip(compiled(x, width, both), padded(x, width, both), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert "2 traces" in compiled.explain()
