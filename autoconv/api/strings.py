@@ -7,6 +7,7 @@ from typing import Any
 
 from autoconv.api.control.output import nested_piece
 from autoconv.api.tensors.arguments import static_axes
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import as_dtype, float32
 from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import DTypeLike, TensorLike
@@ -222,7 +223,7 @@ def to_hash_bucket_strong(
 def encoding_attributes(function: str, encoding: str, errors: str, replacement: int) -> dict[str, Any]:
     name = encoding.upper().replace("UTF8", "UTF-8").replace("UTF16", "UTF-16").replace("UTF32", "UTF-32")
     if name not in ENCODINGS:
-        raise ValueError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
+        raise InvalidArgumentError(f"{function} supports the encodings {', '.join(ENCODINGS)}; found {encoding!r}")
     if errors not in ("replace", "ignore", "strict"):
         raise ValueError(f"errors is one of 'replace', 'ignore' and 'strict'; found {errors!r}")
     return {"encoding": name, "errors": errors, "replacement": int(replacement)}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.tensors.arguments import shape_argument
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from autoconv.ops.random.bits import GLOBAL
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
@@ -182,6 +183,8 @@ def _append_parameter_shape(shape: ShapeLike, parameter: Tensor) -> tuple[Any, A
 
 def draw_classes(scores: Tensor, draw: Tensor, dtype: DTypeLike, name: str | None) -> Tensor:
     """Map uniform draws, float64, to classes by the inverse of the distribution function."""
+    if scores.shape.rank not in (2, None):
+        raise InvalidArgumentError(f"logits should be a matrix, [batch, classes]; found the shape {scores.shape}")
     logits = apply("cast", scores, dtype=float64)
     max_logits = apply("reduce_max", logits, axis=(-1,), keepdims=True)
     weights = apply("exp", apply("subtract", logits, max_logits))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, NUMERIC, REAL, SIGNED, check_dtype
+from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import binary, check_divisor
@@ -114,7 +115,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     for tensor in tensors[1:]:
         other = convert_to_tensor(tensor)
         if not total.shape.is_compatible_with(other.shape):
-            raise ValueError(f"add_n takes tensors of one shape, found {total.shape} and {other.shape}")
+            raise InvalidArgumentError(f"add_n takes tensors of one shape, found {total.shape} and {other.shape}")
         total = apply("add", total, other)
     return total
 

@@ -123,6 +123,9 @@ def _tensordot_type(
     checked_dtypes("tensordot", x, y)
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None)
+    for operand, chosen in zip((x, y), axes, strict=True):
+        if operand.shape is not None and not all(-len(operand.shape) <= axis < len(operand.shape) for axis in chosen):
+            raise ValueError(f"tensordot: the axes {chosen} are not those of the shape [{shape_text(operand.shape)}]")
     of_x, of_y = normalised_axes(axes[0], len(x.shape)), normalised_axes(axes[1], len(y.shape))
     if not shapes_compatible(tuple(x.shape[a] for a in of_x), tuple(y.shape[a] for a in of_y)):
         raise ValueError(
@@ -137,7 +140,7 @@ def _tensordot_type(
 def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
     try:
         return np.tensordot(x, y, axes).astype(np.asarray(x).dtype, copy=False)
-    except ValueError:
+    except (ValueError, IndexError):
         raise InvalidArgumentError(
             f"tensordot: the axes {axes} of the shapes {list(np.shape(x))} and {list(np.shape(y))} differ"
         ) from None

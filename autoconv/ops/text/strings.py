@@ -91,7 +91,17 @@ def _with_case(change: Callable[[Any], Any]) -> Callable[..., bytes]:
 
 
 def _replace(item: bytes, *, pattern: str, rewrite: str, replace_global: bool = True) -> bytes:
-    return re.sub(pattern.encode(), rewrite.encode(), item, count=0 if replace_global else 1)
+    try:
+        return re.sub(pattern.encode(), rewrite.encode(), item, count=0 if replace_global else 1)
+    except re.error as error:
+        raise InvalidArgumentError(f"Invalid pattern: {pattern}, or rewrite: {rewrite}: {error}") from None
+
+
+def _matches(item: bytes, *, pattern: str) -> bool:
+    try:
+        return re.fullmatch(pattern.encode(), item) is not None
+    except re.error as error:
+        raise InvalidArgumentError(f"Invalid pattern: {pattern}: {error}") from None
 
 
 def _bucket(item: bytes, *, num_buckets: int) -> int:
@@ -117,7 +127,7 @@ define_string_map(
 )
 define_string_map(
     "string_regex_full_match", "RegexFullMatch",
-    lambda item, *, pattern: re.fullmatch(pattern.encode(), item) is not None, bool_, pattern="[a-z]+",
+    _matches, bool_, pattern="[a-z]+",
 )  # fmt: skip
 
 
