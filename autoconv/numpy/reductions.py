@@ -71,7 +71,7 @@ def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **
 
 
 def _leave_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
-    """Leave calls to NumPy that have no elements to reduce, or no more than `ddof`, of which it warns.
+    """Leave calls to NumPy whose rows have no elements, or no more than `ddof`: NumPy warns of these.
 
     Means over an axis that is known to be empty are errors of constants; see `float_warnings`.
     """
