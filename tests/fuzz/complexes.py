@@ -3,7 +3,7 @@ last bit, signs of zeros and texts of errors included.
 
     python tests/fuzz/complexes.py --programs 1000 [--seed 0]
 
-A program is one trace run on inputs that take different paths. The summary counts programs by what became of them.
+Each program is traced once and run on inputs that take different paths. The summary counts programs by outcome.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LITERALS = ("1j", "-0.5j", "(2-0.5j)", "0j", "-0j", "1e154j", "complex(0.0, -0.
 
 
 class Generator(Blocks):
-    """Writes one function; loops are bounded, so every program ends."""
+    """A generator of functions with bounded loops, so that every program ends."""
 
     def program(self) -> str:
         start = self.random.choice(["u = 0j", "u = z", "u = 1", "u = 0.5 - 1j"])
@@ -98,7 +98,7 @@ class Generator(Blocks):
         return lines
 
     def number(self, depth: int) -> str:
-        """Complex, or a real number in its place."""
+        """Return the text of a complex or real expression."""
         if depth == 0 or self.random.random() < 0.2:
             return self.pick("z", "w", "u", "z", "u", self.real(0), self.pick(*_LITERALS))
         a, b = self.number(depth - 1), self.number(depth - 1)
@@ -136,19 +136,19 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def outcome(function, arguments) -> tuple[str, str]:
-    """What a call gives or raises, in Python's own words, and what it printed."""
+    """Return the text of a call's result or exception, and its printed output."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            found = f"{function(*arguments)!r}"
+            result = f"{function(*arguments)!r}"
         except Exception as error:
-            words = "" if isinstance(error, UnboundLocalError) else error
-            found = f"{type(error).__name__}: {words}"
-    return found, printed.getvalue()
+            message = "" if isinstance(error, UnboundLocalError) else error
+            result = f"{type(error).__name__}: {message}"
+    return result, printed.getvalue()
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """What became of a program ("graph", "plain Python", "several traces" or "WRONG"), and details."""
+    """Compare a program; return "graph", "plain Python", "several traces" or "WRONG", and details."""
     plain = made(source, f"<complex program {number}>")
     compiled = ac.compile(plain)
     for arguments in INPUTS:

@@ -1,8 +1,8 @@
-"""What became of a program: plain Python against converted code and against graphs, counted."""
+"""Comparison of programs in plain Python with converted code and with graphs, and counts of the outcomes."""
 
 import os
 
 from autoconv.config import SETTINGS
 
 if "AUTOCONV_TIERS" not in os.environ:
-    SETTINGS.tiers = "native"  # graphs are what is compared, however quick they are
+    SETTINGS.tiers = "native"  # compare graphs, even slow ones

@@ -1,4 +1,4 @@
-"""What the fuzzers of one kind of values share: a program as a function, what became of it, and the command line."""
+"""Tools of fuzzers for one kind of values: loading a program, its outcome, and the command line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 from autoconv.config import SETTINGS
 
-SETTINGS.strict = True  # what this package does wrong is no reason to run as plain Python
+SETTINGS.strict = True  # raise internal errors instead of running plain Python
 
 
 def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
-    """The function `program` of the source, whose lines are found under that name; `names` are its globals."""
+    """Return the function `program` of the source, registered under the file name; `names` are its globals."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace: dict[str, Any] = {"__name__": "programs", **names}
     exec(compile(source, filename, "exec"), namespace)
@@ -23,7 +23,7 @@ def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
 
 
 def became(compiled: Any) -> tuple[str, str]:
-    """What became of a program whose results are right, and what says so."""
+    """Return how a program with correct results ran, and the text that shows it."""
     explained = compiled.explain()
     if "plain Python" in explained:
         line = next(line for line in explained.splitlines() if "plain Python" in line)
@@ -37,7 +37,7 @@ def command(
     check: Callable[[str, int], tuple[str, str]],
     programs: int = 500,
 ) -> int:
-    """Makes and checks as many programs as asked for, prints what became of them; 1 where one was wrong."""
+    """Make and check the requested number of programs, print the outcomes; return 1 if one was wrong."""
     options = asked_for(description, programs)
     counts: collections.Counter[str] = collections.Counter()
     reasons: collections.Counter[str] = collections.Counter()
@@ -59,7 +59,7 @@ def command(
 
 
 def asked_for(description: str | None, programs: int) -> argparse.Namespace:
-    """The `programs`, the first `seed`, and how many failures to `show`, of the command line."""
+    """Parse the command line: the number of `programs`, the first `seed`, and the number of failures to `show`."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=programs)
     parser.add_argument("--seed", type=int, default=0)

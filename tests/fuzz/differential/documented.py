@@ -1,4 +1,4 @@
-"""Which of the reasons why programs were not staged fixtures/errors shows."""
+"""Check whether fixtures/errors has an example of a reason why programs were not staged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RAISED = "raised while tracing: "
 
 
 def is_documented(kind: str) -> bool:
-    """Whether a line there has the words of that kind, with anything for "…" and for the function that it is about; of
+    """Return whether a line there has the words of that kind, with anything for "…" and for the function's name; of
     what the program itself raises while it is traced, whether a line has an exception of that class."""
     if kind.startswith(_RAISED):
         kind = f"plain Python: …: {kind.removeprefix(_RAISED).partition(':')[0]}: "

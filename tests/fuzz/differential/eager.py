@@ -1,4 +1,4 @@
-"""Programs whose converted code also runs on eager tensors that stand for Python's numbers."""
+"""Outcomes of converted code on eager tensors in place of Python's numbers, and the programs that allow it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.emit.module import convert_source
 from autoconv.runtime.tensors.conversion import python_number
 from differential.compare import load, outcomes
 
-# With these a program asks whether something is an int, looks it up, or prints it, and a tensor is no int to that.
+# Features whose programs test, look up or print ints, where a tensor gives another result.
 UNFIT = frozenset(
     {"array_writes", "arrays", "dicts", "kept", "list_argument", "log_argument", "match", "print", "sets", "strings"}
 )
@@ -23,34 +23,36 @@ def runs_eagerly(program: Program) -> bool:
 
 
 def eager_outcomes(program: Program) -> list[Any]:
-    """What the converted program does with tensors for numbers, told in plain values."""
+    """Return the outcomes of the converted program with tensors for numbers, in plain values."""
     names = load(convert_source(program.source, "program.py").text, "<converted>")
     function: Callable[..., Any] = names["program"]
 
     def call(*arguments: Any) -> Any:
         try:
-            return _plain(function(*(python_number(argument) for argument in arguments)))
+            return _replace_tensors(function(*(python_number(argument) for argument in arguments)))
         except Exception as error:
-            error.args = _plain(error.args)
+            error.args = _replace_tensors(error.args)
             raise
         finally:
             for name, value in names.items():
                 if isinstance(value, type) and "scale" in vars(value):
-                    value.scale = _plain(value.scale)
+                    value.scale = _replace_tensors(value.scale)
                 elif not name.startswith("__"):
-                    names[name] = _plain(value)
+                    names[name] = _replace_tensors(value)
 
     return outcomes(call, names, program.inputs)
 
 
-def _plain(value: Any) -> Any:
-    """The value with numbers for tensors: lists and dicts stay the same objects."""
+def _replace_tensors(value: Any) -> Any:
+    """Replace tensors by numbers in a value, in lists and dicts in place."""
     if isinstance(value, tuple):
-        return tuple(map(_plain, value))
+        return tuple(map(_replace_tensors, value))
     if isinstance(value, list):
-        value[:] = map(_plain, value)
+        value[:] = map(_replace_tensors, value)
     elif isinstance(value, dict):
-        value.update({key: _plain(item) for key, item in value.items()})
+        value.update({key: _replace_tensors(item) for key, item in value.items()})
     elif "__dict__" in dir(value) and type(value).__module__ == "programs":
-        vars(value).update({name: _plain(item) for name, item in vars(value).items() if not name.startswith("__")})
+        vars(value).update(
+            {name: _replace_tensors(item) for name, item in vars(value).items() if not name.startswith("__")}
+        )
     return np.asarray(value).item() if type(value).__name__ == "EagerTensor" else value

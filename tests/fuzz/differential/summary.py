@@ -1,4 +1,4 @@
-"""Counts of what became of many programs, as one table."""
+"""A table of the outcomes of many programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH = 118
 
 @dataclass
 class Summary:
-    """Programs are added one by one; `text()` is the table."""
+    """Counts of outcomes; `add` adds a program, `text` returns the table."""
 
     programs: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
@@ -34,11 +34,11 @@ class Summary:
         self.programs += 1
         self.statuses[verdict.status] += 1
         staged = verdict.status == "staged"
-        found = nodes_of(program.source)
-        self.nodes.update(found)
+        node_counts = nodes_of(program.source)
+        self.nodes.update(node_counts)
         self.features.update(program.features)
         if staged:
-            self.staged_nodes.update(found)
+            self.staged_nodes.update(node_counts)
             self.staged_features.update(program.features)
             self.conditions += verdict.conditions
         else:
@@ -48,11 +48,11 @@ class Summary:
         self.lengths[seed] = len(program.source)
 
     def failures(self) -> list[tuple[str, str, list[int]]]:
-        """Status, kind and seeds of what was wrong or a crash, the most frequent first."""
+        """Return status, kind and seeds of wrong results and crashes, the most frequent first."""
         return [row for row in self.ordered() if row[0] in ("wrong", "crash")]
 
     def undocumented(self) -> list[str]:
-        """The kinds of what was refused or ran plain of which fixtures/errors holds no program."""
+        """Return the kinds of refused and plain programs without an example in fixtures/errors."""
         kinds = [kind for status, kind, _ in self.ordered() if status in ("refused", "plain")]
         return [kind for kind in kinds if not is_documented(kind)]
 
@@ -61,7 +61,7 @@ class Summary:
         return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1]))
 
     def shortest(self, seeds: list[int]) -> int:
-        """The seed of the shortest of these programs."""
+        """Return the seed of the shortest of these programs."""
         return min(seeds, key=lambda seed: (self.lengths[seed], seed))
 
     def text(self) -> str:
