@@ -41,7 +41,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
     from autoconv.tracing.api.argument_types import parse_types
 
     if stage is not None and stage not in tracing.STAGES:
-        tracing.stage_named(stage, ())
+        tracing.find_stage(stage, ())
     arguments = parse_types(specs)  # reports errors in them before the module runs
     function = function_of(target)
     check_arguments(target, function, arguments)
@@ -57,7 +57,7 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
     if stage is not None:
-        say(tracing.stage_named(stage, stages).text, newline=False)
+        say(tracing.find_stage(stage, stages).text, newline=False)
         return
     for each in stages:
         say(f"# {each.name}" if each.changed else f"# {each.name}: no change")

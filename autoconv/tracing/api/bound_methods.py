@@ -17,7 +17,7 @@ class Bindable:
     """The part of a Function that makes the methods of instances."""
 
     takes_instances: bool | None = False
-    """Whether Python calls objects of the class with the instance, without `__get__`; None: not asked for yet."""
+    """True if Python calls objects of the class with the instance, without `__get__`; None: not determined yet."""
     _attribute = ""  # its name in a class
     python_function: Any
     _bailout: Bailout
@@ -28,36 +28,36 @@ class Bindable:
     def options(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def _begin_binding(self, name: str) -> None:
+    def _initialise_binding(self, name: str) -> None:
         self._bound: Ephemerons[Any] = Ephemerons(name)
         self._bound_slotted: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute = name
 
-    def method_of_call(self, args: tuple[Any, ...]) -> Any:
-        """Return the method that a call of this object by Python itself means; None if it is another call.
+    def method_for_call(self, args: tuple[Any, ...]) -> Any:
+        """Return the method for a call of this object by Python itself; None if it is not a method call.
 
-        Native code finds the methods that are known. Those of instances without one run as a TransientMethod does.
+        Native code looks up existing methods. A call for an instance without one runs as a TransientMethod does.
         """
         instance = args[0]
         if not any(vars(base).get(self._attribute) is self for base in type(instance).__mro__):
             return None
         self._methods = self._bound.entries
-        return self.known_bound(instance) or (None if self.prefers_plain else self.bind_to(instance))
+        return self.existing_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
     @property
     def prefers_plain(self) -> bool:
         """Return whether the latest examined calls of the methods ran as plain Python."""
         return self._tiers.latest == PLAIN and not BUSY.value
 
-    def known_bound(self, instance: Any) -> Any:
+    def existing_method(self, instance: Any) -> Any:
         """Return the method of an instance; None if it has none of its own yet."""
         return self._bound.get(instance) or self._bound_slotted.get(id(instance))
 
-    def bind_to(self, instance: Any) -> Any:
+    def method_of_instance(self, instance: Any) -> Any:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
-        bound = self.known_bound(instance)
+        bound = self.existing_method(instance)
         if bound is None:
             make: Any = type(self)
             bound = make(types.MethodType(self.python_function, instance), *self.options)
@@ -70,8 +70,8 @@ class Bindable:
 class TransientMethod:
     """A compiled method that calls the function of the class with the instance as the first argument.
 
-    To make the function of an instance takes as long as a hundred short calls. Where the latest calls of the method
-    ran as plain Python, a further instance gets it only once an attribute of the method is read.
+    Making the function of an instance takes as long as a hundred short calls. Where the latest calls of the method ran
+    as plain Python, a further instance gets its function only once an attribute of the method is read.
     """
 
     __autoconv_function__ = True
@@ -85,20 +85,22 @@ class TransientMethod:
         return self.__func__(self.__self__, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__func__.bind_to(self.__self__), name)
+        return getattr(self.__func__.method_of_instance(self.__self__), name)
 
     def __eq__(self, other: object) -> bool:
-        own = self.__func__.bind_to(self.__self__)
-        return own is (other.__func__.bind_to(other.__self__) if isinstance(other, TransientMethod) else other)
+        own = self.__func__.method_of_instance(self.__self__)
+        if isinstance(other, TransientMethod):
+            other = other.__func__.method_of_instance(other.__self__)
+        return own is other
 
     def __hash__(self) -> int:
-        return hash(self.__func__.bind_to(self.__self__))
+        return hash(self.__func__.method_of_instance(self.__self__))
 
     def __repr__(self) -> str:
-        return repr(self.__func__.bind_to(self.__self__))
+        return repr(self.__func__.method_of_instance(self.__self__))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.__func__.bind_to(self.__self__).__reduce_ex__(protocol)
+        return self.__func__.method_of_instance(self.__self__).__reduce_ex__(protocol)
 
 
 __all__ = ["Bindable", "TransientMethod"]

@@ -1,7 +1,8 @@
 """Dispatch of a call of a compiled function to a trace or to the plain function, by the shortest path.
 
-The entries of the latest traces are tried first, in native code where possible (see `straight`). Under `compile`
-the gate selects some calls for examination: these are timed until the faster form of their kind is known (see `tiers`).
+The entries of the latest traces are tried first, in native code where possible (see `make_native_slot`). Under
+`compile` the gate selects some calls for examination: these are timed until the faster form of their kind is known
+(see `tiers`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.tracebacks import present
 from autoconv.runtime.tensors.numpy_behaviour import call_with_followed
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.execute.native_dispatch import native_entries, straight
+from autoconv.tracing.execute.native_dispatch import make_native_slot, native_entries
 from autoconv.tracing.execute.plain_rerun import is_for_python
 from autoconv.tracing.guards.float_errors import VARIABLE, acts_on_floats
 from autoconv.tracing.key.call import Call
@@ -40,11 +41,13 @@ from autoconv.tracing.specialise.tiers import (
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
 
-_ACTED_ON = "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
+_FLOAT_ACTIONS = (
+    "np.seterr or np.errstate has NumPy raise, call, print or log floating-point errors, which no graph does"
+)
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
-_MOST_DIRECT = 4  # traces that a call tries before its arguments are examined
+_DIRECT_LIMIT = 4  # traces that a call tries before its arguments are examined
 
 
 class Dispatched(Generic[P, R]):
@@ -59,7 +62,7 @@ class Dispatched(Generic[P, R]):
     _attribute: str
     takes_instances: bool | None
 
-    def _begin_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
+    def _initialise_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
         self._counter = counter
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight = ()
@@ -75,12 +78,12 @@ class Dispatched(Generic[P, R]):
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             if self._attribute and args and self.takes_instances:
-                method = self.method_of_call(args)
+                method = self.method_for_call(args)
                 if method is not None:
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
             if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
                 if not self._gate.passes():
-                    return self._look(args, kwargs)
+                    return self._choose_form(args, kwargs)
                 if self._gate.is_plain:
                     return self.python_function(*args, **kwargs)
             return self._run_graph(args, kwargs)
@@ -94,8 +97,8 @@ class Dispatched(Generic[P, R]):
         Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
         """
         if self._asks_state and acts_on_floats() and not BUSY.value:
-            if _ACTED_ON not in self._explanation.plain:
-                self._explanation.plain.append(_ACTED_ON)
+            if _FLOAT_ACTIONS not in self._explanation.plain:
+                self._explanation.plain.append(_FLOAT_ACTIONS)
             return self.python_function(*args, **kwargs)
         if self._direct and not DETOUR.value:
             positional = self._signature.in_order(args, kwargs)
@@ -103,7 +106,7 @@ class Dispatched(Generic[P, R]):
                 if positional is None:
                     break
                 if concrete.checks_guards_in_python and (
-                    concrete.guards.changed() or concrete.meets_outside(positional)
+                    concrete.guards.changed() or concrete.overlap_with_outside(positional)
                 ):
                     continue
                 failure: Exception | None = None
@@ -114,20 +117,22 @@ class Dispatched(Generic[P, R]):
                         raise
                     failure = error
                 if failure is not None:  # after the handler, which would be the context of what the program raises
-                    return self._beyond(concrete, failure, args, kwargs)
+                    return self._rerun_plain(concrete, failure, args, kwargs)
                 if result is not NotImplemented:
                     self._counter.value += 1
-                    return self._warned(concrete, result, args, kwargs)
+                    return self._check_float_flags(concrete, result, args, kwargs)
         return self._call(args, kwargs)
 
-    def _warned(self, concrete: ConcreteFunction, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _check_float_flags(
+        self, concrete: ConcreteFunction, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         """Return the result of a call that ran by this trace; see `float_warnings`."""
         flags = concrete.float_errors.take_flags()
         if concrete.float_errors.careful:
             self._is_settled = False
-        return self._warned_of(flags, concrete, result, args, kwargs) if flags else result
+        return self._handle_float_flags(flags, concrete, result, args, kwargs) if flags else result
 
-    def _warned_of(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
+    def _handle_float_flags(self, flags: int, concrete: ConcreteFunction, result: Any, args: Any, kwargs: Any) -> Any:
         if BUSY.value or not concrete.float_errors.run_again(flags):  # a tape records the results of the trace
             if concrete.float_errors.careful:  # later calls can be undone, and do not go directly to its entries
                 self._call_directly(*(pair for pair in self._direct if pair[0] is not concrete))
@@ -135,24 +140,24 @@ class Dispatched(Generic[P, R]):
         self._is_settled = False  # the time of the call is not that of its graph
         return self.python_function(*args, **kwargs)
 
-    def _flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
+    def _handle_flagged(self, entry: Callable[..., Any], result: Any, flags: int, *args: Any) -> Any:
         """Return the result of a call that went directly to an entry and raised flags of floating-point errors."""
         try:
             for concrete, other in self._direct:
                 if other is entry or entry in concrete.entries:
-                    return self._warned_of(flags, concrete, result, args, {})
+                    return self._handle_float_flags(flags, concrete, result, args, {})
             return result
         except BaseException as error:
             present(error)
             raise
 
-    def _failed(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
+    def _handle_failure(self, entry: Callable[..., Any], error: BaseException, *args: Any) -> Any:
         """Handle an error of a call that went directly to an entry: rerun it as plain Python, or raise."""
         concretes = [concrete for concrete, other in self._direct if other is entry or entry in concrete.entries]
         context = error.__context__
         try:
             if concretes and is_for_python(concretes[0], error):
-                return self._beyond(concretes[0], error, args, {})
+                return self._rerun_plain(concretes[0], error, args, {})
             raise error
         except BaseException as raised:
             if raised is error:
@@ -163,15 +168,15 @@ class Dispatched(Generic[P, R]):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def method_of_call(self, args: tuple[Any, ...]) -> Any:
+    def method_for_call(self, args: tuple[Any, ...]) -> Any:
         raise NotImplementedError
 
-    def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
+    def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
         raise NotImplementedError
 
     # ---- choice between graph and plain Python
 
-    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _choose_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
         if self._tiers.is_sampling():
             return self.python_function(*args, **kwargs)
@@ -188,11 +193,11 @@ class Dispatched(Generic[P, R]):
         if timing.choice:
             self._tiers.latest = form
             self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
-            self._pass(self._interval, form)
+            self._open_gate(self._interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._interval = 1
         if form == PLAIN:
-            self._pass(FOREVER, PLAIN)  # for recursive calls of the function
+            self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
             try:
                 result = self._tiers.sample(self.python_function, args, kwargs, timing)
             finally:
@@ -207,17 +212,17 @@ class Dispatched(Generic[P, R]):
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
-        passed = self._interval if self._gate.is_plain else 0  # calls since the last look
-        self._interval, self._tiers.latest = rarer(max(passed, 1), PLAIN), PLAIN
-        self._pass(FOREVER, PLAIN)  # for recursive calls of the function
+        calls_passed = self._interval if self._gate.is_plain else 0  # calls since the last look
+        self._interval, self._tiers.latest = rarer(max(calls_passed, 1), PLAIN), PLAIN
+        self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.note_presumption(shown_kind(kind))
         start = clock()
         try:
             return self.python_function(*args, **kwargs)
         finally:
-            self._tiers.presumption.ran(kind, clock() - start, passed + 1)
-            self._pass(self._interval, PLAIN)
+            self._tiers.presumption.ran(kind, clock() - start, calls_passed + 1)
+            self._open_gate(self._interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call without a trace that runs plain until such calls took as long as a trace; or None.
@@ -240,9 +245,9 @@ class Dispatched(Generic[P, R]):
             self._tiers.timing(kind).take_back()
 
     def _settle(self, timing: Timing, kind: Any) -> None:
-        """Let later calls run in the form that was chosen, if one was."""
+        """Open the gate for later calls in the chosen form, if one was chosen."""
         if timing.choice:
-            self._pass(1, timing.choice)
+            self._open_gate(1, timing.choice)
             seconds = timing.plain_seconds if timing.is_measured else 0.0
             self._tiers.presumption.chose(kind, seconds, timing.choice == PLAIN)
             if timing.is_measured and timing.has_trace:
@@ -251,7 +256,7 @@ class Dispatched(Generic[P, R]):
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it.
 
-        Later calls go directly to an entry: what is done here besides is no part of the time of a call by an entry.
+        Later calls go directly to an entry, so the time of the other steps here does not count.
         """
         attempts, start, seconds = self._attempts, clock(), 0.0
         self._bailout.is_without_trace, self._is_settled = False, True
@@ -264,12 +269,12 @@ class Dispatched(Generic[P, R]):
                 except BaseException as error:
                     failure = error
                 if failure is not None:
-                    return self._failed(entry, failure, *args)
+                    return self._handle_failure(entry, failure, *args)
                 if result is not NotImplemented:
                     seconds = clock() - start
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
                         self._cache.used(concrete)
-                        result = self._warned(concrete, result, args, kwargs)
+                        result = self._check_float_flags(concrete, result, args, kwargs)
                     return result
             start = clock()
             return self._run_graph(args, kwargs)
@@ -277,11 +282,11 @@ class Dispatched(Generic[P, R]):
             seconds = seconds or clock() - start
             if self._attempts == attempts and self._is_settled and not timing.choice:
                 latest = max(self._cache.traces, key=lambda concrete: concrete.used, default=None)
-                ran = None if self._bailout.is_without_trace else latest
-                if ran is not None and not _may_run_plain(ran, seconds):
+                trace_run = None if self._bailout.is_without_trace else latest
+                if trace_run is not None and not _may_run_plain(trace_run, seconds):
                     timing.choice = GRAPH
                 elif latest is None or not timing.begins(latest.number):
-                    timing.has_trace |= ran is not None
+                    timing.has_trace |= trace_run is not None
                     timing.ran(GRAPH, seconds)
                     if seconds < SHORT:
                         self._tiers.presumption.is_short(kind)
@@ -289,7 +294,7 @@ class Dispatched(Generic[P, R]):
     def _note_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once.
 
-        Calls that are undone for their warnings alone are no such calls.
+        Calls that are undone only for their warnings do not count.
         """
         if isinstance(error, Revoked):
             self._is_settled = False  # the time of the call is not that of its graph
@@ -299,11 +304,11 @@ class Dispatched(Generic[P, R]):
                 self._gate.open(0, GRAPH)
                 self._explanation.note_times(shown_kind(kind), RERUNS, True)
 
-    def _pass(self, calls: int, form: str) -> None:
-        """Let that many calls run in this form without examination."""
+    def _open_gate(self, calls: int, form: str) -> None:
+        """Open the gate for that many calls in this form, without examination."""
         self._gate.open(calls, form)
         if form == PLAIN and not self._straight:
-            self._straight = self._slot(())
+            self._straight = self._native_slot(())
 
     # ---- the traces tried first
 
@@ -314,7 +319,7 @@ class Dispatched(Generic[P, R]):
         is_direct = self._direct and self._direct[0][0] is concrete and self._first_entries == concrete.entries
         if concrete.entry is not None and not is_direct:
             others = [pair for pair in self._direct if pair[0] is not concrete]
-            pairs = [(concrete, concrete.entry), *others[: _MOST_DIRECT - 1]]
+            pairs = [(concrete, concrete.entry), *others[: _DIRECT_LIMIT - 1]]
             self._call_directly(*sorted(pairs, key=lambda pair: not pair[0].is_narrow))
 
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
@@ -326,10 +331,10 @@ class Dispatched(Generic[P, R]):
         self._straight = ()
         needs_python = any(one.checks_guards_in_python or one.float_errors.is_certain for one, _ in entries)
         if self._signature.has_only_positions and not needs_python:
-            self._straight = self._slot(native)
+            self._straight = self._native_slot(native)
 
-    def _slot(self, entries: Any) -> tuple[Any, ...]:
-        return straight(type(self), self._counter, self._gate.cell, self.python_function, entries)
+    def _native_slot(self, entries: Any) -> tuple[Any, ...]:
+        return make_native_slot(type(self), self._counter, self._gate.cell, self.python_function, entries)
 
 
 def _may_run_plain(concrete: ConcreteFunction, seconds: float) -> bool:

@@ -1,7 +1,7 @@
-"""The arguments for which a function leaves the process, and the trace for them. Values among them are constants.
+"""Declared arguments of an exported function, and the trace for them. Values among the arguments are constants.
 
-Under Python's contract tensors are declared, and arrays and numbers are given: sizes that stay open become so by calls
-with examples of several sizes.
+Under Python's contract the trace comes from calls with example arrays and numbers. Examples of several sizes make the
+open sizes symbolic.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class OpenArgument:
 class Trace:
     """A trace, with the shapes that its arguments were declared with.
 
-    `graph` is the recorded one with constants in place of the numbers that were given, or are defaults. Results that
-    Python has in several types, and other languages in one, are one value of it; `layout` is that of the results.
+    `graph` is the recorded graph with constants in place of given numbers and defaults. A result of several types in
+    Python, and one type elsewhere, is one value of it. `layout` is the layout of the results.
     """
 
     concrete: ConcreteFunction
@@ -148,17 +148,18 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | 
     """Return for each leaf of a call the declared tensor that it stands for; None for others."""
     templates = [template for _, template in key.templates]
     if len(templates) < len(arguments):  # some are the items of `*args`
-        templates = [None if isinstance(one, OpenArgument) else flatten(one)[1] for one in arguments]
+        templates = [None if isinstance(argument, OpenArgument) else flatten(argument)[1] for argument in arguments]
     result: list[OpenArgument | None] = []
-    for one, template in zip(arguments, templates, strict=False):
-        result += [one if isinstance(one, OpenArgument) else None] * (1 if template is None else template.leaf_count)
+    for argument, template in zip(arguments, templates, strict=False):
+        count = 1 if template is None else template.leaf_count
+        result += [argument if isinstance(argument, OpenArgument) else None] * count
     return result + [None] * (len(key.leaves) - len(result))  # of defaults, and of what objects hold
 
 
 def _given_numbers(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
     """Return the numbers among a trace's parameters, by position, but those that stand for declared tensors."""
-    rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
-    parameters = [(leaf, declared) for kind, leaf, declared in rows if not isinstance(kind, (Literal, Reference))]
+    leaf_rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
+    parameters = [(leaf, declared) for kind, leaf, declared in leaf_rows if not isinstance(kind, (Literal, Reference))]
     return {
         i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBERS) and declared is None
     }

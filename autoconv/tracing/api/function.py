@@ -26,12 +26,12 @@ from autoconv.tracing.api.function_options import DEFAULTS, FunctionOptions
 from autoconv.tracing.api.introspection import FunctionIntrospection
 from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.api.trace_maker import TraceMaker
-from autoconv.tracing.execute.binding import concrete_leaves
+from autoconv.tracing.execute.binding import bind_to_trace
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import donated_names
-from autoconv.tracing.execute.internal_errors import is_of_program, meets_fault
+from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
 from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, is_for_python, public_error_text, rerun_plain
-from autoconv.tracing.guards.hooked_objects import hook_among
+from autoconv.tracing.guards.hooked_objects import hook_reason
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
@@ -46,7 +46,7 @@ from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
 from autoconv.tracing.specialise.tracing_contract import TracingContract
 from autoconv.tracing.views.explain import Explanation
 
-_SINGLETON = (
+_SINGLETON_ERROR = (
     "autoconv.function only supports singleton autoconv.Variables created on the first call: it tried to create "
     "variables on non-first call"
 )
@@ -55,7 +55,7 @@ _REMEDIES = (
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
-_EACH_ITS_OWN = (
+_OBJECTS_PER_CALL = (
     "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
     "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
@@ -72,7 +72,7 @@ _TRACING = _Tracing()
 
 
 class _SignatureOf:
-    """The signature of a Function's Python function, for those who do not follow `__wrapped__`; the class has none."""
+    """Descriptor of the Python function's signature, for code that does not follow `__wrapped__`; None of the class."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
         return None if instance is None else inspect.signature(instance.python_function)
@@ -104,14 +104,14 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._reduce_retracing = options.reduce_retracing
         self.backend = checked_name(options.backend)
         name = options.name or str(getattr(python_function, "__name__", "function"))
-        given = options.input_signature
-        self._signature = Signature(python_function, contract, given, name, options.follow_type_hints)
+        input_signature = options.input_signature
+        self._signature = Signature(python_function, contract, input_signature, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
         parameters = self._signature.python.parameters
         self.donate = donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
         self._retracing = retracing_of(python_function)
         self._bailout = Bailout()
-        self._begin_binding(name)
+        self._initialise_binding(name)
         self._cache = TraceCache()
         self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
         self._explanation = Explanation(self._signature.name)
@@ -119,13 +119,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
         if is_timed:
             self._bailout.storm.most = BY_VALUE
-        self._begin_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
+        self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._traces = 0
         self._called_before = False
 
     @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
-        """Put a decorator around the Python function, which no trace may have run yet."""
+        """Wrap the Python function in a decorator; raise ValueError if it has been traced."""
         if self._traces:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         options = self._options._replace(name=self._signature.name)
@@ -140,18 +140,18 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if SETTINGS.run_eagerly and region is None:
             return call_with_followed(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
-            return self._inlined(region, args, kwargs)
+            return self._inline_call(region, args, kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
         if self._bailout.skips(args, kwargs):
             return call_with_followed(self.python_function, args, kwargs)
-        hook = hook_among(self.python_function, args, kwargs) if self._contract.runs_plain else ""
+        hook = hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook:
-            return self._run_unexamined(hook, args, kwargs)
+            return self._run_plain_unexamined(hook, args, kwargs)
         try:
             call = self._profile.bind(args, kwargs)
         except CannotFlatten as error:
-            self._cannot_bind(error)
+            self._handle_unbindable(error)
             call = None
         except TypeError:
             if not self._contract.runs_plain:
@@ -162,37 +162,37 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         except InaccessibleTensorError as error:
             if region is None or not region.encloses(error.graph):
                 raise
-            return self._inlined(region, args, kwargs)  # it closes over a tensor of the trace around it
+            return self._inline_call(region, args, kwargs)  # it closes over a tensor of the trace around it
         if concrete is None or call is None:
             return self._run_plain(call, args, kwargs)
         if call.fault is not None:
-            meets_fault(self._explanation, call.fault)
+            count_fault(self._explanation, call.fault)
         if region is not None:
             return concrete.record(region, call.leaves)
-        if met := concrete.meets_outside(call.leaves):
-            self._explanation.plain.append(f"one call: {met}")
+        if overlap := concrete.overlap_with_outside(call.leaves):
+            self._explanation.plain.append(f"one call: {overlap}")
             return self._run_plain(None, args, kwargs)
         self._bailout.ran_graph()
         return self._run(concrete, call.leaves, args, kwargs)
 
-    def _inlined(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _inline_call(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record the call's own nodes in the region, without a trace for it."""
         function = convert_callee(self.python_function, region) if self._options.autograph else self.python_function
         return function(*args, **kwargs)
 
-    def _run_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_plain_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as plain Python whose arguments would run code of the program if they were examined."""
-        self._tell_once(reason)
+        self._explain_once(reason)
         self._bailout.ran_plain(args)
         return call_with_followed(self.python_function, args, kwargs)
 
-    def _cannot_bind(self, error: CannotFlatten) -> None:
+    def _handle_unbindable(self, error: CannotFlatten) -> None:
         if not self._contract.runs_plain:
             text = f"{error}: {self._signature.name} takes tensors as arguments. Pass each tensor by itself."
             raise place_at_definition(ValueError(text), self.python_function) from None
-        told = f"{find_place(self.python_function, error)}: {error}"
-        if told not in self._explanation.plain:
-            self._explanation.plain.append(told)
+        entry = f"{find_place(self.python_function, error)}: {error}"
+        if entry not in self._explanation.plain:
+            self._explanation.plain.append(entry)
 
     def _run_plain(self, call: Call | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if call is not None and call.deferred is not None:
@@ -207,9 +207,9 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return call_with_followed(self.python_function, args, kwargs)
         finally:
             if self._bailout.ran_doubtful(call, time.perf_counter() - start):
-                self._tell_once(_EACH_ITS_OWN)
+                self._explain_once(_OBJECTS_PER_CALL)
 
-    def _tell_once(self, reason: str) -> None:
+    def _explain_once(self, reason: str) -> None:
         """Explain why calls run plain from now on, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
@@ -224,7 +224,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return False
         reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
         if reason:
-            self._tell_once(reason)
+            self._explain_once(reason)
         return not reason
 
     def _run_after_fault(self, fault: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -232,10 +232,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         try:
             result = call_with_followed(self.python_function, args, kwargs)
         except Exception as raised:
-            if not is_of_program(fault, raised):
-                meets_fault(self._explanation, fault)
+            if not is_program_error(fault, raised):
+                count_fault(self._explanation, fault)
             raise
-        meets_fault(self._explanation, fault)
+        count_fault(self._explanation, fault)
         return result
 
     def _is_for_object(self, key: Key) -> bool:
@@ -243,14 +243,14 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _is_part_of(self, region: Region) -> bool:
-        """Return whether a function called in a region leads back to one being traced: its own trace would not end."""
+        """Return whether a function called in a region may call one being traced, as its own trace would not end."""
         running = _TRACING.functions
         return bool(running) and self._options.autograph and region.parent is not None and reaches(self, running)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         failure: Exception | None = None
         try:
-            found = concrete.call_leaves(leaves)
+            result = concrete.call_leaves(leaves)
         except NotDifferentiable as error:
             self._explanation.plain.append(f"one call: a tape records it, and {error}")
         except Exception as error:
@@ -261,13 +261,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._is_settled = not self._contract.runs_plain or not self._profile.sizes.waits(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
-            return self._warned(concrete, found, args, kwargs)
+            return self._check_float_flags(concrete, result, args, kwargs)
         if failure is not None:  # after the handler, which would be the context of what the program raises
-            return self._beyond(concrete, failure, args, kwargs)
+            return self._rerun_plain(concrete, failure, args, kwargs)
         return call_with_followed(self.python_function, args, kwargs)
 
-    def _beyond(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun as plain Python a call with values beyond the graph's representation, or an error in its own words."""
+    def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
+        """Rerun a call plain after values beyond the graph's representation, or an error with the graph's text."""
         self._note_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
@@ -281,11 +281,11 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         for other, _ in self._direct:  # calls of these bypass the cache
             self._cache.used(other)
         full = self._cache.add(concrete)
-        self._cache.drop_oldest(self._let_go)
+        self._cache.drop_oldest(self._drop_direct)
         if self._contract.runs_plain and full and self._traces > 16:
             self._plain[concrete.key] = "the outside values that it reads change on every call", None
 
-    def _let_go(self, dropped: list[ConcreteFunction]) -> None:
+    def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
         if any(concrete in dropped for concrete, _ in self._direct):
             self._call_directly(*(pair for pair in self._direct if pair[0] not in dropped))
 
@@ -303,8 +303,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         before = _TRACING.functions
         _TRACING.functions = (*before, self)
         try:
-            what = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
-            return trace_function(what, call, on_create)
+            traceable = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
+            return trace_function(traceable, call, on_create)
         finally:
             _TRACING.functions = before
 
@@ -344,7 +344,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return the values of a trace's own parameters in a call. Raises TypeError for another signature."""
         if not self._contract.python_numbers:
             name = concrete.name.decode()
-            return concrete_leaves(self._signature.name, name, concrete.function_type, args, kwargs)
+            return bind_to_trace(self._signature.name, name, concrete.function_type, args, kwargs)
         call = self._profile.bind(args, kwargs)
         if not accepts(concrete.key, call.key):
             raise TypeError(
@@ -371,8 +371,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
-        known = self.known_bound(instance)
-        return known or (TransientMethod(self, instance) if self.prefers_plain else self.bind_to(instance))
+        known = self.existing_method(instance)
+        return known or (TransientMethod(self, instance) if self.prefers_plain else self.method_of_instance(instance))
 
     def _repr_html_(self) -> str:
         return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
@@ -391,7 +391,7 @@ class CompiledFunction(Function[P, R]):
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
     where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
-    raise ValueError(_SINGLETON + where + _REMEDIES)
+    raise ValueError(_SINGLETON_ERROR + where + _REMEDIES)
 
 
 __all__ = ["CompiledFunction", "Function"]

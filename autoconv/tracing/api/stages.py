@@ -52,9 +52,9 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
     return result
 
 
-def stage_named(name: str, found: Sequence[Stage]) -> Stage:
+def find_stage(name: str, stages: Sequence[Stage]) -> Stage:
     """Return the stage of that name; raises TargetError with the list of names for another."""
-    for stage in found:
+    for stage in stages:
         if stage.name == name:
             return stage
     raise TargetError(f"there is no stage {name!r}; the stages in order are: {', '.join(STAGES)}")

@@ -12,7 +12,7 @@ from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import find_place
 from autoconv.runtime.support.logs import log
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
-from autoconv.tracing.execute.internal_errors import notes_fault
+from autoconv.tracing.execute.internal_errors import note_fault
 from autoconv.tracing.execute.plain_rerun import public_error_text
 from autoconv.tracing.guards.external_writes import RestartTrace
 from autoconv.tracing.guards.python_contract import RunPlain, Specialise
@@ -75,26 +75,26 @@ class TraceMaker:
 
     def _obtain(self, call: Call) -> ConcreteFunction | None:
         """Return the trace for a call, made if necessary; None when the call has to run as plain Python."""
-        if not self._admits(call):
+        if not self._may_trace(call):
             return None
         with LOCK:
             result: ConcreteFunction | State = State.LOOK
             while isinstance(result, State):
                 if result is State.LOOK:
-                    result = self._cache.find(call.key) or (State.TRACE if self._admits(call) else State.PLAIN)
+                    result = self._cache.find(call.key) or (State.TRACE if self._may_trace(call) else State.PLAIN)
                 elif result is State.TRACE:
                     result = self._attempt(call)
                 else:
                     return None
             return result
 
-    def _admits(self, call: Call) -> bool:
+    def _may_trace(self, call: Call) -> bool:
         """Return whether a call without a trace gets one."""
         return call.key not in self._plain and (call.is_for_trace or self._is_worth_a_trace(call))
 
     def _attempt(self, call: Call) -> ConcreteFunction | State:
         """Make one attempt to trace; return the trace or the next step. It may change the key of the call."""
-        start, computed = time.perf_counter(), time.thread_time()
+        start, start_processor = time.perf_counter(), time.thread_time()
         self._attempts += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
         if self._contract.runs_plain and self._profile.promote_changing(call, self._cache.by_key.get(call.key, ())):
@@ -108,7 +108,7 @@ class TraceMaker:
                 self._profile.specialise(call, wanted.leaves)
             return State.LOOK
         except RestartTrace as wanted:
-            call.restart_seconds += time.thread_time() - computed
+            call.restart_seconds += time.thread_time() - start_processor
             return self._bind_again(call, wanted)
         except MemoryError:
             if not self._contract.runs_plain:
@@ -116,7 +116,7 @@ class TraceMaker:
             self._note_memory_error(call)
             return State.PLAIN
         except (RunPlain, Exception) as error:
-            self._spend(call, start)
+            self._account_for(call, start)
             state = self._after_failure(call, exact, error)
             if state is None:
                 point_to_compile(error, call.args, call.kwargs)
@@ -124,7 +124,7 @@ class TraceMaker:
             return state
         self._explanation.add(Row(reason, concrete))
         self._retracing.note_trace(self.python_function, self._contract.runs_plain)
-        self._spend(call, start)
+        self._account_for(call, start)
         self._store(concrete)
         return concrete
 
@@ -139,11 +139,11 @@ class TraceMaker:
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refused = self._profile.refuses(call, restart)
+        refusal = self._profile.refuses(call, restart)
         if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
-            refused = refused or _SLOW_RESTARTS.format(call.restart_seconds)
-        if refused:
-            self._give_up(call, refused, None)
+            refusal = refusal or _SLOW_RESTARTS.format(call.restart_seconds)
+        if refusal:
+            self._record_plain(call, refusal, None)
             return State.PLAIN
         self._profile.restage(call, restart)
         return State.LOOK
@@ -153,7 +153,7 @@ class TraceMaker:
 
         A further attempt leaves out what this one tried: open sizes, inputs in place of constants, arrays as memory.
         """
-        if not isinstance(error, RunPlain) and notes_fault(error):
+        if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
         if self._profile.fall_back_to_exact(call, exact, str(error)) or self._profile.undo_promotion(call):
             return State.LOOK
@@ -168,10 +168,10 @@ class TraceMaker:
             return None
         if self._profile.try_as_objects(call, reason, place):
             return State.LOOK
-        self._give_up(call, reason, place)
+        self._record_plain(call, reason, place)
         return State.PLAIN
 
-    def _spend(self, call: Call, start: float) -> None:
+    def _account_for(self, call: Call, start: float) -> None:
         """Account for the time of a trace that was made or abandoned."""
         if not self._contract.runs_plain:
             return
@@ -193,9 +193,9 @@ class TraceMaker:
             yield
         finally:
             for concrete in unchanged:
-                concrete.guards.settle_again()
+                concrete.guards.refresh()
 
-    def _give_up(self, call: Call, reason: str, place: Any) -> None:
+    def _record_plain(self, call: Call, reason: str, place: Any) -> None:
         self._plain[call.key] = reason, place
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
@@ -204,7 +204,7 @@ class TraceMaker:
         """Run the call plain after its trace ran out of memory; the next call of its kind tries once more."""
         reason = "there was no memory for a trace"
         if reason in self._explanation.plain:
-            self._give_up(call, reason, None)
+            self._record_plain(call, reason, None)
         else:
             self._explanation.plain.append(reason)
 

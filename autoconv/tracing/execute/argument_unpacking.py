@@ -29,17 +29,17 @@ Extract = Callable[..., tuple[Any, ...] | None]
 class Unpacking:
     """The extraction of leaves from arguments.
 
-    `take` extracts the leaves at `places` from the positional arguments, or returns None if the arguments do not fit.
+    `extract` returns the leaves at `places` of the positional arguments, or None if the arguments do not fit.
     `key` is the key of a call with only these leaves.
     """
 
     key: Key
     places: tuple[int, ...]
-    take: Extract
+    extract: Extract
 
     def entry(self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
         """Wrap the native entry; calls whose leaves may overlap arrays from outside go through the full binding."""
-        take = self.take
+        take = self.extract
 
         def unpacked(*arguments: Any) -> Any:
             leaves = take(*arguments)
@@ -48,27 +48,27 @@ class Unpacking:
         return unpacked
 
 
-def unpacking(key: Key, written_count: int) -> Unpacking | None:
+def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     """Return the extraction for a key; None where it is unnecessary or too complicated.
 
     The last `written_count` leaves of the key are the contents of written locations.
     """
     count = len(key.leaves) - written_count
     leaves = key.leaves[:count]
-    whole = all(template is None for _, template in key.templates)
-    if whole and not any(_needs_python_comparison(leaf) for leaf in leaves):
+    is_flat = all(template is None for _, template in key.templates)
+    if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
     places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED))
     is_static = all(isinstance(leaf, (*_EXTRACTED, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     if not is_static:
         return None
-    inner = tuple(leaves[i] for i in places) + key.leaves[count:]
+    extracted_leaves = tuple(leaves[i] for i in places) + key.leaves[count:]
     templates = tuple((f"leaf_{i}", None) for i in places)
     try:
-        take = _extraction(key, leaves)
+        extract = _extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
         return None
-    return Unpacking(Key(templates, inner, (), key.overlaps, key.memory, key.replica), places, take)
+    return Unpacking(Key(templates, extracted_leaves, (), key.overlaps, key.memory, key.replica), places, extract)
 
 
 class _UnsupportedStructure(Exception):
@@ -100,7 +100,7 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for one, other in pairs:
             extraction.writer.require(f"{one} is not {other}")
-    return extraction.writer.finish(f"({''.join(f'{found}, ' for found in extraction.places)})")
+    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in extraction.places)})")
 
 
 class _ExtractionWriter:
@@ -143,9 +143,9 @@ class _ExtractionWriter:
         if not {name for name, _ in slots_of(kind)} <= fields:
             raise _UnsupportedStructure
         if kind.__dictoffset__:
-            more = self.writer.constant(loses_state)
+            has_extra = self.writer.constant(loses_state)
             self.writer.require(
-                f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {more}({expression})"
+                f"{expression}.__dict__.keys() <= {self.writer.constant(fields)} or not {has_extra}({expression})"
             )
 
     def _leaf(self, place: str, leaf: LeafKey) -> None:

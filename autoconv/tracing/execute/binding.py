@@ -27,7 +27,7 @@ class _Misfit(TypeError):
     """A leaf that does not fit its parameter, with the reason."""
 
 
-def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
+def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, kwargs: Any) -> list[Any]:
     """Return the leaves of the arguments in the order of the trace's.
 
     Raises TypeError for arguments that do not fit, InvalidArgumentError for tensors of another dtype.
@@ -43,12 +43,12 @@ def concrete_leaves(name: str, traced_name: str, type_: FunctionType, args: Any,
             leaves += _fit(parameter, arguments[parameter.name], aliases)
         return leaves
     except TypeError as error:
-        why = str(error)
+        reason = str(error)
     _check_dtypes(traced_name, type_, arguments)
     shown = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
-    by_position = _by_position(name, type_, args, kwargs)
+    by_position = _flat_signature_error(name, type_, args, kwargs)
     raise TypeError(
-        f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+        f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
         f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
     )
 
@@ -150,7 +150,7 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
             position += 1
 
 
-def _by_position(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
+def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
     """Return why the arguments do not fit the flat signature either, the trace's tensors in order."""
     names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
              if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip

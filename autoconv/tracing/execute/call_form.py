@@ -79,10 +79,11 @@ def call_form(
     """
     key, donated, spots = arguments.key, arguments.donated, arguments.spots
     count = len(key.leaves) - spots
-    leaves = [leaf for i, leaf in enumerate(key.leaves) if _comes_in(leaf, i >= count)]
+    leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= count)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
-    exact = {i: value for i, value in literals.items() if _is_checked(value)}
-    if len(leaves) + len(exact) < len(key.leaves) or any(template is not None for _, template in key.templates):
+    checked_literals = {i: value for i, value in literals.items() if _is_comparable(value)}
+    has_structures = any(template is not None for _, template in key.templates)
+    if has_structures or len(leaves) + len(checked_literals) < len(key.leaves):
         return None
     if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
@@ -92,11 +93,11 @@ def call_form(
     if result is None or not all(map(_is_plain, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
-    places = [i for i in range(len(key.leaves)) if i not in exact]
+    places = [i for i in range(len(key.leaves)) if i not in checked_literals]
     origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, values)),
-        exact=tuple(exact.items()),
+        exact=tuple(checked_literals.items()),
         result=result,
         shares=results.shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
         tensor_class=EagerTensor,
@@ -110,7 +111,7 @@ def call_form(
     )
 
 
-def with_spots(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+def read_spots_before(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
     """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
     if len(reads) == 1:
         (read,) = reads
@@ -118,28 +119,28 @@ def with_spots(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) ->
     return lambda *arguments: entry(*arguments, *[read() for read in reads])
 
 
-def _comes_in(leaf: Any, is_spot: bool) -> bool:
+def _is_native_parameter(leaf: Any, is_spot: bool) -> bool:
     """Return whether a leaf is a parameter of a kind that native code accepts.
 
     A list that is a direct argument has to be one of numbers.
     """
     if isinstance(leaf, ObjectKey):
-        return bool(leaf.items) or (is_spot and leaf.kind in _WHOLE)
+        return bool(leaf.items) or (is_spot and leaf.kind in _OBJECT_KINDS)
     return isinstance(leaf, (TensorKey, ArrayKey))
 
 
-_WHOLE = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
+_OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
 
 
 def _origin(leaf: Any) -> str | ListParameter | InstanceParameter:
     if isinstance(leaf, ObjectKey) and not leaf.items:
-        return InstanceParameter(_WHOLE[leaf.kind])
+        return InstanceParameter(_OBJECT_KINDS[leaf.kind])
     if isinstance(leaf, ObjectKey):
         return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
     return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
 
 
-def _is_checked(value: Any) -> bool:
+def _is_comparable(value: Any) -> bool:
     """Return whether native code can compare an argument with this value."""
     if type(value) is int:
         return -(2**63) <= value < 2**63

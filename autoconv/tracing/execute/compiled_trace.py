@@ -30,8 +30,8 @@ from autoconv.runtime.tensors.donation import donate
 from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
-from autoconv.tracing.execute.argument_unpacking import unpacking
-from autoconv.tracing.execute.call_form import Arguments, Results, call_form, has_python_guards, with_spots
+from autoconv.tracing.execute.argument_unpacking import make_unpacking
+from autoconv.tracing.execute.call_form import Arguments, Results, call_form, has_python_guards, read_spots_before
 from autoconv.tracing.execute.differentiable import Derivable
 from autoconv.tracing.execute.donation import donated_leaves
 from autoconv.tracing.execute.float_warnings import FloatErrors
@@ -40,7 +40,7 @@ from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compile_placed
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
 from autoconv.tracing.execute.rollback import Rollback, can_run_again, rollback_of
-from autoconv.tracing.execute.run_values import as_laid, run_value, taped_input
+from autoconv.tracing.execute.run_values import run_value, taped_input, with_key_layout
 from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
 from autoconv.tracing.execute.symbolic_shapes import ByShape
 from autoconv.tracing.guards.outside_values import OutsideValues
@@ -80,18 +80,18 @@ class ConcreteFunction:
         self._derivable: Derivable | None = None
         self._written_positions: list[int] = []  # of parameters whose values `_derivable` returns
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
-        self.outside = OutsideValues()  # what arguments must be apart from
+        self.outside = OutsideValues()  # values that arguments must not share memory with
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
-        # Whether tensors are among the inputs; plain Python computes with these by rules of their own.
+        # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # of a function that was loaded
-        self._elsewhere: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
+        self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
         self._inspect_outputs(recording.arrays)
         self._compile(recording.spots)
 
@@ -101,29 +101,29 @@ class ConcreteFunction:
         self._first_of = first_equal_outputs(self.recorded, optimised) if contract.python_exceptions else []
         captured = optimised.parameters[len(self.recorded.parameters) - len(self.captures) :]
         has_arrays = any(isinstance(capture, np.ndarray) for capture in self.captures)
-        self._gives_out_captures = has_arrays and bool(aliased_outputs(optimised, captured))
-        self._arrays_out = (
+        self._returns_captures = has_arrays and bool(aliased_outputs(optimised, captured))
+        self._returns_arrays = (
             contract.python_exceptions
             and (arrays or key.memory)
             and not any(isinstance(leaf, TensorKey) and leaf.is_of_tensor for leaf in key.leaves)
         )
         constants = [node.results[0] for node in optimised.nodes if node.op.name == "constant"]
-        self._gives_out_constants = self._arrays_out and bool(aliased_outputs(optimised, constants))
+        self._returns_constants = self._returns_arrays and bool(aliased_outputs(optimised, constants))
 
     def _compile(self, spots: Sequence[Location]) -> None:
         """Compile the graph, and wrap its entry for calls with the user's own arguments."""
         key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
-        unpacked = unpacking(key, len(spots))
+        unpacked = make_unpacking(key, len(spots))
         form_key, donated = key, self._donated
         if unpacked is not None:
             form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
-        shares = not self._gives_out_captures and not self._gives_out_constants
-        results = Results(self.layout, self._arrays_out, shares, self._first_of)
+        shares = not self._returns_captures and not self._returns_constants
+        results = Results(self.layout, self._returns_arrays, shares, self._first_of)
         arguments = Arguments(form_key, donated, len(spots))
         form = call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
-        self.can_run_again = can_run_again(optimised)  # whether a run that met its limits has no side effects
+        self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else rollback_of(optimised)
-        form = rollback.with_saved(form)
+        form = rollback.add_saved_arrays(form)
         self._compiled: CompiledGraph = compile_placed(optimised, contract.name, form, owner.backend)
         self._run: Any = self._compiled
         # The entry for calls with only tensors, arrays and numbers; whether its guards are checked before in Python.
@@ -131,10 +131,10 @@ class ConcreteFunction:
         self.checks_guards_in_python = self.entry is not None and has_python_guards(self.guards)
         self._copies = not self._compiled.holds_no_arguments  # whether arrays are copied: the program may change them
         self._is_native = (owner.backend or SETTINGS.backend) != "reference"
-        self._run, self.entry = rollback.wrapped(self._run, self.entry)
+        self._run, self.entry = rollback.wrap(self._run, self.entry)
         self._spot_reads = [spot.look for spot in spots]
         if spots and self.entry is not None:
-            self.entry = with_spots(self.entry, self._spot_reads)
+            self.entry = read_spots_before(self.entry, self._spot_reads)
         if unpacked is not None and self.entry is not None:
             self.entry = unpacked.entry(self.entry, self._is_apart)
 
@@ -146,12 +146,12 @@ class ConcreteFunction:
         several = getattr(self.entry, "__self__", None)
         return several.entries if isinstance(several, ByShape) else (self.entry,)
 
-    def meets_outside(self, leaves: Iterable[Any]) -> str:
-        """Return why an argument is not apart from values that the trace assumed to be constant; "" if all are."""
-        return self.outside.meet(leaves, self._spot_reads) if self.outside else ""
+    def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
+        """Return why an argument shares memory with a value that the trace assumed constant; "" if none does."""
+        return self.outside.find_overlap(leaves, self._spot_reads) if self.outside else ""
 
     def _is_apart(self, leaves: Sequence[Any]) -> bool:
-        return not self.meets_outside(leaves)
+        return not self.overlap_with_outside(leaves)
 
     @property
     def kernels(self) -> list[str]:
@@ -245,30 +245,31 @@ class ConcreteFunction:
         if tape_recorders.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(as_laid(leaf, key), self._copies)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(with_key_layout(leaf, key), self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
-        values += [self._captured(capture) for capture in self.captures]
+        values += [self._captured_value(capture) for capture in self.captures]
         donate([leaves[i] for i in self._donated], self.function_name)
         self.float_errors.take_flags()  # of the program, or of tracing
-        results = self.float_errors.run(self._on(eager_device()) if other_device_request() else self._run, values)
-        if self._gives_out_constants:  # copies, as the program may write to results
+        run = self._run_for_device(eager_device()) if other_device_request() else self._run
+        results = self.float_errors.run(run, values)
+        if self._returns_constants:  # copies, as the program may write to results
             results = [
                 owned_result(result, value) for result, value in zip(results, self.optimised.outputs, strict=True)
             ]
         if self._first_of:
             results = [results[position] for position in self._first_of]
-        return rebuild(self.layout, map(self._result, results, self.layout.types()))
+        return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
-    def _on(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
-        placed = self._elsewhere.get(device) or self._placed(device)
-        return self._elsewhere.setdefault(device, placed) if device else self._run
+    def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
+        placed = self._graphs_by_device.get(device) or self._placed(device)
+        return self._graphs_by_device.setdefault(device, placed) if device else self._run
 
     def _placed(self, device: str) -> PlacedGraph:
         return PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
 
-    def _derivable_of(self, graph: Graph, run: Any = None) -> Derivable:
+    def _make_derivable(self, graph: Graph, run: Any = None) -> Derivable:
         return Derivable(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
@@ -282,17 +283,17 @@ class ConcreteFunction:
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
-        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        inputs += [taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
                 tape_recorders.note_variable(variable)
         if self._derivable is None:
-            self._derivable = self._derivable_of(self.optimised, self._run)
+            self._derivable = self._make_derivable(self.optimised, self._run)
         if self.contract.python_exceptions and (reason := self._derivable.refusal(inputs)):
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
-        return rebuild(self.layout, map(self._result, results, self.layout.types()))
+        return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _call_memory_taped(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record and that writes arrays: they are values in the graph, stored at its end."""
@@ -305,14 +306,14 @@ class ConcreteFunction:
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
                 plain = isinstance(key, ObjectKey)
                 inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))
-        inputs += [taped_input(self._captured(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        inputs += [taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._derivable is None:
             try:
                 graph, self._written_positions = replace_memory(self.optimised)
             except StagingError as error:
                 raise NotDifferentiable(error.message) from None
             graph = optimise(graph, contract=self.contract.name)
-            self._derivable = self._derivable_of(graph)
+            self._derivable = self._make_derivable(graph)
         if reason := self._derivable.refusal(inputs):
             raise NotDifferentiable(reason)
         results = self._derivable.call(inputs)
@@ -320,16 +321,17 @@ class ConcreteFunction:
         places = [i for i, value in enumerate(self.optimised.parameters) if isinstance(value.type, ArrayType)]
         for position, result in zip(self._written_positions, results[count:], strict=True):
             arrays[places.index(position)][...] = result._array
-        return rebuild(self.layout, map(self._result, results[:count], self.layout.types()))
+        return rebuild(self.layout, map(self._convert_result, results[:count], self.layout.types()))
 
-    def _captured(self, capture: Any) -> Any:
-        if isinstance(capture, np.ndarray) and self._gives_out_captures:
+    def _captured_value(self, capture: Any) -> Any:
+        if isinstance(capture, np.ndarray) and self._returns_captures:
             return capture.copy()  # a result that shares its memory must not change with it
         return capture._array if isinstance(capture, EagerTensor) else capture
 
-    def _result(self, value: Any, type_: Any) -> Any:
+    def _convert_result(self, value: Any, type_: Any) -> Any:
         if isinstance(value, RemoteArray):
-            return self._result(value.fetch(), type_) if self.contract.python_exceptions else RemoteTensor(value)
+            is_plain = self.contract.python_exceptions
+            return self._convert_result(value.fetch(), type_) if is_plain else RemoteTensor(value)
         if isinstance(type_, ObjectType) or (isinstance(type_, ArrayType) and not isinstance(value, EagerTensor)):
             return value
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):
@@ -340,8 +342,8 @@ class ConcreteFunction:
         if self.contract.python_exceptions:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
-            if self._arrays_out and isinstance(value, (np.ndarray, np.generic)):
-                if taped and self._gives_out_constants:
+            if self._returns_arrays and isinstance(value, (np.ndarray, np.generic)):
+                if taped and self._returns_constants:
                     value = np.array(value)
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value

@@ -48,7 +48,7 @@ class Derivable:
         try:
             chain = [self.parts(watched)]
         except StagingError as error:
-            return self._call_without(inputs, error)
+            return self._call_without_gradient(inputs, error)
         if chain[0].split.has_lost_outputs:
             tape_recorders.note_leaving(inputs[watched[0]])
         for _ in range(self._orders() - 1):
@@ -62,7 +62,7 @@ class Derivable:
                 saved = results[parts.split.outputs : len(parts.forward.graph.outputs)]
                 if all(ct is None for ct in cotangents[parts.split.outputs :]):
                     return parts.pull(cotangents, saved, results, len(inputs))
-            return last._again(watched, inputs, values_before, cotangents, results)
+            return last._rerun_for_derivative(watched, inputs, values_before, cotangents, results)
 
         tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, pull))
         return results[: len(self.graph.outputs)]
@@ -76,7 +76,7 @@ class Derivable:
             return error.message
         return "what is differentiated goes into an object of Python's own" if lost else ""
 
-    def _call_without(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
+    def _call_without_gradient(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
         """Run a call without a gradient; requesting the gradient raises the error."""
         results = self._results(self.run([array_of(value) for value in inputs]), inputs)
 
@@ -99,16 +99,16 @@ class Derivable:
             result = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
         return result
 
-    def _again(
+    def _rerun_for_derivative(
         self, watched: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any], cotangents: Sequence[Any],
         results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
         """Compute an unprepared derivative: rerun the graph, where that has no visible effect."""
-        moved = any(
+        is_written = any(
             hasattr(x, "__autoconv_resource__") and x.value is not before
             for x, before in zip(inputs, values_before, strict=True)
         )
-        if moved or self.graph.effects & _LASTING:
+        if is_written or self.graph.effects & _LASTING:
             raise StagingError(
                 f"a higher derivative of {self.name!r} is requested than the tapes around its call allow, and it "
                 "cannot run again because of its effects",
@@ -116,11 +116,11 @@ class Derivable:
                 "one GradientTape for each derivative around the call, or a persistent one",
             )
         parts = self.parts(watched)
-        whole = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]), inputs)
-        return parts.pull(cotangents, whole[parts.split.outputs :], results, len(inputs))
+        results_again = parts.forward._results(parts.forward.run([array_of(value) for value in inputs]), inputs)
+        return parts.pull(cotangents, results_again[parts.split.outputs :], results, len(inputs))
 
     def _results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Wrap each result as a new object, by whose identity tapes follow it; arrays of arrays stand for such."""
+        """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
         of_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
         kind = ArrayTensor if of_arrays else EagerTensor
         return [

@@ -1,16 +1,16 @@
 """NumPy's warnings about floating-point errors, which a graph does not give.
 
-The processor keeps flags of invalid values, divisions by zero and overflows. Where they are up after a call of a trace,
-the call runs once more, as plain Python, and the result is that of plain Python: NumPy itself warns then, or does not.
-Flags may also be up without reason, such as after a lane of a vector that a mask left out. Native code raises them as
-well for errors of integers, which raise none in the processor.
+The processor keeps flags of invalid values, divisions by zero and overflows. If some are set after a call of a trace,
+the call runs once more as plain Python, whose result counts: NumPy itself then warns, or does not. Flags may also be
+set without a reason, such as by a masked lane of a vector. Native code sets them as well for errors of integers, for
+which the processor has none.
 
-A call that changes what was there before has to be undone first. Copying and logging that costs more than small graphs
-do. Hence such a trace is run with care in its first calls, and again for some calls after one with flags; the warnings
-of a call with the first flags after many without any are lost.
+A call that writes to existing objects has to be undone first, and the copies and logs for that cost more than a small
+graph. Hence such a trace runs with them only in its first calls, and in some calls after one with flags. The warnings
+of the first flagged call after many without flags are lost.
 
-A graph does not compute what nothing uses, and raises no flags for it. Where such results may have errors, the first
-calls of a trace run as plain Python.
+A graph does not compute unused results, and sets no flags for them. Where these may have errors, the first calls of a
+trace run as plain Python.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from autoconv.ops.python.reversibility import can_undo
 from autoconv.ops.python.revocable_run import Revoked, revocable
 from autoconv.ops.record import Op
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.tracing.execute.rollback import leaves_nothing
+from autoconv.tracing.execute.rollback import has_no_lasting_effects
 from autoconv.tracing.execute.typed_numbers import computes_typed_numbers
 from autoconv.tracing.outputs.growing_arrays import read_values
 
 _EACH, _NEVER, _RARELY = "each", "never", "rarely"
-_FIRST = 4  # flagged calls that run once more where a warning is shown once a line
-_CAREFUL = 6  # calls that can be undone, at first and after one with flags
-_LARGEST = 1 << 26  # bytes of arrays that are copied before such a call
-_SOME = 1 << 12  # elements of constants that are looked at
+_RERUN_LIMIT = 4  # flagged calls that run once more where a warning is shown once a line
+_CAREFUL_CALLS = 6  # calls that can be undone, at first and after one with flags
+_COPY_LIMIT = 1 << 26  # bytes of arrays that are copied before such a call
+_CONSTANT_LIMIT = 1 << 12  # elements of constants that are looked at
 _ANY_FLAG = 16  # stands for an error of constants
 
 
 class FloatErrors:
     """The facts about floating-point errors of a trace.
 
-    `may_occur` says whether there may be some, for which NumPy's error state matters; `is_certain` whether constants
-    alone have one, for which no flag is raised; `careful` is the number of further calls that can be undone, or run as
-    plain Python for `unused_calls` of these.
+    `may_occur`: there may be some, so NumPy's error state matters. `is_certain`: constants alone have one, for which no
+    flag is raised. `careful`: the number of further calls that can be undone; `unused_calls` of these run as plain
+    Python.
     """
 
     __slots__ = (
@@ -55,9 +55,9 @@ class FloatErrors:
         "_can_undo",
         "_filters",
         "_flags",
-        "_leaves_nothing",
+        "_frequency",
+        "_has_no_effects",
         "_next",
-        "_share",
         "careful",
         "is_certain",
         "may_occur",
@@ -69,18 +69,18 @@ class FloatErrors:
         unused = contract.runs_plain and _may_have_unused_error(recorded)
         self.may_occur |= unused
         warns = self.may_occur and contract.runs_plain and not uses_tensors
-        self._leaves_nothing = warns and leaves_nothing(graph)
-        self._can_undo = warns and not self._leaves_nothing and can_undo(graph)
+        self._has_no_effects = warns and has_no_lasting_effects(graph)
+        self._can_undo = warns and not self._has_no_effects and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        self.unused_calls = _CAREFUL if warns and unused else 0
-        self.careful = _CAREFUL if self._can_undo or self.unused_calls else 0
+        self.unused_calls = _CAREFUL_CALLS if warns and unused else 0
+        self.careful = _CAREFUL_CALLS if self._can_undo or self.unused_calls else 0
         self.is_certain = warns and any(map(_has_error_of_constants, graph.nodes))
         self._filters: list[Any] = []
-        self._share, self._calls, self._flags, self._next = "", 0, 0, _FIRST
+        self._frequency, self._calls, self._flags, self._next = "", 0, 0, _RERUN_LIMIT
 
     def take_flags(self) -> int:
         """Return the flags that are up in this thread, and clear them; 0 where a call would not run once more."""
-        if not (self._leaves_nothing or self._can_undo):
+        if not (self._has_no_effects or self._can_undo):
             return 0
         return backend_named().taken_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
@@ -89,60 +89,61 @@ class FloatErrors:
 
         A call that left changes does not, but later ones can be undone.
         """
-        if self._leaves_nothing:
-            return self._shows(flags)
-        if self._can_undo and self._shows(flags):
-            self.careful = _CAREFUL
+        if self._has_no_effects:
+            return self._may_show_warning(flags)
+        if self._can_undo and self._may_show_warning(flags):
+            self.careful = _CAREFUL_CALLS
         return False
 
     def warns_before_error(self) -> bool:
         """Return whether a call that ends with an error can run once more for its warnings, and may have some."""
         flags = self.take_flags() | (_ANY_FLAG if self.unused_calls else 0)
-        return bool(flags) and self._leaves_nothing and self._shows(flags)
+        return bool(flags) and self._has_no_effects and self._may_show_warning(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
-        """Run a graph, with care where that is due.
+        """Run a graph, as a run that can be undone while `careful` calls are left.
 
-        Where flags are up then and a warning may be shown, its changes are undone, and Revoked is raised. It is raised
-        at once where results that nothing uses may have errors.
+        If flags are set after it and a warning may be shown, undo its changes and raise Revoked. Raise it at once
+        where unused results may have errors.
         """
         if not self.careful:
             return run(values)
         self.careful -= 1
         if self.unused_calls:
             self.unused_calls -= 1
-            if _share(list(warnings.filters)) != _NEVER:
+            if _warning_frequency(list(warnings.filters)) != _NEVER:
                 raise Revoked
         if not self._can_undo:
             return run(values)
         arrays = [values[i] for i in self._array_positions if isinstance(values[i], np.ndarray)]
-        if sum(array.nbytes for array in arrays) > _LARGEST:
+        if sum(array.nbytes for array in arrays) > _COPY_LIMIT:
             return run(values)
 
         def is_wrong() -> bool:
             flags = self.take_flags()
-            return bool(flags) and self._shows(flags)
+            return bool(flags) and self._may_show_warning(flags)
 
         try:
             return revocable(run, values, arrays, is_wrong)
         except Revoked:
-            self.careful = _CAREFUL
+            self.careful = _CAREFUL_CALLS
             raise
 
-    def _shows(self, flags: int) -> bool:
+    def _may_show_warning(self, flags: int) -> bool:
         """Count a call with these flags; return whether its warnings may be shown.
 
         If filters show a warning once per line, it is true for the first calls and for calls with new flags. Of the
         others it is true for every second, fourth and so on. With filters that show each warning, or raise it, it is
         for all.
         """
-        if self._filters != warnings.filters or not self._share:
+        if self._filters != warnings.filters or not self._frequency:
             self._filters = list(warnings.filters)
-            self._share, self._calls, self._flags, self._next = _share(self._filters), 0, 0, 2 * _FIRST
-        if self._share != _RARELY:
-            return self._share == _EACH
+            self._frequency = _warning_frequency(self._filters)
+            self._calls, self._flags, self._next = 0, 0, 2 * _RERUN_LIMIT
+        if self._frequency != _RARELY:
+            return self._frequency == _EACH
         self._calls += 1
-        if self._calls > _FIRST and not flags & ~self._flags:
+        if self._calls > _RERUN_LIMIT and not flags & ~self._flags:
             if self._calls < self._next:
                 return False
             self._next *= 2
@@ -189,7 +190,7 @@ def _has_error_of_constants(node: Node) -> bool:
     if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
         return False
     values = [_known_value(value) for value in node.inputs]
-    if any(value is None for value in values) or sum(np.size(value) for value in values) > _SOME:
+    if any(value is None for value in values) or sum(np.size(value) for value in values) > _CONSTANT_LIMIT:
         return False
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise", under="ignore"), warnings.catch_warnings():
@@ -212,7 +213,7 @@ def _known_value(value: Value) -> Any:
     return None
 
 
-def _share(filters: list[Any]) -> str:
+def _warning_frequency(filters: list[Any]) -> str:
     """Return for which flagged calls these filters may show a warning."""
     for action, text, category, module, line in filters:
         if issubclass(RuntimeWarning, category):

@@ -1,4 +1,4 @@
-"""The memory that a graph takes, by which old traces are let go."""
+"""The memory that a graph takes, by which old traces are evicted."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _PACKAGES_OF_OPERATIONS = ("operators", "runtime", "ops", "numpy", "xp", "api", 
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
-def notes_fault(error: BaseException) -> bool:
+def note_fault(error: BaseException) -> bool:
     """Return whether the error is a fault; if so, store its place before frames are removed from its traceback."""
     if not is_fault(error):
         return False
@@ -52,21 +52,21 @@ def is_fault(error: BaseException) -> bool:
         return True
     if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
         return False
-    inner = _innermost(error)
-    if inner is None:
+    innermost = _innermost(error)
+    if innermost is None:
         return False
-    code, at = inner
+    code, at = innermost
     if isinstance(error, (AssertionError, NameError)):
         return True
     if code.co_code[at] == _RAISE:
         return False
-    carries_out = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _PACKAGES_OF_OPERATIONS
-    if carries_out and isinstance(error, AttributeError):
+    is_operation = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _PACKAGES_OF_OPERATIONS
+    if is_operation and isinstance(error, AttributeError):
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
-    return not carries_out
+    return not is_operation
 
 
-def is_of_program(fault: BaseException, raised: BaseException | None) -> bool:
+def is_program_error(fault: BaseException, raised: BaseException | None) -> bool:
     """Return whether plain Python, which raised `raised` or nothing, met the same error as the trace."""
     return raised is not None and (isinstance(raised, type(fault)) or isinstance(fault, type(raised)))
 
@@ -91,7 +91,7 @@ def raise_fault(name: str, error: BaseException) -> NoReturn:
     raise InternalError(f"autoconv failed while it traced or compiled {name}: {error_text(error)}") from error
 
 
-def meets_fault(explanation: Any, error: BaseException) -> None:
+def count_fault(explanation: Any, error: BaseException) -> None:
     """Count the error for `explain()`; raises InternalError in strict mode."""
     explanation.faults[error_text(error)] += 1
     if SETTINGS.strict:
@@ -118,4 +118,4 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
 
 _PARENT_FOLDER = os.path.dirname(os.path.dirname(PACKAGE))  # contains the package
 
-__all__ = ["error_text", "is_of_program", "meets_fault", "notes_fault"]
+__all__ = ["count_fault", "error_text", "is_program_error", "note_fault"]

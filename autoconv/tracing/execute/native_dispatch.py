@@ -21,7 +21,7 @@ _LOCK = new_lock()
 _INSTALLED: list[bool] = []
 
 
-def straight(
+def make_native_slot(
     kind: Any, cell: ctypes.c_int64, gate: Any, plain: Callable[..., Any], entries: Sequence[Callable[..., Any]]
 ) -> tuple[Any, ...]:
     """Return the contents of the slot `_straight` of an object: call counter, gate, plain function, entries.
@@ -50,7 +50,8 @@ def _install(owner: Any) -> bool:
         return False
     call = backend_named().dispatching(
         Dispatch(
-            owner=owner, slot=slot, methods=methods, slow=owner.__call__, failed=owner._failed, flagged=owner._flagged,
+            owner=owner, slot=slot, methods=methods, slow=owner.__call__,
+            failed=owner._handle_failure, flagged=owner._handle_flagged,
             detour=DETOUR, busy=BUSY, variable=VARIABLE, default=DEFAULT, has_actions=has_actions(),
         )
     )  # fmt: skip

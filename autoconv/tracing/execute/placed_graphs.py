@@ -64,7 +64,7 @@ class PlacedGraph:
         key = tuple(f"{value.name} {home}" for value, home in homes.items())
         if key not in self._stages:
             stages = partition(self._graph, lambda node: self._place(node, homes), self._is_divided)
-            self._stages[key] = [[(part, self._compiled(part)) for part in stage] for stage in stages]
+            self._stages[key] = [[(part, self._compile_part(part)) for part in stage] for stage in stages]
         for stage in self._stages[key]:
             jobs = [_Job(run, [_argument_for(values[value], part) for value in part.inputs]) for part, run in stage]
             for (part, _), found in zip(stage, _run_all(jobs), strict=True):
@@ -77,17 +77,17 @@ class PlacedGraph:
 
         `homes` are the devices of variables that other processes hold.
         """
-        found = self._device_for(node.device)
-        stays = task_of(found) is not None and (not _can_be_sent(node, found, homes) or self._is_divided(node))
-        return DEFAULT_DEVICE if stays else found
+        device = self._device_for(node.device)
+        stays = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
+        return DEFAULT_DEVICE if stays else device
 
     def _is_divided(self, node: Node) -> bool:
         """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
         if not node.op.traits.control or any(map(has_recursion, node.regions)):
             return False
         inner = {one.device for region in node.regions for one in region.walk() if not is_constant(one)}
-        own = self._device_for(node.device)
-        return any(self._device_for(request) != own for request in inner if request)
+        own_device = self._device_for(node.device)
+        return any(self._device_for(request) != own_device for request in inner if request)
 
     def _device_for(self, request: str) -> str:
         if not request:
@@ -99,9 +99,9 @@ class PlacedGraph:
                 f"Unable to find any devices for spec {request} [Op:{self._graph.name}]: {error.message}"
             ) from None
 
-    def _compiled(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+    def _compile_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         if part.is_divided:
-            return self._interpreted(part)
+            return self._interpret_part(part)
         task = task_of(part.device)
         graph = optimise(part.graph, contract=self._contract)
         if task is not None:
@@ -112,7 +112,7 @@ class PlacedGraph:
         return compile_graph(graph, None, pool, self._backend)
 
 
-    def _interpreted(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
+    def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a node with several devices region by region."""
         (node,) = (one for one in part.graph.nodes if one.regions)
         constants = {one.results[0]: one.attributes["value"] for one in part.graph.nodes if one is not node}
@@ -160,11 +160,11 @@ class _Job:
     def __init__(self, run: Callable[[Sequence[Any]], list[Any]], arguments: list[Any]) -> None:
         self._run, self._arguments = run, arguments
         self.error: BaseException | None = None
-        self.found: list[Any] = []
+        self.result: list[Any] = []
 
     def work(self) -> None:
         try:
-            self.found = list(self._run(self._arguments))
+            self.result = list(self._run(self._arguments))
         except BaseException as error:
             self.error = error
 
@@ -181,4 +181,4 @@ def _run_all(jobs: Sequence[_Job]) -> list[list[Any]]:
     for job in jobs:
         if job.error is not None:
             raise job.error
-    return [job.found for job in jobs]
+    return [job.result for job in jobs]

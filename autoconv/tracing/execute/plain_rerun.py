@@ -43,11 +43,11 @@ def public_error_text(error: BaseException) -> str:
     """
     text = error.message if isinstance(error, AutoconvError) else str(error)
     text = text.partition(";")[0] if isinstance(error, TAKEN_BACK) else text
-    return _OF_TRACES.sub("a value known only at run time", text.replace(*_UNHASHABLE))
+    return _PLACEHOLDER_NAMES.sub("a value known only at run time", text.replace(*_UNHASHABLE))
 
 
 _UNHASHABLE = "Tensor is unhashable. Instead, use tensor.ref() as the key.", "a value known only at run time is hashed"
-_OF_TRACES = re.compile(
+_PLACEHOLDER_NAMES = re.compile(
     r"<autoconv\.[\w.]+ object at 0x\w+>|(?:\ban? )?'?\bSymbolic(?:Object|Tensor|Array)\b'?|'Variant'"
 )
 

@@ -25,7 +25,7 @@ Run = Callable[..., Any]
 
 def can_run_again(graph: Graph) -> bool:
     """Return whether a failed run has no side effects: no output, no draw, and writes only to its own objects."""
-    lasting = Effects.RANDOM if _is_on_its_own(graph) else Effects.WRITE | Effects.RANDOM
+    lasting = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
         (node.effects & lasting and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
         or node.op.traits.prints
@@ -37,13 +37,13 @@ def can_run_again(graph: Graph) -> bool:
     return can_undo(graph) and not prints and not _has_objects(graph) and not written_parameters(graph)
 
 
-def leaves_nothing(graph: Graph) -> bool:
+def has_no_lasting_effects(graph: Graph) -> bool:
     """Return whether a complete run has no side effects: no output, no draw, and writes only to new arrays."""
     if any(
         node.op.traits.prints or node.op.traits.irreversible or node.effects & Effects.RANDOM for node in graph.walk()
     ):
         return False
-    if _is_on_its_own(graph):
+    if _is_self_contained(graph):
         return True
     if _has_objects(graph) or not all(isinstance(value.type, (ArrayType, TensorType)) for value in graph.parameters):
         return False
@@ -69,23 +69,23 @@ class Rollback:
     """The rollback of the writes of a graph's runs where the call has to rerun.
 
     `saved` are the positions of the array parameters that are copied before each run. With `logged`, changes of Python
-    objects are logged, and with `ends`, the run is abandoned before an irreversible change.
+    objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
     """
 
     saved: tuple[int, ...] = ()
     logged: bool = False
-    ends: bool = False
+    abandons: bool = False
 
-    def with_saved(self, form: CallForm | None) -> CallForm | None:
+    def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
         """Return the form of a call whose entry copies the saved arrays and restores them."""
         return replace(form, saved=frozenset(self.saved), restore=restore) if form and self.saved else form
 
-    def wrapped(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
-        """Wrap the run of a graph, and the entry for its form `with_saved`."""
+    def wrap(self, run: Run, entry: Run | None) -> tuple[Run, Run | None]:
+        """Wrap the run of a graph, and the entry for its form `add_saved_arrays`."""
         if self.saved:
-            run = restoring(run, lambda values: [values[i] for i in self.saved])
+            run = wrap_restoring(run, lambda values: [values[i] for i in self.saved])
         if self.logged:
-            run, entry = undoing(run, self.ends), entry and undoing(entry, self.ends)
+            run, entry = undoing(run, self.abandons), entry and undoing(entry, self.abandons)
         return run, entry
 
 
@@ -96,30 +96,30 @@ def rollback_of(graph: Graph) -> Rollback:
     """
     objects = _has_objects(graph)
     arrays = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-    ends = may_exceed(graph) or any(may_change_kind(node) or may_run_code(node) for node in graph.walk())
+    abandons = may_exceed(graph) or any(may_change_kind(node) or may_run_code(node) for node in graph.walk())
     prints = any(node.op.traits.prints for node in graph.walk())
-    if not ends and (arrays or not objects or not can_undo(graph)):
+    if not abandons and (arrays or not objects or not can_undo(graph)):
         return Rollback()
     saved = arrays if objects else written_parameters(graph)
-    return Rollback(tuple(saved), objects or prints or not arrays, ends)
+    return Rollback(tuple(saved), objects or prints or not arrays, abandons)
 
 
-def restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
+def wrap_restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarray]]) -> Callable[..., Any]:
     """Wrap `run` to restore arrays where it raises for a number outside of the graph's representation.
 
     `arrays(*arguments)` returns them; they are copied before each run.
     """
 
-    def noted(*arguments: Any) -> Any:
-        given = [array for array in arrays(*arguments) if array.flags.writeable]
-        copies = [array.copy() for array in given]
+    def run_restoring(*arguments: Any) -> Any:
+        writeable = [array for array in arrays(*arguments) if array.flags.writeable]
+        copies = [array.copy() for array in writeable]
         try:
             return run(*arguments)
         except TAKEN_BACK as error:
-            restore(error, *itertools.chain.from_iterable(zip(given, copies, strict=True)))
+            restore(error, *itertools.chain.from_iterable(zip(writeable, copies, strict=True)))
             raise
 
-    return noted
+    return run_restoring
 
 
 def restore(error: BaseException, *arrays_and_copies: np.ndarray) -> None:
@@ -134,7 +134,7 @@ def _has_objects(graph: Graph) -> bool:
     return any(node.op.name.startswith("object_") for node in graph.walk())
 
 
-def _is_on_its_own(graph: Graph) -> bool:
+def _is_self_contained(graph: Graph) -> bool:
     """Return whether a graph writes only objects that it made itself: none of its inputs is mutable."""
     if not all(isinstance(value.type, TensorType) for value in graph.parameters):
         return False
@@ -148,4 +148,4 @@ def _cannot_change(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
-__all__ = ["Rollback", "can_run_again", "leaves_nothing", "rollback_of"]
+__all__ = ["Rollback", "can_run_again", "has_no_lasting_effects", "rollback_of"]

@@ -26,15 +26,15 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
         return leaf.remote if isinstance(leaf, RemoteTensor) and other_device_request() else leaf._array
     if isinstance(leaf, Variable):
         return leaf.storage
-    own = getattr(type(leaf), "__autoconv_run_value__", None)
-    if own is not None:
-        return own(leaf)
+    to_run_value = getattr(type(leaf), "__autoconv_run_value__", None)
+    if to_run_value is not None:
+        return to_run_value(leaf)
     if isinstance(leaf, (np.ndarray, np.generic)):
         return _copy(to_array(leaf)) if copies else to_array(leaf)
     return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
 
 
-def as_laid(leaf: Any, key: Any) -> Any:
+def with_key_layout(leaf: Any, key: Any) -> Any:
     """Return the argument as the graph takes it: arrays whose key says so are transposed."""
     return leaf.T if isinstance(key, TensorKey) and key.origin == BY_COLUMNS else leaf
 

@@ -29,7 +29,7 @@ from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 _ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
-AT_ONCE, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
+IMMEDIATE_SHAPES, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
 MOST_PATTERNS = 4  # patterns with code for any size, or known to have none
 MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
 MOST_SEEN = 256  # shapes that are remembered to notice when they recur
@@ -44,15 +44,15 @@ def needs_shapes(graph: Graph, backend: str | None) -> bool:
 class AnySize:
     """Code for all shapes that match a pattern, in which equal symbols are equal sizes.
 
-    `lost` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
+    `kernel_ops` are the ops that run by kernels here, but would be native, and faster, if the shapes were known.
     """
 
     pattern: Pattern
     run: CompiledGraph
     sizes: OpenSizes
-    lost: tuple[str, ...]
+    kernel_ops: tuple[str, ...]
 
-    def takes(self, shapes: Shapes) -> bool:
+    def accepts(self, shapes: Shapes) -> bool:
         values: dict[str, int] = {}
         for open_shape, shape in zip(self.pattern, shapes, strict=True):
             if len(open_shape) != len(shape):
@@ -83,35 +83,35 @@ class ByShape:
         self._form = form
         self._pool = pool
         self._backend = backend
-        self._for_all: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
+        self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
         self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, CompiledGraph] = {}
-        self._general: dict[Pattern, AnySize | None] = {}
+        self._code_by_pattern: dict[Pattern, AnySize | None] = {}
         self._undecided: Counter[Pattern] = Counter()
         self._seen: set[Shapes] = set()
-        self._any: CompiledGraph | None = None
-        self._last: CompiledGraph | None = None
+        self._fallback: CompiledGraph | None = None
+        self._latest: CompiledGraph | None = None
         self.compilations = 0
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         shapes = tuple(np.shape(arguments[i]) for i in self._open)
         run = self._runs.get(shapes)
         if run is None:
-            run = self._last = self._choose(shapes)
+            run = self._latest = self._choose(shapes)
         return run(arguments)
 
     def _choose(self, shapes: Shapes) -> CompiledGraph:
-        general = self._general_for(shapes)
-        if general is not None and not general.lost:
+        general = self._find_open_code(shapes)
+        if general is not None and not general.kernel_ops:
             return general.run
         if self._is_worth_it(shapes):
-            return self._run_for(shapes)
-        return self._for_any() if general is None else general.run
+            return self._compile_shapes(shapes)
+        return self._compile_fallback() if general is None else general.run
 
     def _is_worth_it(self, shapes: Shapes) -> bool:
         """Return whether the shapes get code of their own: the first few do at once, others when they come again."""
-        if len(self._runs) < AT_ONCE or (shapes in self._seen and len(self._runs) < MOST_SHAPES):
+        if len(self._runs) < IMMEDIATE_SHAPES or (shapes in self._seen and len(self._runs) < MOST_SHAPES):
             return True
         if len(self._seen) < MOST_SEEN:
             self._seen.add(shapes)
@@ -128,49 +128,49 @@ class ByShape:
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
         """The native entries."""
-        return (*self._for_all, *self._entries)
+        return (*self._open_entries, *self._entries)
 
     @property
     def kernel_calls(self) -> Sequence[tuple[str, Span | None]] | None:
         """The ops that run by kernels in the code made last; None if no call came yet."""
-        return self._last.kernel_calls if self._last is not None else None
+        return self._latest.kernel_calls if self._latest is not None else None
 
     @property
     def notes(self) -> list[str]:
         """A description of the code that there is."""
         result = []
-        for pattern, general in tuple(self._general.items()):
+        for pattern, general in tuple(self._code_by_pattern.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
-            if general is not None and not general.lost:
+            if general is not None and not general.kernel_ops:
                 result.append(f"one compilation for all sizes: {text}")
             else:
-                why = f": {', '.join(sorted(set(general.lost)))} by kernels" if general is not None else ""
+                why = f": {', '.join(sorted(set(general.kernel_ops)))} by kernels" if general is not None else ""
                 result.append(f"no compilation for all sizes: {text}{why}")
         if self._runs:
             result.append(f"{len(self._runs)} compilations, one for each shape")
-        runs = [*self._runs.values(), *(general.run for general in tuple(self._general.values()) if general)]
+        runs = [*self._runs.values(), *(general.run for general in tuple(self._code_by_pattern.values()) if general)]
         result += [note for run in runs for note in run.notes]
         return result
 
     # ---- any size
 
-    def _general_for(self, shapes: Shapes) -> AnySize | None:
-        for general in tuple(self._general.values()):  # other threads may add to it
-            if general is not None and general.takes(shapes):
+    def _find_open_code(self, shapes: Shapes) -> AnySize | None:
+        for general in tuple(self._code_by_pattern.values()):  # other threads may add to it
+            if general is not None and general.accepts(shapes):
                 return general
         pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
-        if pattern in self._general or len(self._general) >= MOST_PATTERNS or pattern == shapes:
+        if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MOST_PATTERNS or pattern == shapes:
             return None
         try:
-            general = self._general[pattern] = self._make_general(pattern, shapes)
+            general = self._code_by_pattern[pattern] = self._compile_open(pattern, shapes)
         except CannotSpecialise:  # an op refuses these shapes: it may take others
             self._undecided[pattern] += 1
             if self._undecided[pattern] == MOST_TRIES:
-                self._general[pattern] = None
+                self._code_by_pattern[pattern] = None
             return None
-        return general if general is not None and general.takes(shapes) else None
+        return general if general is not None and general.accepts(shapes) else None
 
-    def _make_general(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
+    def _compile_open(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
         code = backend_named(self._backend).symbolic
         if code is None:
@@ -191,24 +191,24 @@ class ByShape:
         try:
             bound = fold_symbolic_bounds(graph, code.takes_bounds)
             graph = bound if bound is not None and not code.has_bounds_for_kernels(bound) else graph
-            lost = code.kernels(graph, library=False)
+            kernel_ops = code.kernels(graph, library=False)
         except (TypeError, ValueError):  # the lowering of some op needs numbers: each shape has its own code then
             return None
-        if lost:
+        if kernel_ops:
             for name in code.kernels(specialise(self._graph, self._types(shapes))):
-                if name in lost:
-                    lost.remove(name)
+                if name in kernel_ops:
+                    kernel_ops.remove(name)
         try:
             run = self._compile(graph)
         except UnknownSize:  # there is no code for some combination of these ops: each shape has its own then
             return None
-        if run.entry is not None and not lost:
-            self._for_all = (*self._for_all, run.entry)
-        return AnySize(pattern, run, run.sizes or sizes, tuple(lost))
+        if run.entry is not None and not kernel_ops:
+            self._open_entries = (*self._open_entries, run.entry)
+        return AnySize(pattern, run, run.sizes or sizes, tuple(kernel_ops))
 
     # ---- one shape
 
-    def _run_for(self, shapes: Shapes) -> CompiledGraph:
+    def _compile_shapes(self, shapes: Shapes) -> CompiledGraph:
         try:
             narrow = specialise(self._graph, self._types(shapes))
             if self._contract == "compile" and any(map(is_too_large, narrow.walk())):
@@ -217,7 +217,7 @@ class ByShape:
                 raise error
             narrow = optimise(narrow, contract=self._contract)
         except CannotSpecialise:
-            run = self._for_any()
+            run = self._compile_fallback()
         else:
             run = self._compile(narrow)
             if run.entry is not None:
@@ -237,10 +237,10 @@ class ByShape:
         self.compilations += 1
         return compile_graph(graph, self._form, self._pool, self._backend)
 
-    def _for_any(self) -> CompiledGraph:
-        if self._any is None:
-            self._any = compile_graph(self._graph, None, self._pool, self._backend)
-        return self._any
+    def _compile_fallback(self) -> CompiledGraph:
+        if self._fallback is None:
+            self._fallback = compile_graph(self._graph, None, self._pool, self._backend)
+        return self._fallback
 
 
 def _pattern(shapes: Shapes, types: Sequence[Type]) -> Pattern:

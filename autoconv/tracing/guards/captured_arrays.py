@@ -69,21 +69,21 @@ def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.nda
 
 def _lift_regions(node: Node, live: Mapping[int, np.ndarray], parameter: Any) -> None:
     """Lift the regions of a node; all of them get the same captures, behind their others."""
-    inside: list[dict[int, np.ndarray]] = []
-    added: list[dict[int, Value]] = []
+    arrays_by_region: list[dict[int, np.ndarray]] = []
+    values_by_region: list[dict[int, Value]] = []
     for region in node.regions:
         arrays: dict[int, np.ndarray] = {}
         before = len(region.parameters)
         _lift(region, live, arrays)
-        added.append(dict(zip(arrays, region.parameters[before:], strict=True)))
+        values_by_region.append(dict(zip(arrays, region.parameters[before:], strict=True)))
         del region.parameters[before:]
-        inside.append(arrays)
-    together = {key: array for arrays in inside for key, array in arrays.items()}
-    for key, array in together.items():
+        arrays_by_region.append(arrays)
+    arrays_of_all = {key: array for arrays in arrays_by_region for key, array in arrays.items()}
+    for key, array in arrays_of_all.items():
         outer = parameter(array, "Const")
         node.inputs = (*node.inputs, outer)
-        for region, own in zip(node.regions, added, strict=True):
-            value = own.get(key)
+        for region, values_by_array in zip(node.regions, values_by_region, strict=True):
+            value = values_by_array.get(key)
             if value is None:
                 region.add_parameter(outer.type, outer.name)
             else:

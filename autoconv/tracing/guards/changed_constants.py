@@ -63,18 +63,18 @@ def _changes_in(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
         if node.op.name == "object_constant":
             values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
             continue
-        comes = any(value in values for value in node.inputs)
-        if comes and node.inputs[0] in values and _is_change(node):
+        comes_from_constant = any(value in values for value in node.inputs)
+        if comes_from_constant and node.inputs[0] in values and _is_change(node):
             return True
-        comes = comes or any(_has_constant(region) for region in node.regions)
+        comes_from_constant = comes_from_constant or any(_has_constant(region) for region in node.regions)
         for region in node.regions:
-            if comes:
+            if comes_from_constant:
                 values.update(filter(_is_object, region.parameters))
             if region not in walked:
                 walked.add(region)
                 if _changes_in(region, values, walked):
                     return True
-        if comes:
+        if comes_from_constant:
             values.update(filter(_is_object, node.results))
     return False
 

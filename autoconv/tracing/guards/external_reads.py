@@ -47,11 +47,11 @@ _CLOSED_MODULES = frozenset(
         "enum", "abc", "numbers", "__future__", "warnings",
     }
 )  # fmt: skip
-_MAKING = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
+_CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
 _WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
 _PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
-_DESCRIBING = (
+_DESCRIPTORS = (
     types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.WrapperDescriptorType, type(functools.lru_cache(len)),
 )  # fmt: skip
@@ -80,8 +80,8 @@ def mentions(code: types.CodeType) -> Mentions:
 
 
 _MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()
-_OF_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
-_OF_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
+_GLOBAL_OPCODES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+_ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
 
 
 def _mentions(code: types.CodeType) -> Mentions:
@@ -93,10 +93,10 @@ def _mentions(code: types.CodeType) -> Mentions:
     closed = True
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval
-        if name in _OF_GLOBALS:
+        if name in _GLOBAL_OPCODES:
             outer.add(value)
             closed &= value != "__builtins__"
-        elif name in _OF_ATTRIBUTES:
+        elif name in _ATTRIBUTE_OPCODES:
             attributes.add(value)
             closed &= value not in _OPEN_NAMES
         elif name == "IMPORT_NAME":
@@ -152,7 +152,7 @@ class Reads:
         for name in names_mentioned.globals:
             self._visit(function.__globals__.get(name, getattr(builtins, name, None)))
 
-    def copied(self) -> Reads:
+    def copy(self) -> Reads:
         """Return an independent copy."""
         other = copy.copy(self)
         other._names, other._functions, other._pending = set(self._names), set(self._functions), list(self._pending)
@@ -160,7 +160,7 @@ class Reads:
         other._classes = self._classes.copy()
         return other
 
-    def including(self, other: Reads) -> Reads:
+    def include(self, other: Reads) -> Reads:
         """Add the reads of another trace that becomes part of this one."""
         self._names |= other._names
         self._texts |= other._texts
@@ -182,7 +182,7 @@ class Reads:
             counts = len(self._names), len(self._classes)
             for base in {base for kind in list(self._classes) for base in kind.__mro__ if is_user_code(base)}:
                 for name, value in list(vars(base).items()):
-                    if name in self._names or (name.startswith("__") and name not in _MAKING):
+                    if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):
                         self._visit(value)
             self._follow()
         self._functions.clear()
@@ -195,7 +195,7 @@ class Reads:
         return self._settled
 
     @property
-    def of_modules(self) -> frozenset[str]:
+    def module_names(self) -> frozenset[str]:
         """The attributes that may be read of modules; valid before `settle`, too."""
         return frozenset(self._names | self._texts)
 
@@ -204,7 +204,7 @@ class Reads:
         """The same as `names`; None where other attributes may be read as well."""
         return self._settled if self._closed else None
 
-    def of(self, kind: type) -> frozenset[str] | None:
+    def names_for_class(self, kind: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
         return self._settled if self._closed and self._classes.get(kind, False) else None
 
@@ -251,14 +251,14 @@ def _is_closed_class(kind: type) -> bool:
         return False
     described = [value for value in list(attributes.values()) if hasattr(type(value), "__get__")]
     return all(
-        isinstance(value, _DESCRIBING) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
+        isinstance(value, _DESCRIPTORS) or is_user_code(type(value)) or hasattr(type(value), "__autoconv_function__")
         for value in described
     )
 
 
 def _wrapped_functions(value: Any) -> Iterator[Any]:
     """Iterate over the functions inside a property, a partial, or the result of a decorator."""
-    if isinstance(value, (*_DESCRIBING, functools.partial)):
+    if isinstance(value, (*_DESCRIPTORS, functools.partial)):
         parts = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fget", "fset", "fdel", "func"))
         yield from (part for part in parts if part is not None)
 
@@ -299,7 +299,7 @@ def attributes_beside(value: Any, skip: frozenset[Any]) -> list[Any]:
     return [part for name, part in attributes_of(value).items() if (id(value), name) not in skip]
 
 
-def kinds_reached(values: Iterable[Any]) -> set[type]:
+def reachable_classes(values: Iterable[Any]) -> set[type]:
     """Return the classes of the values reached, apart from numbers and text; the search ends at `_MOST_VALUES`."""
     return set(map(type, itertools.islice(reachable_values(values), _MOST_VALUES)))
 

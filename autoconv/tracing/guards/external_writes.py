@@ -91,16 +91,16 @@ class WriteMonitor:
             self.stores.holds(root, spot)
 
     def about_to_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
-        """Raise Restage if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
+        """Raise RestartTrace if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
         assert self.trace.owned is not None
         if id(owner) in self.trace.owned:
             return
         if spots:
-            self._about_to_write_spots(spots)
+            self._check_spots(spots)
             return
         if id(owner) in self.trace.rebuilt and dataclasses.is_dataclass(owner):
             raise RestartTrace(objects=True)
-        if not self.trace.memory and self.may_be_memory and _is_of_arrays(owner):
+        if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
             others = [s for s in self.guards.holders() if s.key not in self.spot_keys]
@@ -120,10 +120,10 @@ class WriteMonitor:
             raise RestartTrace(arguments=self.arrays)
         self._run_plain(what)
 
-    def _about_to_write_spots(self, spots: Sequence[Location]) -> None:
+    def _check_spots(self, spots: Sequence[Location]) -> None:
         """Raise RestartTrace if a spot has to become an input."""
         self.written_keys.update(spot.key for spot in spots)
-        missing = [spot for spot in spots if spot.key not in self.spot_keys and not self._is_made_here(spot)]
+        missing = [spot for spot in spots if spot.key not in self.spot_keys and not self._is_cell_of_trace(spot)]
         if missing:
             self._refuse_new(missing)
             if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
@@ -134,22 +134,22 @@ class WriteMonitor:
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
 
-    def take_in(self, spots: Sequence[Location]) -> NoReturn:
+    def restart_with_inputs(self, spots: Sequence[Location]) -> NoReturn:
         """Restart the trace with the values of the spots as inputs."""
         raise RestartTrace(spots)
 
-    def tuples_escape(self, values: Sequence[Value]) -> None:
+    def handle_escaping_tuples(self, values: Sequence[Value]) -> None:
         """Restart the trace where tuples in arguments are stored: with these arguments as objects."""
         if values:
             raise RestartTrace(arguments=[self.trace.tuples_in_graph[value] for value in values])
 
-    def containers_change(self, containers: Sequence[Any]) -> None:
+    def handle_changed_containers(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
         holders = self._holders(containers)
         if holders:
             raise RestartTrace(holders)
 
-    def objects_change(self, reads_arrays: bool) -> None:
+    def handle_changed_objects(self, reads_arrays: bool) -> None:
         """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
         if reads_arrays:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
@@ -194,7 +194,7 @@ class WriteMonitor:
             if len(alike) >= _MOST_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
-    def _is_made_here(self, spot: Location) -> bool:
+    def _is_cell_of_trace(self, spot: Location) -> bool:
         """Return whether the spot is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.existed_before(spot.key)
 
@@ -208,7 +208,7 @@ def _is_same_attribute(one: Location, other: Location) -> bool:
     return is_attribute and one.key[-1] == other.key[-1] and type(one.owner) is type(other.owner)
 
 
-def _is_of_arrays(owner: Any) -> bool:
+def _may_be_array(owner: Any) -> bool:
     return isinstance(owner, SymbolicTensor) and not owner.weak
 
 

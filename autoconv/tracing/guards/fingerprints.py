@@ -83,19 +83,19 @@ class Fingerprints:
         if isinstance(value, types.MethodType) and depth:
             return types.MethodType, *(self.of(part, name, depth - 1) for part in (value.__func__, value.__self__))
         if isinstance(value, type):
-            return id(value), _weak(value), self._class_values(value, name) if is_user_code(value) else ()
+            return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
             self.kinds.add(type(value))
             self.of_objects.add(type(value))
-            return id(value), self._own(value, name, max(depth - 1, 0))
+            return id(value), self._own_attributes(value, name, max(depth - 1, 0))
         if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
-            return id(value), _weak(value)
+            return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
         if depth == 0 and isinstance(value, _WITH_PARTS):
-            return id(value), _weak(value)
+            return id(value), _live_reference(value)
         if depth == 0:
-            return self._unguardable(value, name, "it is nested too deeply")
+            return self._compare_by_identity(value, name, "it is nested too deeply")
         if id(value) in self._visited:
             return self._visited[id(value)]
         # What is reached again, in a cycle or not, is identified by its number in visiting order: parts that are
@@ -108,9 +108,9 @@ class Fingerprints:
 
     def _parts(self, value: Any, name: str, depth: int) -> Any:
         if isinstance(value, types.FunctionType):
-            return id(value), _weak(value), value.__code__, self._function_values(value, name, depth)
+            return id(value), _live_reference(value), value.__code__, self._function_values(value, name, depth)
         if isinstance(value, types.ModuleType):
-            read = parts_of_module(value, self.names if self.reads is None else self.reads.of_modules)
+            read = parts_of_module(value, self.names if self.reads is None else self.reads.module_names)
             return id(value), tuple((k, self.of(part, f"{name}.{k}", depth)) for k, part in read.items()), ()
         return self._container(value, name, depth)
 
@@ -122,21 +122,25 @@ class Fingerprints:
             base: Any = base_of(value)
             count = base.__len__(value)
             if count > _MOST_ITEMS:
-                return self._unguardable(value, name, f"a {kind.__name__} of {count:,} items")
+                return self._compare_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
             parts = tuple(
                 None if (id(value), i) in self.skip else self.of(item, f"{name}[{i}]", depth)
-                for i, item in enumerate(held_items(value))
+                for i, item in enumerate(plain_iteration(value))
             )
-            return (kind, parts) if kind in (list, tuple) else (kind, parts, "and", self._besides(value, name, depth))
+            if kind in (list, tuple):
+                return kind, parts
+            return kind, parts, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, dict):
-            pairs = list(held_items(value))  # at once, as other threads may change it meanwhile
+            pairs = list(plain_iteration(value))  # at once, as other threads may change it meanwhile
             items = tuple((self.of(k, name, depth), self.of(v, f"{name}[{_key_text(k)}]", depth)) for k, v in pairs)
-            return (kind, items) if kind is dict else (kind, items, "and", self._besides(value, name, depth))
+            if kind is dict:
+                return kind, items
+            return kind, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
-            items = tuple(self.of(item, name, depth) for item in tuple(held_items(value)))
+            items = tuple(self.of(item, name, depth) for item in tuple(plain_iteration(value)))
             plain = kind in (set, frozenset)
-            return (kind, items) if plain else (kind, items, "and", self._besides(value, name, depth))
+            return (kind, items) if plain else (kind, items, "and", self._attributes_and_class(value, name, depth))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
@@ -144,15 +148,15 @@ class Fingerprints:
             return id(value), tuple(self.of(part, name, depth) for part in parts)
         of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
         if (of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
-            return id(value), _weak(value)
+            return id(value), _live_reference(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
-            return self._unguardable(value, name, f"a {kind.__name__}")
+            return self._compare_by_identity(value, name, f"a {kind.__name__}")
         self.of_objects.add(kind)
-        return id(value), self._own(value, name, depth), self._class_values(kind, name)
+        return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
 
-    def _own(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+    def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the fingerprint of an object's own attributes; if all count, their order does, too."""
-        read = self.reads.of(type(value)) if self.reads is not None else None
+        read = self.reads.names_for_class(type(value)) if self.reads is not None else None
         attributes = attributes_of(value)
         return tuple(
             (k, self.of(attributes[k], f"{name}.{k}", depth))
@@ -164,21 +168,21 @@ class Fingerprints:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
         kind = type(value)
         parts = kind, repr(value) if isinstance(value, (float, complex)) else value
-        return parts if kind in _SINGLE else (*parts, "and", self._besides(value, name, max(depth - 1, 0)))
+        return parts if kind in _SINGLE else (*parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0)))
 
-    def _besides(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
+    def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
         kind = type(value)
         self.of_objects.add(kind)
-        return self._own(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
+        return self._own_attributes(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:
         """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
         if array is value:
             self.arrays[id(array)] = array
         if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or needs_numpy(value)):
-            return self._unguardable(value, name, f"a {type(value).__name__}")
-        identity = (id(value), _weak(value)) if array is value else ()
+            return self._compare_by_identity(value, name, f"a {type(value).__name__}")
+        identity = (id(value), _live_reference(value)) if array is value else ()
         if array.nbytes > _LARGE or array.dtype.hasobject:
             self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
             return np.ndarray, identity, array.dtype.str, array.shape
@@ -190,7 +194,7 @@ class Fingerprints:
         Attributes in `skip`, as (id of the class, name), are left out.
         """
         if cls not in self._classes:
-            read = self.reads.of(cls) if self.reads is not None else None
+            read = self.reads.names_for_class(cls) if self.reads is not None else None
             self._classes[cls] = ("itself",)
             self.kinds.add(cls)
             self._classes[cls] = tuple(map(id, cls.__mro__)), *(
@@ -219,11 +223,11 @@ class Fingerprints:
                 raise
         return id(value)
 
-    def _unguardable(self, value: Any, name: str, why: str) -> Any:
+    def _compare_by_identity(self, value: Any, name: str, why: str) -> Any:
         if self.strict:
             raise Unguardable(why)
         self.unguarded.append(f"{name} ({why})")
-        return id(value), _weak(value)
+        return id(value), _live_reference(value)
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
         """Return a function's defaults and attributes."""
@@ -252,7 +256,7 @@ def base_of(value: Any) -> type:
     return next(kind for kind in type(value).__mro__ if not is_user_code(kind))
 
 
-def held_items(value: Any) -> Any:
+def plain_iteration(value: Any) -> Any:
     """Return the items of a list, tuple or set, or the pairs of a dict, without calling user-defined methods."""
     base: Any = base_of(value)
     return base.items(value) if isinstance(value, dict) else base.__iter__(value)
@@ -277,7 +281,7 @@ def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str
     attributes = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
     if is_user_module(module):
         return attributes
-    fixed = module.__name__.partition(".")[0] in _UNCHANGING_MODULES
+    fixed = module.__name__.partition(".")[0] in _IMMUTABLE_MODULES
     return {} if fixed else {name: part for name, part in attributes.items() if _may_change(name, part)}
 
 
@@ -285,7 +289,7 @@ def _may_change(name: str, value: Any) -> bool:
     return type(value).__hash__ is None and not (name.startswith("_") or is_by_identity(value))
 
 
-_UNCHANGING_MODULES = frozenset({"numpy", "autoconv"})
+_IMMUTABLE_MODULES = frozenset({"numpy", "autoconv"})
 
 
 def is_by_identity(value: Any) -> bool:
@@ -326,7 +330,7 @@ def difference(old: Any, new: Any) -> str:
     return ""
 
 
-def _weak(value: Any) -> Any:
+def _live_reference(value: Any) -> Any:
     """Return a reference that keeps an id from being reused: weak where possible, else strong."""
     try:
         return _LiveReference(weakref.ref(value))

@@ -24,25 +24,25 @@ DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else N
 _CONTENT = 16  # offset in bytes of a capsule's pointer
 
 _PACKAGE = str(Path(__file__).parents[2])
-_OF_PROGRAMS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
+_OPERATORS = str(Path(_PACKAGE) / "operators")  # which compute what the program asks for
 _NUMPY = str(Path(np.__file__).parent)
 
 
 @contextlib.contextmanager
-def noting_errors_of_constants(note: Callable[[], None]) -> Iterator[None]:
+def note_constant_errors(note: Callable[[], None]) -> Iterator[None]:
     """Call `note` where NumPy would warn of a floating-point error in what the program computes of plain values.
 
     A trace computes these once; they are constants of its graph, which raises no flag for them.
     """
 
-    def met(error: str, flag: int) -> None:
+    def note_error(error: str, flag: int) -> None:
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename.startswith((_OF_PROGRAMS, _NUMPY)):
+        while frame is not None and frame.f_code.co_filename.startswith((_OPERATORS, _NUMPY)):
             frame = frame.f_back
         if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
             note()
 
-    with np.errstate(**{error: "call" for error, action in np.geterr().items() if action == "warn"}, call=met):  # type: ignore[arg-type]
+    with np.errstate(**{error: "call" for error, action in np.geterr().items() if action == "warn"}, call=note_error):  # type: ignore[arg-type]
         yield
 
 
@@ -72,4 +72,4 @@ def has_actions() -> bool:
     return True
 
 
-__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "noting_errors_of_constants"]
+__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "note_constant_errors"]

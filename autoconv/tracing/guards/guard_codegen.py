@@ -35,32 +35,32 @@ from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 _MOST_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
 _PLAIN = (int, str, bytes, float, complex)
 _PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
-_UNCHANGING = (
+_IMMUTABLE_TYPES = (
     *_PLAIN, bool, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
     type(vars(collections.namedtuple("_", "x"))["x"]),
 )  # fmt: skip
-_HOLDING = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
+_FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
 
 Place = tuple[Any, str | None]
 
 
-def checker(
+def generate_checker(
     checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
     """Return a function that is true only while all values are unchanged, as fingerprints define that.
 
     None where there are too many values. The checks are those of `Guards`.
     """
-    looks = _Looks(fingerprints)
+    check_writer = _CheckWriter(fingerprints)
     try:
         for _, read, _, place in checks:
-            looks.at(read(), looks.reading(read, place))
+            check_writer.compare(read(), check_writer.read_expression(read, place))
     except (TooLong, Unguardable):
         return None
-    return looks.writer.finish("True")
+    return check_writer.writer.finish("True")
 
 
-class _Looks:
+class _CheckWriter:
     """Writes the comparisons, value by value, to the `writer`."""
 
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
@@ -70,7 +70,7 @@ class _Looks:
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)
         self._classes: set[type] = set()
 
-    def reading(self, read: Callable[[], Any], place: Place | None) -> str:
+    def read_expression(self, read: Callable[[], Any], place: Place | None) -> str:
         """Return the expression that reads a value again."""
         if place is None:
             return f"{self.writer.constant(read)}()"
@@ -80,7 +80,7 @@ class _Looks:
             return f"{self.writer.constant(read)}()"
         return f"{constant}.cell_contents" if key is None else f"{constant}[{key!r}]"
 
-    def at(self, value: Any, place: str) -> None:
+    def compare(self, value: Any, place: str) -> None:
         """Compare the value at a place with the present one."""
         if value is None or value is True or value is False:
             self.writer.require(f"{place} is {value}")
@@ -91,95 +91,96 @@ class _Looks:
         elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
             self.writer.require_plain(value, place_variable)
         elif isinstance(value, types.FunctionType):
-            self._look_at_function(value, place_variable)
+            self._compare_function(value, place_variable)
         elif isinstance(value, type):
             self.writer.require_same(value, place_variable)
             if is_user_code(value):
-                self._look_at_class(value)
+                self._compare_class(value)
         elif isinstance(value, types.MethodType) or base_of(value) in (list, tuple, dict):
-            self._look_at_parts(value, place_variable)
+            self._compare_parts(value, place_variable)
         elif isinstance(value, types.ModuleType):
-            self._look_at_module(value, place_variable)
+            self._compare_module(value, place_variable)
         elif is_by_identity(value) and not isinstance(value, enum.Enum):
             self.writer.require_same(value, place_variable)
         elif type(value) is np.ndarray and not is_large(value) and not value.dtype.hasobject:
-            self._look_at_array(value, place_variable)
-        elif isinstance(value, _HOLDING) or not is_user_code(type(value)):
-            self._by_fingerprint(value, place_variable)
+            self._compare_array(value, place_variable)
+        elif isinstance(value, _FINGERPRINTED_TYPES) or not is_user_code(type(value)):
+            self._compare_fingerprint(value, place_variable)
         elif type(getattr(value, "__dict__", {})) is dict:
-            self._look_at_object(value, place_variable)
+            self._compare_object(value, place_variable)
         else:
-            self._by_fingerprint(value, place_variable)
+            self._compare_fingerprint(value, place_variable)
 
-    def _look_at_function(self, value: types.FunctionType, place: str) -> None:
+    def _compare_function(self, value: types.FunctionType, place: str) -> None:
         if not is_user_code(value):
             self.writer.require_same(value, place)
         elif value.__defaults__ or value.__kwdefaults__ or value.__dict__:
-            self._by_fingerprint(value, place)
+            self._compare_fingerprint(value, place)
         else:
             self.writer.require_same(value, place)
             self.writer.require(f"{place}.__code__ is {self.writer.constant(value.__code__)}")
             self.writer.require(f"not ({place}.__defaults__ or {place}.__kwdefaults__ or {place}.__dict__)")
 
-    def _look_at_module(self, value: types.ModuleType, place: str) -> None:
+    def _compare_module(self, value: types.ModuleType, place: str) -> None:
         self.writer.require_same(value, place)
         if self._reads is None:
             return
-        names = self._reads.of_modules
+        names = self._reads.module_names
         parts = parts_of_module(value, names)
         if not is_user_module(value) and not parts:
             return
         attributes = self.writer.variable(f"{place}.__dict__")
         present = names & vars(value).keys()
         self.writer.require(f"{attributes}.keys() & {self.writer.constant(names)} == {self.writer.constant(present)}")
-        if not self._again(value, place):
+        if not self._is_repeated(value, place):
             for name, part in parts.items():
-                self.at(part, f"{attributes}[{name!r}]")
+                self.compare(part, f"{attributes}[{name!r}]")
 
-    def _look_at_parts(self, value: Any, found: str) -> None:
+    def _compare_parts(self, value: Any, expression: str) -> None:
         """Compare a list, tuple, dict or method part by part."""
-        if self._again(value, found):
+        if self._is_repeated(value, expression):
             return
-        self.writer.require(f"type({found}) is {self.writer.constant(type(value))}")
+        self.writer.require(f"type({expression}) is {self.writer.constant(type(value))}")
         if isinstance(value, types.MethodType):
-            self.at(value.__func__, f"{found}.__func__")
-            self.at(value.__self__, f"{found}.__self__")
+            self.compare(value.__func__, f"{expression}.__func__")
+            self.compare(value.__self__, f"{expression}.__self__")
             return
         base: Any = base_of(value)
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
         is_plain = type(value) is base
         if len(keys) > _MOST_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
-            self._by_fingerprint(value, found)
+            self._compare_fingerprint(value, expression)
             return
         if base is dict:
-            self.writer.require_keys(keys, found if is_plain else f"{self.writer.constant(dict.keys)}({found})")
+            plain_keys = expression if is_plain else f"{self.writer.constant(dict.keys)}({expression})"
+            self.writer.require_keys(keys, plain_keys)
         else:
             count = "len" if is_plain else self.writer.constant(base.__len__)
-            self.writer.require(f"{count}({found}) == {len(keys)}")
+            self.writer.require(f"{count}({expression}) == {len(keys)}")
         item = "" if is_plain else self.writer.constant(base.__getitem__)
         for key in keys:
             if base is dict or (id(value), key) not in self._skip:
-                place = f"{found}[{key!r}]" if is_plain else f"{item}({found}, {key!r})"
-                self.at(base.__getitem__(value, key), place)
+                place = f"{expression}[{key!r}]" if is_plain else f"{item}({expression}, {key!r})"
+                self.compare(base.__getitem__(value, key), place)
         if not is_plain:
-            self._look_at_attributes(value, found)
+            self._compare_attributes(value, expression)
 
-    def _look_at_array(self, value: np.ndarray, place: str) -> None:
+    def _compare_array(self, value: np.ndarray, place: str) -> None:
         self.writer.require_same(value, place)
         self.writer.require(f"{place}.dtype is {self.writer.constant(value.dtype)}")
         self.writer.require(f"{place}.shape == {value.shape!r}")
         self.writer.require(f"{place}.tobytes() == {self.writer.constant(value.tobytes())}")
 
-    def _look_at_object(self, value: Any, place: str) -> None:
-        if self._again(value, place):
+    def _compare_object(self, value: Any, place: str) -> None:
+        if self._is_repeated(value, place):
             return
         self.writer.require_same(value, place)
         self.writer.require(f"type({place}) is {self.writer.constant(type(value))}")
-        self._look_at_attributes(value, place)
+        self._compare_attributes(value, place)
 
-    def _look_at_attributes(self, value: Any, place: str) -> None:
+    def _compare_attributes(self, value: Any, place: str) -> None:
         """Compare the attributes of an object and of its class."""
-        read = self._reads.of(type(value)) if self._reads is not None else None
+        read = self._reads.names_for_class(type(value)) if self._reads is not None else None
         if dict_of(value) is not None:
             attributes = self.writer.variable(f"{place}.__dict__")
             attributes_now = instance_attributes(value)
@@ -191,27 +192,27 @@ class _Looks:
             for name, part in attributes_now.items():
                 counts = not name.startswith("__autoconv") and (id(value), name) not in self._skip
                 if counts and (read is None or name in read):
-                    self.at(part, f"{attributes}[{name!r}]")
+                    self.compare(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
             if (id(value), name) not in self._skip and (read is None or name in read):
-                self._look_at_slot(slot, value, place)
-        self._look_at_class(type(value))
+                self._compare_slot(slot, value, place)
+        self._compare_class(type(value))
 
-    def _look_at_slot(self, slot: Any, value: Any, place: str) -> None:
+    def _compare_slot(self, slot: Any, value: Any, place: str) -> None:
         try:
             part = slot.__get__(value)
         except AttributeError:  # the slot is empty
             self.writer.require(f"{self.writer.constant(_is_empty)}({self.writer.constant(slot)}, {place})")
         else:
-            self.at(part, f"{self.writer.constant(slot)}.__get__({place})")
+            self.compare(part, f"{self.writer.constant(slot)}.__get__({place})")
 
-    def _look_at_class(self, cls: type) -> None:
+    def _compare_class(self, cls: type) -> None:
         """Compare the bases and attributes of a class: by identity, or by fingerprint where they are mutable."""
         if cls in self._classes:
             return
         self._classes.add(cls)
         self.writer.require(f"{self.writer.constant(cls)}.__mro__ is {self.writer.constant(cls.__mro__)}")
-        read = self._reads.of(cls) if self._reads is not None else None
+        read = self._reads.names_for_class(cls) if self._reads is not None else None
         for base in filter(is_user_code, cls.__mro__):
             parts = {name: part for name, part in class_parts(base, read) if (id(base), name) not in self._skip}
             constant = self.writer.constant(vars(base))
@@ -221,18 +222,18 @@ class _Looks:
             ids = self.writer.constant([id(part) for part in parts.values()])
             self.writer.require(f"[*map(id, map({constant}.get, {self.writer.constant(list(parts))}))] == {ids}")
             functions = [function for part in parts.values() for function in _functions_of(part)]
-            self._look_at_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
+            self._compare_functions([f for f in functions if is_user_code(f) and _is_simple(f)])
             for name, part in parts.items():
                 if type(part) is dict and not part:
                     self.writer.require(f"not {constant}[{name!r}]")
                 elif isinstance(part, enum.Enum):
-                    self.at(part, f"{constant}[{name!r}]")
+                    self.compare(part, f"{constant}[{name!r}]")
                 elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
                     of = self._fingerprint_of_class
                     expression = f"{self.writer.constant(of)}({constant}[{name!r}])"
                     self.writer.require(f"{expression} == {self.writer.constant(of(part))}")
 
-    def _look_at_functions(self, functions: list[types.FunctionType]) -> None:
+    def _compare_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
             expression = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
             parts = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
@@ -242,7 +243,7 @@ class _Looks:
                 defaults = f"{self.writer.constant(function)}.__defaults__"
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
-    def _by_fingerprint(self, value: Any, place: str) -> None:
+    def _compare_fingerprint(self, value: Any, place: str) -> None:
         of = self._fingerprint
         self.writer.require(f"{self.writer.constant(of)}({place}) == {self.writer.constant(of(value))}")
 
@@ -252,7 +253,7 @@ class _Looks:
     def _fingerprint_of_class(self, value: Any) -> Any:
         return self._fingerprints().class_value(value)
 
-    def _again(self, value: Any, place: str) -> bool:
+    def _is_repeated(self, value: Any, place: str) -> bool:
         """Return whether a value was compared before; then require that it is the same object."""
         before, _ = self._visited.setdefault(id(value), (place, value))
         if before == place:
@@ -280,7 +281,7 @@ def _is_simple(value: Any) -> bool:
 
 def _never_changes(value: Any) -> bool:
     """Return whether the value is deeply immutable."""
-    return type(value) in _UNCHANGING or (type(value) is tuple and all(map(_never_changes, value)))
+    return type(value) in _IMMUTABLE_TYPES or (type(value) is tuple and all(map(_never_changes, value)))
 
 
 def _is_empty(slot: Any, value: Any) -> bool:

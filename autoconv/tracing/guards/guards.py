@@ -20,7 +20,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
-from autoconv.tracing.guards.external_reads import Reads, kinds_reached, mentions
+from autoconv.tracing.guards.external_reads import Reads, mentions, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     DEPTH,
     IDENTITY,
@@ -30,14 +30,14 @@ from autoconv.tracing.guards.fingerprints import (
     is_large,
     is_user_module,
 )
-from autoconv.tracing.guards.guard_codegen import checker
+from autoconv.tracing.guards.guard_codegen import generate_checker
 from autoconv.tracing.guards.hooked_objects import refuse_hooks, refuse_hooks_behind
 from autoconv.tracing.guards.python_contract import RunPlain
 
-_NESTED = 6  # depth to which objects and lists are searched for possible inputs; longer lists are skipped (next line)
-_MOST_ITEMS = 256
-_WORTHWHILE = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
-_MOVING = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
+_SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
+_MOST_ITEMS = 256  # items of a list that is searched
+_CHECKER_ROUNDS = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
+_INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
 
 Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cell and None
 
@@ -48,14 +48,13 @@ class Guards:
 
     `unguarded` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
     itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
-    trace instead; `take_in` restarts the trace with further ones. `meet` is called with the class of each object that
-    is read, before any of its methods run. Its second argument is whether instances of the class may exist outside the
-    trace.
+    trace instead; `restart_with_inputs` restarts the trace with further ones. `meet` is called with the class of each
+    object that is read, before its methods run, and with whether the class may have instances outside the trace.
     """
 
     python: bool = False
     skip: frozenset[Any] = frozenset()
-    take_in: Callable[[list[journal.Location]], Any] = list
+    restart_with_inputs: Callable[[list[journal.Location]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
     of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
@@ -65,10 +64,10 @@ class Guards:
     check_numerics: bool = field(default_factory=lambda: SETTINGS.check_numerics)
     _keys: set[Any] = field(default_factory=set)
     _pending: list[tuple[str, Callable[[], Any], Place | None]] = field(default_factory=list)
-    _unlooked: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    _unexamined: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
     _spots: list[journal.Location] = field(default_factory=list)
     _others: list[Any] = field(default_factory=list)
-    _single: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    _single_elements: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     # True if a frozenset is read, and a function is from a file without the word "frozenset" (see
     # `passes/in_place_operators.py`).
     unnamed_frozensets: bool = False
@@ -77,7 +76,7 @@ class Guards:
     _modules: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)  # names whose values are modules
     _names: frozenset[str] = frozenset()  # attributes of modules that count in `look_ahead` so far
     reads: Reads | None = None  # the attributes that count; None: all
-    _holds: Callable[[], bool] | None = None  # the generated checker
+    _checker: Callable[[], bool] | None = None  # the generated checker
     _fingerprint_checks: int = 0  # consecutive checks that needed fingerprints
 
     def __post_init__(self) -> None:
@@ -126,7 +125,7 @@ class Guards:
                 self._keys.add((id(other), name, id(read)))
                 self._pending.append((name, read, place))
         if self.reads is not None:
-            self.reads = None if other.reads is None else self.reads.including(other.reads)
+            self.reads = None if other.reads is None else self.reads.include(other.reads)
         self.unguarded += [what for what in other.unguarded if not self.python and what not in self.unguarded]
         self._others.append(other)  # keeps its readers alive, as they are identified by id
 
@@ -152,50 +151,49 @@ class Guards:
                 read = functools.partial(getattr, value, attribute, journal.MISSING)
                 self._watch(f"{name}.{attribute}", read, (id(value), attribute))
 
-    def _watch(
-        self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None
-    ) -> None:
+    def _watch(self, name: str, read: Callable[[], Any], key: tuple[Any, ...], place: Place | None = None) -> None:
         if key in self._keys:
             return
         self._keys.add(key)
         if key in self.skip:
             return
         self._pending.append((name, read, place))
-        self._unlooked += [(name, read)] if self.python else []
+        self._unexamined += [(name, read)] if self.python else []
 
     def release(self) -> None:
         """Forget the trace, which guards outlive."""
-        del self.meet, self.take_in
+        del self.meet, self.restart_with_inputs
 
     def look_ahead(self) -> None:
         """Check everything found so far, before any of it runs.
 
         The call runs plain if it reads what cannot be guarded, such as an iterator, which tracing would advance.
         """
-        names = self.reads.of_modules if self.reads is not None else frozenset()
-        again, self._names = (self._modules if names != self._names else []), names
-        self._modules = self._modules + [(name, read) for name, read in self._unlooked if _is_module(read())]
+        names = self.reads.module_names if self.reads is not None else frozenset()
+        module_reads, self._names = (self._modules if names != self._names else []), names
+        self._modules = self._modules + [(name, read) for name, read in self._unexamined if _is_module(read())]
         searched, reads = False, None
-        for name, read in [*self._unlooked, *again]:
-            makes = Fingerprints(self.skip, names=names)
+        for name, read in [*self._unexamined, *module_reads]:
+            fingerprints = Fingerprints(self.skip, names=names)
             try:
-                makes.of(read())
+                fingerprints.of(read())
             except Unguardable as what:
                 if not searched:  # once: nothing of the program runs in between
                     large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
                     if large:
-                        self.take_in(large)
+                        self.restart_with_inputs(large)
                     searched, reads = True, self.settled_reads()
                 if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
-                makes = Fingerprints(self.skip, strict=False, names=names)
-                makes.of(read())
-            self.kinds |= makes.kinds
-            self.of_objects |= makes.of_objects
-            self._single += [(a, a.copy()) for a in makes.arrays.values() if a.size == 1 and a.flags.writeable]
-        self._unlooked.clear()
+                fingerprints = Fingerprints(self.skip, strict=False, names=names)
+                fingerprints.of(read())
+            self.kinds |= fingerprints.kinds
+            self.of_objects |= fingerprints.of_objects
+            singles = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
+            self._single_elements += [(a, a.copy()) for a in singles]
+        self._unexamined.clear()
         if not self.kinds <= self.of_objects:  # objects may be nested deeper than the search goes
-            self.of_objects |= kinds_reached(self.values())
+            self.of_objects |= reachable_classes(self.values())
         for kind in self.kinds:
             self.meet(kind, kind in self.of_objects)
 
@@ -203,7 +201,7 @@ class Guards:
         """Return what the functions found so far read of the present values; None where that is unknown."""
         if self.reads is None:
             return None
-        reads = self.reads.copied()
+        reads = self.reads.copy()
         reads.settle([read() for _, read, _ in self._pending])
         return reads
 
@@ -233,14 +231,14 @@ class Guards:
         seen: set[int] = set()
         for spot in self._spots:
             yield spot
-            yield from _spots_in(spot.read(), seen, _NESTED)
+            yield from _spots_in(spot.read(), seen, _SEARCH_DEPTH)
 
     def held_arrays(self) -> Iterable[np.ndarray]:
         """Return the arrays that the names lead to now; valid until `settle`."""
-        makes = Fingerprints(self.skip, strict=False)
+        fingerprints = Fingerprints(self.skip, strict=False)
         for _, read, _ in self._pending:
-            makes.of(read())
-        return makes.arrays.values()
+            fingerprints.of(read())
+        return fingerprints.arrays.values()
 
     def values(self) -> Iterator[Any]:
         """Iterate over the current values of the names; valid until `settle`."""
@@ -248,7 +246,7 @@ class Guards:
 
     def settle(self) -> None:
         """Take the fingerprints of the present values, after the trace's own writes."""
-        if self.put_back():
+        if self.restore_arrays():
             raise RunPlain("an array of one element is changed in place, which has to happen on every call")
         if self.reads is not None:
             reached = self.reached = self.reads.settle([read() for _, read, _ in self._pending])
@@ -256,38 +254,38 @@ class Guards:
                 not any("frozenset" in line for line in linecache.getlines(file)) for file in self._files
             )
         for name, read, place in self._pending:
-            makes = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self.reads)
+            fingerprints = Fingerprints(self.skip, self.python, self.unguarded, self.arrays, self.reads)
             try:
-                self.checks.append((name, read, makes.of(read(), name), place))
+                self.checks.append((name, read, fingerprints.of(read(), name), place))
             except Unguardable as what:
                 self.unguarded.append(f"{name} ({what})")
         self._pending.clear()
         self._spots.clear()
 
-    def put_back(self) -> bool:
+    def restore_arrays(self) -> bool:
         """Undo in-place changes that tracing made to arrays of one element; return whether there were any.
 
         `x += 1` changes such arrays, which are taken for numbers where they decide a branch (see
         `analysis.numbers.shared_names`).
         """
-        changed = [(array, before) for array, before in self._single if array.tobytes() != before.tobytes()]
+        changed = [(array, before) for array, before in self._single_elements if array.tobytes() != before.tobytes()]
         for array, before in changed:
             array[...] = before
-        self._single.clear()
+        self._single_elements.clear()
         return bool(changed)
 
-    def moved(self) -> Iterator[tuple[journal.Location, Any]]:
+    def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
         """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
         for name, read, expected, place in self.checks:
             value = read()
-            if place is None or not isinstance(value, _MOVING):
-                yield from self._moved_parts(value, expected, DEPTH)
+            if place is None or not isinstance(value, _INPUT_TYPES):
+                yield from self._changed_parts(value, expected, DEPTH)
             elif self._differs(value, expected):
                 owner, key = place
                 yield (journal.cell_location(owner, name) if not key else journal.global_location(owner, key)), value
 
-    def _moved_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
-        """Do the work of `moved` for the parts of an object or a list; `expected` is its former fingerprint."""
+    def _changed_parts(self, value: Any, expected: Any, depth: int) -> Iterator[tuple[journal.Location, Any]]:
+        """Iterate as `changed_inputs` over the parts of an object or a list; `expected` is its former fingerprint."""
         parts = [*own_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
             for place, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
@@ -295,17 +293,17 @@ class Guards:
                     if before is not None and type(value) is list and self._differs(part, before):
                         yield journal.item_location(value, place), part
                 elif isinstance(before, tuple) and depth:
-                    yield from self._moved_parts(part, before, depth - 1)
+                    yield from self._changed_parts(part, before, depth - 1)
         attributes = attributes_of(value) if is_user_code(type(value)) else {}
         if not attributes or len(expected) != 3 or not depth:
             return
         for name, before in expected[1]:
             part = attributes.get(name)
-            if isinstance(part, _MOVING):
+            if isinstance(part, _INPUT_TYPES):
                 if (id(value), name) not in self.skip and self._differs(part, before):
                     yield journal.attribute_location(value, name), part
             elif isinstance(before, tuple):
-                yield from self._moved_parts(part, before, depth - 1)
+                yield from self._changed_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
         """Return whether the value is a different one of the same kind."""
@@ -316,9 +314,9 @@ class Guards:
     def _fingerprints(self) -> Fingerprints:
         return Fingerprints(self.skip, self.python, reads=self.reads)
 
-    def settle_again(self) -> None:
+    def refresh(self) -> None:
         """Take the fingerprints of the present values once more."""
-        self._holds, self._fingerprint_checks = None, 0
+        self._checker, self._fingerprint_checks = None, 0
         for position, (name, read, _, place) in enumerate(self.checks):
             with contextlib.suppress(Unguardable):  # if it cannot be guarded, it counts as changed
                 self.checks[position] = name, read, self._fingerprints().of(read()), place
@@ -327,10 +325,11 @@ class Guards:
         """Return the name of the first value that changed, "" if none did."""
         if self.check_numerics is not SETTINGS.check_numerics:
             return "debugging.enable_check_numerics"
-        if self._holds is not None and self._holds():
+        if self._checker is not None and self._checker():
             return ""
         self._fingerprint_checks += 1
-        written = checker(self.checks, self._fingerprints) if self._fingerprint_checks in _WORTHWHILE else None
+        due = self._fingerprint_checks in _CHECKER_ROUNDS
+        new_checker = generate_checker(self.checks, self._fingerprints) if due else None
         for name, read, expected, _ in self.checks:
             try:
                 fingerprint = self._fingerprints().of(read())
@@ -338,21 +337,21 @@ class Guards:
                     return f"{name}{difference(expected, fingerprint)}"
             except Unguardable:
                 return name
-        if written is not None:  # use the checker only if it agrees with the fingerprints
-            self._holds = written if written() else None
-        elif self._fingerprint_checks > _WORTHWHILE[-1]:
-            self._holds = None  # the checker failed again and again: other, equal objects come each time
+        if new_checker is not None:  # use the checker only if it agrees with the fingerprints
+            self._checker = new_checker if new_checker() else None
+        elif self._fingerprint_checks > _CHECKER_ROUNDS[-1]:
+            self._checker = None  # the checker failed again and again: other, equal objects come each time
         return ""
 
 
-_BY_TEXT = (eval, exec, globals, __import__)
+_NAME_READERS = (eval, exec, globals, __import__)
 
 
 def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
     """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
     for name in sorted(names):
         value = function.__globals__.get(name, getattr(builtins, name, None))
-        if any(value is one for one in _BY_TEXT):
+        if any(value is one for one in _NAME_READERS):
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 

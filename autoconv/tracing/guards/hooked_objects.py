@@ -14,7 +14,7 @@ from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
 from autoconv.tracing.guards.external_reads import mentions
 from autoconv.tracing.guards.python_contract import RunPlain
 
-_MOST_OF_ARGUMENTS = 64  # objects that are examined on each call without a trace
+_ARGUMENT_LIMIT = 64  # objects that are examined on each call without a trace
 
 
 def refuse_hooks_behind(function: types.FunctionType) -> None:
@@ -29,11 +29,11 @@ def refuse_hooks(values: Iterable[Any], most: int = MAX_EXAMINED) -> None:
         raise RunPlain(f"{kind} defines __getattribute__, which Python calls whenever its objects are examined")
 
 
-def hook_among(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Return why a call with these arguments runs plain; "" if they and the defaults lead to no such object."""
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     try:
-        refuse_hooks((*args, *kwargs.values(), *defaults), _MOST_OF_ARGUMENTS)
+        refuse_hooks((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)
     except RunPlain as found:
         return found.reason
     return ""
@@ -51,4 +51,4 @@ def _named_values(function: types.FunctionType) -> Iterator[Any]:
     yield from (function.__kwdefaults__ or {}).values()
 
 
-__all__ = ["hook_among", "refuse_hooks", "refuse_hooks_behind"]
+__all__ = ["hook_reason", "refuse_hooks", "refuse_hooks_behind"]

@@ -1,4 +1,4 @@
-"""Arrays, lists, dicts and sets that a trace read outside, which a later call may be given as an argument, or in one.
+"""Outside arrays, lists, dicts and sets that a trace read, and that a later call may have in its arguments.
 
 While tracing, their items were constants. A graph that changes such an argument would not change these constants. So a
 call in which both are one object, or share memory, runs as plain Python.
@@ -36,14 +36,14 @@ class OutsideValues:
     def __bool__(self) -> bool:
         return bool(self._arrays or self._containers)
 
-    def meet(self, leaves: Iterable[Any], reads: Iterable[Callable[[], Any]]) -> str:
-        """Return why one of the leaves, or of the contents of written locations, is not apart; "" if all are."""
-        mine = [*leaves, *(read() for read in reads)]
-        arrays = [array for array in mine if isinstance(array, np.ndarray)] if self._arrays else []
+    def find_overlap(self, leaves: Iterable[Any], reads: Iterable[Callable[[], Any]]) -> str:
+        """Return why a leaf, or the contents of a written location, overlaps an outside value; "" if none does."""
+        values = [*leaves, *(read() for read in reads)]
+        arrays = [array for array in values if isinstance(array, np.ndarray)] if self._arrays else []
         others = [array for array in (read() for read in self._arrays) if array is not None]
         if any(np.may_share_memory(array, other) for array in arrays for other in others):
             return "an argument shares memory with another array that the call reads"
-        if self._containers and self._containers.meet(mine):
+        if self._containers and self._containers.find_overlap(values):
             return "what the call changes is also read by another name"
         return ""
 
@@ -58,20 +58,20 @@ class OutsideContainers:
         self._names = None if guards.reads is None else guards.reads.names_if_closed
         self._skip = guards.skip
         reads = [read for _, read, _, _ in guards.checks]
-        self._reads: list[Callable[[], Any]] = [one for one in reads if any(map(_is_container, self._behind([one])))]
+        self._reads: list[Callable[[], Any]] = [one for one in reads if any(map(_is_container, self._reachable([one])))]
 
     def __bool__(self) -> bool:
         return bool(self._reads)
 
-    def meet(self, values: Iterable[Any]) -> bool:
+    def find_overlap(self, values: Iterable[Any]) -> bool:
         """Return whether one of the containers is one of the values, or reached from one."""
         containers = [value for value in values if isinstance(value, _CONTAINERS)]
         if not containers:
             return False
-        own = {id(value) for value in reachable_values(containers) if _is_container(value)}
-        return any(id(value) in own for value in self._behind(self._reads))
+        ids = {id(value) for value in reachable_values(containers) if _is_container(value)}
+        return any(id(value) in ids for value in self._reachable(self._reads))
 
-    def _behind(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
+    def _reachable(self, reads: Iterable[Callable[[], Any]]) -> Iterator[Any]:
         return values_reached_by_names((read() for read in reads), self._names, self._skip)
 
 

@@ -51,7 +51,7 @@ _PURE_BUILTINS = frozenset(
 )  # fmt: skip
 _PURE_MODULES = frozenset({"math", "_operator", "operator", "cmath"})
 # Methods of arrays without side effects.
-_READING = frozenset(
+_READING_METHODS = frozenset(
     {
         "all", "any", "argmax", "argmin", "argsort", "astype", "clip", "conj", "conjugate", "copy", "cumprod", "cumsum",
         "diagonal", "dot", "flatten", "item", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape",
@@ -61,8 +61,8 @@ _READING = frozenset(
 ATTEMPT, SECONDS = "attempt", "seconds"
 MOST_WORK = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
 MOST_SECONDS = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
-_READS_CLOCK = 8  # turns, or nodes, between two readings of the clock, which is a call of the system
-_TOO_MUCH = {
+_CLOCK_INTERVAL = 8  # turns, or nodes, between two readings of the clock, which is a call of the system
+_LIMIT_MESSAGES = {
     ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
     NODE: "the graph has more than {:,} nodes, most of them from unrolled loops",
     SECONDS: "recording the trace takes more than {:.1f} s",
@@ -97,9 +97,9 @@ class Work:
     def __call__(self, what: str) -> None:
         count = self.counts[what] = self.counts[what] + 1
         if count > MOST_WORK[what]:
-            raise RunPlain(_TOO_MUCH[what].format(MOST_WORK[what]))
-        if self._end is not None and count % _READS_CLOCK == 0 and time.thread_time() > self._end:
-            raise RunPlain(_TOO_MUCH[SECONDS].format(MOST_SECONDS))
+            raise RunPlain(_LIMIT_MESSAGES[what].format(MOST_WORK[what]))
+        if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
+            raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(MOST_SECONDS))
 
 
 class Specialise(AbandonTrace):
@@ -110,7 +110,7 @@ class Specialise(AbandonTrace):
         self.leaves = leaves
 
 
-def allows_call(trace: Trace, function: Any) -> None:
+def require_pure(trace: Trace, function: Any) -> None:
     """Raise RunPlain for a function that is not converted and not known to be pure."""
     if type(function) is UnknownArgument:
         raise RunPlain(f"{function.name} is given {function.what}")
@@ -122,9 +122,9 @@ def allows_call(trace: Trace, function: Any) -> None:
     if trace.arrays and is_own:
         raise RunPlain("autoconv's own functions make tensors of NumPy arrays")
     name = getattr(function, "__qualname__", None) or repr(function)
-    stops = debugger_name(function)
-    if stops:
-        raise RunPlain(f"{name} calls {stops}(), which works on the lines of plain Python")
+    debugger = debugger_name(function)
+    if debugger:
+        raise RunPlain(f"{name} calls {debugger}(), which works on the lines of plain Python")
     if _has_no_effects(function):
         return
     raise RunPlain(f"{module + '.' if module else ''}{name} is not converted and not known to be pure")
@@ -147,19 +147,19 @@ def _has_no_effects(function: Any) -> bool:
     if isinstance(function, types.BuiltinMethodType):
         owner = getattr(function, "__self__", None)
         if isinstance(owner, (np.ndarray, np.generic)):  # an array of the program, guarded by its contents
-            return function.__name__ in _READING
+            return function.__name__ in _READING_METHODS
         return isinstance(owner, _PURE_OWNERS) and not isinstance(owner, types.ModuleType)
     if isinstance(function, (types.WrapperDescriptorType, types.MethodDescriptorType)):  # such as tuple.__getitem__
         return function.__objclass__ in _UNCHANGING_OWNERS
     if isinstance(function, type):
         if issubclass(function, (BaseException, tuple)):
             has_own = is_user_defined(function.__new__) or is_user_defined(function.__init__)
-            return not has_own and _is_made_by_python(function)
+            return not has_own and _has_plain_metaclass(function)
         return function in (np.float64, np.int64)
     return isinstance(function, np.ufunc) and not all("O" in loop for loop in function.types)  # as with frompyfunc
 
 
-def _is_made_by_python(kind: type) -> bool:
+def _has_plain_metaclass(kind: type) -> bool:
     """Return whether the metaclass is one of Python's own, so that a call of the class only makes an object."""
     return type(kind).__call__ is type.__call__
 
@@ -168,19 +168,19 @@ def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]
     """Preserve the identity of lists and dicts that are returned and also held elsewhere, in a value of `written`.
 
     They become objects of the graph; of other containers the graph returns copies. `outside` are the values that
-    existed before the call, their parts included: raises Restage or RunPlain for a container among them.
+    existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
     """
     written = [*written]
     outer = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS}
-    held = {id(part) for value in written for part in _parts_given(value)}
+    written_ids = {id(part) for value in written for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         keep_identities((alternative, *written))
-        _check_alternative(alternative, outer, held)
+        _check_alternative(alternative, outer, written_ids)
 
 
-def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
-    known = outer | held
-    for part in list(_parts_given(result)):
+def _check_alternative(result: Any, outer: set[int], written_ids: set[int]) -> None:
+    known = outer | written_ids
+    for part in list(_containers_in_result(result)):
         region = current_region()
         assert region is not None
         if id(part) in outer:
@@ -193,24 +193,24 @@ def _check_alternative(result: Any, outer: set[int], held: set[int]) -> None:
         known.add(id(part))
 
 
-def _parts_given(value: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+def _containers_in_result(value: Any, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
     """Iterate over the lists, dicts, sets and dataclasses in a result, each as often as it is reached.
 
     A part in several arms of one variant counts once, as only one arm exists at run time. Objects that the call makes
-    are searched as well, which are in no object of `around`.
+    are searched as well, which are in no object of `ancestors`.
     """
     if type(value) is Variant:
-        yield from {id(part): part for arm in value.values for part in _parts_given(arm, around)}.values()
+        yield from {id(part): part for arm in value.values for part in _containers_in_result(arm, ancestors)}.values()
     elif type(value) is set:
         yield value
-    elif is_created_here(value) and has_attributes(value) and not any(value is outer for outer in around):
+    elif is_created_here(value) and has_attributes(value) and not any(value is outer for outer in ancestors):
         for part in attributes_of(value).values():
-            yield from _parts_given(part, (*around, value))
+            yield from _containers_in_result(part, (*ancestors, value))
     elif is_structure(value):
         if not isinstance(value, tuple):
             yield value
         for part in structure_parts(value):
-            yield from _parts_given(part, around)
+            yield from _containers_in_result(part, ancestors)
 
 
 def check_guesses(graph: Graph) -> None:
@@ -227,7 +227,7 @@ def check_guesses(graph: Graph) -> None:
         )
 
 
-_CHOOSING = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
+_WRITES_ATTRIBUTE = {"object_get_attribute": False, "object_method": False, "object_set_attribute": True,
              "object_delete_attribute": True}  # fmt: skip
 
 
@@ -239,9 +239,9 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
     if can_undo(graph) and not any(map(may_not_undo, graph.walk())):
         return
     for node in graph.walk():
-        if node.op.name in _CHOOSING and node.inputs[0].type == ObjectType():
+        if node.op.name in _WRITES_ATTRIBUTE and node.inputs[0].type == ObjectType():
             name = node.attributes["name"]
-            writes = _CHOOSING[node.op.name]
+            writes = _WRITES_ATTRIBUTE[node.op.name]
             runs = (kind for kind in kinds if runs_code(kind, name, writes) or (computes(kind, name) and not writes))
             kind = next(runs, None)
             if kind is not None:
@@ -276,4 +276,4 @@ def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> Non
     dispatch.apply("python_print", *data, template=tuple(template))
 
 
-__all__ = ["RunPlain", "Specialise", "allows_call", "python_print"]
+__all__ = ["RunPlain", "Specialise", "python_print", "require_pure"]

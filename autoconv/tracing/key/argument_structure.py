@@ -11,9 +11,9 @@ from typing import Any
 
 from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
 
-_DEEPEST = 64  # nested structures
-_MOST = 512  # lists, dicts and objects
-_MOST_LEAVES = 4096  # leaves of all arguments
+_DEPTH_LIMIT = 64  # nested structures
+_STRUCTURE_LIMIT = 512  # lists, dicts and objects
+_LEAF_LIMIT = 4096  # leaves of all arguments
 
 
 class CannotFlatten(Exception):
@@ -25,16 +25,16 @@ def structures_to_flatten(values: Iterable[Any], is_leaf: Callable[[Any], bool] 
 
     Under `compile` that includes too large ones, and a list, dict or object that occurs more than once.
     """
-    look = _Look(is_leaf, compiles)
+    traversal = _Traversal(is_leaf, compiles)
     count = 0
     for value in values:
-        count += look.at(value)
-        if compiles and count > _MOST_LEAVES:
-            raise CannotFlatten(f"the arguments hold more than {_MOST_LEAVES} values")
-    return list(look.values_by_id.values())
+        count += traversal.visit(value)
+        if compiles and count > _LEAF_LIMIT:
+            raise CannotFlatten(f"the arguments hold more than {_LEAF_LIMIT} values")
+    return list(traversal.values_by_id.values())
 
 
-class _Look:
+class _Traversal:
     """A traversal of the arguments; `values_by_id` are the visited structures by identity."""
 
     def __init__(self, is_leaf: Callable[[Any], bool] | None, compiles: bool) -> None:
@@ -44,20 +44,20 @@ class _Look:
         self._leaves: dict[int, int] = {}  # leaves per structure
         self._changes: dict[int, bool] = {}  # whether a structure contains something mutable
 
-    def at(self, value: Any) -> int:
+    def visit(self, value: Any) -> int:
         """Visit the structures of an argument; return the number of its leaves."""
         argument = value
-        around: set[int] = set()
+        ancestors: set[int] = set()
         pending = [(value, True)]
         while pending:
             value, enters = pending.pop()
             if not enters:
-                around.discard(id(value))
+                ancestors.discard(id(value))
                 self._leave(value)
-            elif self._is_taken_apart(value) and not self._is_known(value, around):
-                around.add(id(value))
-                if len(around) > _DEEPEST:
-                    raise CannotFlatten(f"the arguments nest more than {_DEEPEST} lists or objects")
+            elif self._is_taken_apart(value) and not self._is_known(value, ancestors):
+                ancestors.add(id(value))
+                if len(ancestors) > _DEPTH_LIMIT:
+                    raise CannotFlatten(f"the arguments nest more than {_DEPTH_LIMIT} lists or objects")
                 pending.append((value, False))
                 pending += [(part, True) for part in reversed(structure_parts(value))]
         return self._leaves.get(id(argument), 1)
@@ -65,16 +65,16 @@ class _Look:
     def _is_taken_apart(self, value: Any) -> bool:
         return type(value) not in ATOMS and is_structure(value) and not (self._is_leaf and self._is_leaf(value))
 
-    def _is_known(self, value: Any, around: set[int]) -> bool:
-        if id(value) in around:
+    def _is_known(self, value: Any, ancestors: set[int]) -> bool:
+        if id(value) in ancestors:
             raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.values_by_id:
             if self._compiles and self._changes[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return True
         self.values_by_id[id(value)] = value
-        if self._compiles and len(self.values_by_id) > _MOST:
-            raise CannotFlatten(f"the arguments hold more than {_MOST} lists, dicts or objects")
+        if self._compiles and len(self.values_by_id) > _STRUCTURE_LIMIT:
+            raise CannotFlatten(f"the arguments hold more than {_STRUCTURE_LIMIT} lists, dicts or objects")
         return False
 
     def _leave(self, value: Any) -> None:

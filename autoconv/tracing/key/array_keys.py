@@ -22,10 +22,10 @@ class ArrayKey:
 
     def joined(self, other: ArrayKey) -> ArrayKey | None:
         """Return the least general key that accepts both arrays; None where there is none."""
-        mine, its = self.type, other.type
-        if (mine.dtype, mine.rank, self.plain) != (its.dtype, its.rank, other.plain):
+        own_type, other_type = self.type, other.type
+        if (own_type.dtype, own_type.rank, self.plain) != (other_type.dtype, other_type.rank, other.plain):
             return None
-        return ArrayKey(cast(ArrayType, join(mine, its)), self.plain)
+        return ArrayKey(cast(ArrayType, join(own_type, other_type)), self.plain)
 
     def __str__(self) -> str:
         return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
@@ -44,11 +44,11 @@ def _has_disjoint_elements(array: np.ndarray) -> bool:
 
     Where they may overlap, NumPy buffers the operands of an in-place operation.
     """
-    room = array.itemsize
+    span = array.itemsize
     for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
-        if size > 1 and step < room:
+        if size > 1 and step < span:
             return False
-        room += step * max(size - 1, 0)
+        span += step * max(size - 1, 0)
     return True
 
 

@@ -143,7 +143,7 @@ class CallProfile:
         """
         if not traces or len(call.spots) >= _MOST_SPOTS:
             return False
-        moved = [{spot.key: (spot, value) for spot, value in trace.guards.moved()} for trace in traces]
+        moved = [{spot.key: (spot, value) for spot, value in trace.guards.changed_inputs()} for trace in traces]
         other_spots = [
             spot
             for key, (spot, value) in moved[0].items()

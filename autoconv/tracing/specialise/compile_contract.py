@@ -29,11 +29,11 @@ from autoconv.runtime.support.identity import insert_nan_checks
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.rollback import leaves_nothing, refuse_lasting
+from autoconv.tracing.execute.rollback import has_no_lasting_effects, refuse_lasting
 from autoconv.tracing.guards import python_contract
 from autoconv.tracing.guards.captured_arrays import live_constants
 from autoconv.tracing.guards.changed_constants import changed_constants
-from autoconv.tracing.guards.external_reads import kinds_reached
+from autoconv.tracing.guards.external_reads import reachable_classes
 from autoconv.tracing.guards.external_writes import RestartTrace, WriteMonitor
 from autoconv.tracing.guards.outside_values import OutsideContainers, OutsideValues, values_reached_by_names
 from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialise, Work
@@ -87,7 +87,7 @@ class CompileContract(TracingContract):
         call.work(ATTEMPT)
         self._work: Work = call.work
         self.outside = WriteMonitor(trace, call, self.guards)
-        self.guards.take_in = self.outside.take_in
+        self.guards.restart_with_inputs = self.outside.restart_with_inputs
         trace.stores.append(self.outside.stores)
         self.journal = trace.root.journal = Journal(trace.root)
         self._reads_arrays = False
@@ -97,7 +97,7 @@ class CompileContract(TracingContract):
     # While the converted code runs
 
     def before_call(self, function: Any) -> None:
-        python_contract.allows_call(self.trace, function)
+        python_contract.require_pure(self.trace, function)
 
     def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
         self.outside.about_to_write(owner, what, spots)
@@ -139,7 +139,7 @@ class CompileContract(TracingContract):
     # The steps of the trace
 
     def kinds(self) -> Iterable[type]:
-        return kinds_reached(self.call.leaves)
+        return reachable_classes(self.call.leaves)
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
         outside = self.outside
@@ -173,9 +173,9 @@ class CompileContract(TracingContract):
 
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
-        self.outside.containers_change(changed_constants(graph))
+        self.outside.handle_changed_containers(changed_constants(graph))
         self._keep_escaping(escaping_constants(graph))
-        self.outside.tuples_escape(escaping_values(graph, self.trace.tuples_in_graph))
+        self.outside.handle_escaping_tuples(escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()
 
     def _keep_escaping(self, containers: Sequence[Any]) -> None:
@@ -183,7 +183,7 @@ class CompileContract(TracingContract):
         existing = {id(part) for part in self._existing_before(self._arguments)} if containers else ()
         outer = [part for part in containers if id(part) in existing]
         if outer:
-            self.outside.containers_change(outer)
+            self.outside.handle_changed_containers(outer)
             raise RunPlain(f"a {type(outer[0]).__name__} that existed before the call is stored, raised or returned")
 
     def check_recorded(self, arguments: Sequence[Any]) -> None:
@@ -194,7 +194,7 @@ class CompileContract(TracingContract):
         self._check_writes(arguments)
         self._check_memory()
         refuse_growing_arrays(graph)
-        sees_errors = self.trace.catches_errors or not leaves_nothing(graph)  # or a call runs again as plain Python
+        sees_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
         if self.trace.inlines_handlers and self.trace.raises_in_handlers and sees_errors:
             raise RestartTrace(learned=[_STAGES_HANDLERS])
         if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
@@ -254,16 +254,16 @@ class CompileContract(TracingContract):
         python_contract.check_choices(graph, self.guards.kinds)
         refuse_lasting(graph)
         if any(map(may_change_array, graph.walk())):
-            self.outside.objects_change(self._reads_arrays)
+            self.outside.handle_changed_objects(self._reads_arrays)
 
-    def put_back(self, trace: Trace) -> None:
+    def restore_arrays(self, trace: Trace) -> None:
         """Undo the program's writes during the trace."""
         tried = trace.root.journal
         if tried is not None and tried is not self.journal:  # the attempt during which the trace was abandoned
             tried.roll_back()
         self.journal.roll_back()
-        self.guards.put_back()
-        super().put_back(trace)
+        self.guards.restore_arrays()
+        super().restore_arrays(trace)
 
 
 def _makes_a_set(node: Node) -> bool:

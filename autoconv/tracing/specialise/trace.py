@@ -35,7 +35,7 @@ from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.recording import Recording
 from autoconv.tracing.guards.captured_arrays import make_inputs
-from autoconv.tracing.guards.float_errors import noting_errors_of_constants
+from autoconv.tracing.guards.float_errors import note_constant_errors
 from autoconv.tracing.guards.list_facts import mark_list_facts
 from autoconv.tracing.key.argument_structure import structures_to_flatten
 from autoconv.tracing.key.call import Call
@@ -107,7 +107,7 @@ class TraceSession:
 
     def run(self) -> Traced:
         """Make the trace; raises the function's errors, with the user's lines, and AbandonTrace if it cannot go on."""
-        undo, state = functools.partial(self.contract.put_back, self.trace), recording_state()
+        undo, state = functools.partial(self.contract.restore_arrays, self.trace), recording_state()
         with undo_in_children(undo):
             try:
                 self._prepare()
@@ -142,7 +142,7 @@ class TraceSession:
         def note() -> None:
             self.trace.warns_of_constants = True
 
-        return noting_errors_of_constants(note) if self.what.contract.runs_plain else contextlib.nullcontext()
+        return note_constant_errors(note) if self.what.contract.runs_plain else contextlib.nullcontext()
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""

@@ -68,7 +68,7 @@ class TracingContract(Contract):
     def check_optimised(self, graph: Graph) -> None:
         """Raise for an optimised graph whose effects cannot be undone where they have to be."""
 
-    def put_back(self, trace: Trace) -> None:
+    def restore_arrays(self, trace: Trace) -> None:
         """Undo what the trace changed outside of it, after its end and in a forked child."""
         restore_special_methods(trace)
 
