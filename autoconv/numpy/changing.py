@@ -35,8 +35,8 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 
 def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
-    """`ufunc.at(array, indices, values)`: repeated positions are changed repeatedly."""
-    x = _changeable(array)
+    """Implement `ufunc.at(array, indices, values)`: an element is changed once for each occurrence of its index."""
+    x = _require_mutable(array)
     dtypes = loop_of(ufunc, (x, *values))
     if not np.can_cast(dtypes[-1], numpy_dtype_of(x), "same_kind"):
         raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {dtypes[-1]!r} to {numpy_dtype_of(x)!r}")
@@ -46,12 +46,12 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
-    if not _each_once(indices):
+    if not _selects_once(indices):
         refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
 
-def _changeable(array: TensorLike) -> Any:
+def _require_mutable(array: TensorLike) -> Any:
     """Return the current elements of an array that can be mutated."""
     if isinstance(array, EagerTensor):
         raise ItemAssignmentError("'EagerTensor' object does not support item assignment")
@@ -79,8 +79,8 @@ def _as_safe_elements(function: Callable[..., Any], array: TensorLike, values: T
     return _as_elements(array, values)
 
 
-def _each_once(indices: TensorLike) -> bool:
-    """Return whether an index surely selects no element twice."""
+def _selects_once(indices: TensorLike) -> bool:
+    """Return whether an index is known to select no element twice."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
     if not lists:
@@ -97,7 +97,7 @@ for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 
 @computes("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = True) -> None:
-    x = _changeable(dst)
+    x = _require_mutable(dst)
     value = _as_element(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
         refuse("copies from an array of more dimensions")
@@ -117,7 +117,7 @@ def _as_element(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
 
 @computes("putmask")
 def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
-    x, new = _changeable(a), _as_safe_elements(np.putmask, a, values)
+    x, new = _require_mutable(a), _as_safe_elements(np.putmask, a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
     write_into(a, new, mask, broadcasts=True)
@@ -125,7 +125,7 @@ def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
 
 @computes("place")
 def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
-    _changeable(arr)
+    _require_mutable(arr)
     new = _as_safe_elements(np.place, arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
         refuse("is given several values")
@@ -134,7 +134,7 @@ def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
 
 @computes("put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    x, new = _changeable(a), _as_elements(a, v)
+    x, new = _require_mutable(a), _as_elements(a, v)
     if ind is None or isinstance(ind, (str, bytes)) or not tensor(ind).dtype.is_integer:
         refuse("is given positions that are no integers, which it converts")
     if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
@@ -144,23 +144,23 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 
 @computes("fill_diagonal")
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    x = _changeable(a)
+    x = _require_mutable(a)
     shape = known_shape(x)
     if len(shape) != 2 or wrap:
         refuse("is given another number of dimensions than two, or wrap")
-    places = np.arange(min(shape))
-    a[places, places] = _as_elements(a, val)
+    positions = np.arange(min(shape))
+    a[positions, positions] = _as_elements(a, val)
 
 
 @computes("put_along_axis")
 def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
-    x, places = _changeable(arr), tensor(indices)
+    x, positions = _require_mutable(arr), tensor(indices)
     shape, rank = known_shape(x), rank_of(x)
-    if axis is None or rank_of(places) != rank:
+    if axis is None or rank_of(positions) != rank:
         refuse("is given no axis, or indices of another number of dimensions")
     at_ = range(rank)[axis]
     mesh = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
-    arr[tuple(places if i == at_ else part for i, part in enumerate(mesh))] = _as_elements(arr, values)
+    arr[tuple(positions if i == at_ else part for i, part in enumerate(mesh))] = _as_elements(arr, values)
 
 
 __all__ = ["at"]

@@ -38,8 +38,8 @@ def isclose(
     result = call_ufunc(np.logical_and, near, call_ufunc(np.isfinite, y))
     result = call_ufunc(np.logical_or, result, call_ufunc(np.equal, x, y))
     if equal_nan:
-        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
-        result = call_ufunc(np.logical_or, result, both)
+        both_nan = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        result = call_ufunc(np.logical_or, result, both_nan)
     return result
 
 
@@ -55,11 +55,11 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Any:
     x, y = tensor(a1), tensor(a2)
     if known_shape(x) != known_shape(y):
         return False
-    same = call_ufunc(np.equal, x, y)
+    are_equal = call_ufunc(np.equal, x, y)
     if equal_nan and x.dtype.is_differentiable and y.dtype.is_differentiable:
-        both = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
-        same = call_ufunc(np.logical_or, same, both)
-    return _as_python_bool(apply("numpy_all", same, axis=None))
+        both_nan = call_ufunc(np.logical_and, call_ufunc(np.isnan, x), call_ufunc(np.isnan, y))
+        are_equal = call_ufunc(np.logical_or, are_equal, both_nan)
+    return _as_python_bool(apply("numpy_all", are_equal, axis=None))
 
 
 @computes("array_equiv")

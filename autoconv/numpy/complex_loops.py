@@ -50,16 +50,16 @@ def _sign(x: Tensor) -> Any:
     real, imag = apply("real", x), apply("imag", x)
     size = apply("hypot", real, imag)
     zero, one = apply("zeros_like", size), apply("ones_like", size)
-    none = apply("equal", size, zero)
+    is_zero = apply("equal", size, zero)
     wide = apply("logical_and", apply("is_inf", real), apply("logical_not", apply("is_inf", imag)))
     tall = apply("logical_and", apply("is_inf", size), apply("logical_not", apply("is_inf", real)))
 
-    def over(part: Tensor, here: Tensor, there: Tensor) -> Any:
-        result = apply("divide", part, apply("select", none, one, size))
+    def divide_part(part: Tensor, here: Tensor, there: Tensor) -> Any:
+        result = apply("divide", part, apply("select", is_zero, one, size))
         result = apply("select", here, apply("sign", part), apply("select", there, zero, result))
-        return apply("select", none, zero, result)
+        return apply("select", is_zero, zero, result)
 
-    return apply("complex", over(real, wide, tall), over(imag, tall, wide))
+    return apply("complex", divide_part(real, wide, tall), divide_part(imag, tall, wide))
 
 
 def _has_nan(x: Tensor) -> Any:

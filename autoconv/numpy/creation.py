@@ -39,7 +39,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
 
-_MOST_ELEMENTS = 2**62  # no array has as many
+_MAX_ELEMENTS = 2**62  # no array has as many
 
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -64,7 +64,7 @@ def check_order(order: str) -> None:
         refuse(f"is given order {order!r}")
 
 
-def _of_shape(value: int) -> Callable[..., Tensor]:
+def _creator(value: int) -> Callable[..., Tensor]:
     def run(
         shape: ShapeLike, dtype: DTypeLike | None = None, order: str = "C", *, device: str | None = None,
         like: object = None,
@@ -77,8 +77,8 @@ def _of_shape(value: int) -> Callable[..., Tensor]:
     return run
 
 
-creates("zeros", "empty")(_of_shape(0))  # the contents of `empty` are unspecified: zeros
-creates("ones")(_of_shape(1))
+creates("zeros", "empty")(_creator(0))  # the contents of `empty` are unspecified: zeros
+creates("ones")(_creator(1))
 
 
 @creates("ndarray")
@@ -88,7 +88,7 @@ def ndarray(
 ) -> Tensor:  # fmt: skip
     if buffer is not None or strides is not None:
         refuse("is given memory")
-    return _of_shape(0)(shape, dtype, order or "C")
+    return _creator(0)(shape, dtype, order or "C")
 
 
 @creates("full")
@@ -174,15 +174,15 @@ creates("asarray", "asanyarray")(_as_array)
 
 
 @creates("ascontiguousarray")
-def _in_order(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
+def _as_row_major(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     x = _array(a, dtype, copy=False)
     return x if rank_of(x) else apply("reshape", x, shape=(1,))
 
 
 @creates("asfortranarray")
-def _in_columns(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
+def _as_column_major(a: TensorLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     refuse_column_major("F", tensor(a).type.rank)
-    return _in_order(a, dtype)
+    return _as_row_major(a, dtype)
 
 
 # ---- ranges
@@ -192,15 +192,15 @@ def _in_columns(a: TensorLike, dtype: DTypeLike | None = None, *, like: object =
 def arange(
     *bounds: Any, dtype: DTypeLike | None = None, device: str | None = None, like: object = None, **named_bounds: Any
 ) -> Tensor:
-    bounds_given = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
+    values = [named_bounds.pop(name, None) for name in ("start", "stop", "step")]
     refuse_options(**named_bounds)
     if len(bounds) == 4:
         *bounds, dtype = bounds  # type: ignore[assignment]
-    if len(bounds) == 1 and bounds_given[1] is None:
-        bounds_given[1] = bounds[0]
+    if len(bounds) == 1 and values[1] is None:
+        values[1] = bounds[0]
     else:
-        bounds_given[: len(bounds)] = bounds
-    start, stop, step = bounds_given
+        values[: len(bounds)] = bounds
+    start, stop, step = values
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -211,8 +211,8 @@ def arange(
     if result_dtype.kind == "b":
         refuse("makes bools")
     if dtype is not None and result_dtype.kind in "iu":
-        wide = common_dtype(start, stop, step)
-        return cast(apply("range", *(tensor(v, wide) for v in (start, stop, step))), result_dtype)
+        bound_dtype = common_dtype(start, stop, step)
+        return cast(apply("range", *(tensor(v, bound_dtype) for v in (start, stop, step))), result_dtype)
     return _arithmetic(start, stop, step, result_dtype)
 
 
@@ -220,11 +220,13 @@ def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np
     if dtype.kind != "f":
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
     # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
-    first, last, each = (tensor(v, dtype) for v in (start, stop, step))
-    steps, most = apply("ceil", apply("divide", apply("subtract", last, first), each)), tensor(_MOST_ELEMENTS, dtype)
-    count = cast(apply("select", apply("less_equal", steps, most), steps, most), np.int64)  # nan is refused, too
+    first, last, step_value = (tensor(v, dtype) for v in (start, stop, step))
+    steps, limit = apply(
+        "ceil", apply("divide", apply("subtract", last, first), step_value)
+    ), tensor(_MAX_ELEMENTS, dtype)
+    count = cast(apply("select", apply("less_equal", steps, limit), steps, limit), np.int64)  # nan is refused, too
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
-    delta = apply("subtract", apply("add", first, each), first)
+    delta = apply("subtract", apply("add", first, step_value), first)
     return apply("add", first, apply("multiply", cast(numbers, dtype), delta))
 
 
@@ -277,18 +279,18 @@ def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool
     first, last = tensor(start, dtype), tensor(stop, dtype)
     if rank_of(first) or rank_of(last) or dtype.kind != "f":
         refuse("is given arrays, or complex numbers, and a size known only at run time")
-    places, one = count_up(num), tensor(1, np.int64)
+    positions, one = count_up(num), tensor(1, np.int64)
     parts = apply("subtract", tensor(num, np.int64), one) if endpoint else tensor(num, np.int64)
     delta = apply("subtract", last, first)
-    each = cast(apply("maximum", parts, one), dtype)
-    steps, step = cast(places, dtype), apply("divide", delta, each)
-    by_parts = apply("multiply", apply("divide", steps, each), delta)
+    divisor = cast(apply("maximum", parts, one), dtype)
+    steps, step = cast(positions, dtype), apply("divide", delta, divisor)
+    by_parts = apply("multiply", apply("divide", steps, divisor), delta)
     ramp = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
     result = apply("add", ramp, first)
     if not endpoint:
         return result
     final = apply("select", apply("greater", parts, tensor(0, np.int64)), parts, tensor(-1, np.int64))
-    return apply("select", apply("equal", places, final), last, result)
+    return apply("select", apply("equal", positions, final), last, result)
 
 
 def count_up(count: IntLike) -> Tensor:

@@ -14,7 +14,7 @@ from autoconv.ops.record import OPS, Op
 
 
 class GraphBuilder:
-    """Records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and returns its result.
+    """A builder that records ops into `graph`: `GraphBuilder(graph).add(x, y)` appends a node and returns its result.
 
     An op with several results returns a tuple of Values. Python numbers and arrays among the operands become
     constants; a number takes the dtype of the value that it meets. Nodes get the span in `span`. Raises

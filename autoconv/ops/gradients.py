@@ -27,7 +27,7 @@ def conjugate(b: Builder, x: Any) -> Any:
     return b.conjugate(x) if dtype_of(x).is_complex else x
 
 
-def with_kept_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+def restore_reduced_axes(b: Builder, value: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
     """Restore the reduced axes of `value`, a reduction of `x` over `axis`, as ones.
 
     With `axis` None it stays a scalar, which broadcasts just as well.

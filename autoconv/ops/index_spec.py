@@ -1,4 +1,4 @@
-"""The entries of Python's x[index], and their operands.
+"""Index specs: the entries of an index in `x[index]`, and their operands.
 
 `parse_index` returns a hashable `spec`, one `Entry` per item of the index, and the operands that its dynamic entries
 take in order. `align` pairs the entries with the dimensions that they index.
@@ -39,8 +39,8 @@ class Entry:
 
     def filled(self, operands: Iterable[Any]) -> tuple[Any, ...]:
         """Return the parts, each INPUT replaced by the next operand."""
-        left = iter(operands)
-        return tuple(next(left) if part == INPUT else part for part in self.parts)
+        remaining = iter(operands)
+        return tuple(next(remaining) if part == INPUT else part for part in self.parts)
 
 
 @attribute_class
@@ -133,12 +133,14 @@ def align(
     iterator = iter(operands)
     entries = spec if any(isinstance(entry, Rest) for entry in spec) else (*spec, Rest())
     pairs = [(entry, tuple(islice(iterator, entry.takes))) for entry in entries]
-    counts = [rank_of(own[0]) if isinstance(entry, Mask) else entry.covers for entry, own in pairs]
-    rest, axis = rank - sum(counts), 0
+    counts = [
+        rank_of(entry_operands[0]) if isinstance(entry, Mask) else entry.covers for entry, entry_operands in pairs
+    ]
+    remaining, axis = rank - sum(counts), 0
     result: list[Aligned] = []
-    for (entry, own), count in zip(pairs, counts, strict=True):
-        count = rest if isinstance(entry, Rest) else count
-        result.append(Aligned(entry, own, axis, count))
+    for (entry, entry_operands), count in zip(pairs, counts, strict=True):
+        count = remaining if isinstance(entry, Rest) else count
+        result.append(Aligned(entry, entry_operands, axis, count))
         axis += count
     return result
 
@@ -165,9 +167,9 @@ def parse_index(index: Any, is_tensor: Callable[[Any], bool]) -> tuple[Spec, lis
 
     Raises IndexError for a second Ellipsis and TypeError for invalid items.
     """
-    items = index if isinstance(index, tuple) else (index,)
+    entries = index if isinstance(index, tuple) else (index,)
     operands: list[Any] = []
-    spec = tuple(_parse_item(item, is_tensor, operands) for item in items)
+    spec = tuple(_parse_item(item, is_tensor, operands) for item in entries)
     if sum(isinstance(entry, Rest) for entry in spec) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     return spec, operands
@@ -191,7 +193,7 @@ def _parse_item(item: Any, is_tensor: Callable[[Any], bool], operands: list[Any]
         return At(operator.index(item))
     except TypeError:
         if isinstance(item, (float, complex, str, bytes)):
-            raise NotAnIndex(_ALLOWED + type(item).__name__, IndexError(SAID_BY_NUMPY)) from None
+            raise NotAnIndex(_ALLOWED + type(item).__name__, IndexError(NUMPY_INDEX_MESSAGE)) from None
         raise TypeError(_ALLOWED + type(item).__name__) from None
 
 
@@ -240,7 +242,7 @@ def _are_bools(items: Any, is_tensor: Callable[[Any], bool]) -> bool:
     dtypes = [leaf.dtype if is_tensor(leaf) else np.asarray(leaf).dtype for leaf in _leaves(items)]
     kinds = {as_dtype(dtype).numpy.kind for dtype in dtypes}
     if not kinds <= set("iub"):
-        raise NotAnIndex(f"{_ALLOWED}a list", IndexError(SAID_BY_NUMPY))
+        raise NotAnIndex(f"{_ALLOWED}a list", IndexError(NUMPY_INDEX_MESSAGE))
     return kinds == {"b"}
 
 
@@ -268,8 +270,8 @@ _ALLOWED = (
     "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or boolean arrays and tensors are "
     "valid indices, found "
 )
-SAID_BY_NUMPY = (
+NUMPY_INDEX_MESSAGE = (
     "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
     "indices"
 )
-SAID_OF_SLICES = "slice indices must be integers or None or have an __index__ method"
+SLICE_INDEX_MESSAGE = "slice indices must be integers or None or have an __index__ method"

@@ -1,4 +1,4 @@
-"""Names for what functions accept, in annotations only: the aliases are text at run time, which costs no import."""
+"""Type aliases of what functions accept, for annotations; they are strings at run time, which costs no import."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class SupportsTensor(Protocol):
 
 
 class HasHandlers(Protocol):
-    """A composite for which other modules register what public functions do; they may not be imported yet."""
+    """A composite with handlers of public functions in a module that may not be imported yet."""
 
     __autoconv_handlers__: ClassVar[str]  # the name of the module
 
@@ -173,7 +173,7 @@ class SupportsBuiltins(Protocol):
 
 
 class IsFunction(Protocol):
-    """A callable that decides itself how it runs under trace, such as a decorated function."""
+    """A callable with its own behaviour under trace, such as a decorated function."""
 
     __autoconv_function__: ClassVar[bool]
 
@@ -211,7 +211,7 @@ class IsUnsettled(Protocol):
 
 
 class WatchesAttributes(Protocol):
-    """A `__setattr__` that only restores a checkpoint's value: traces set attributes past it as past `object`'s own."""
+    """A `__setattr__` that only restores a checkpoint's value; traces bypass it, as they bypass that of `object`."""
 
     __autoconv_watches_attributes__: bool
 

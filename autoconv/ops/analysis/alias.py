@@ -117,9 +117,9 @@ class Overlaps:
 
 
 class Writes:
-    """The arrays that a graph and its regions may write, and arrays that stay as they are.
+    """The arrays that a graph and its regions may write, and those that are never written.
 
-    Conservative: an op that takes arrays and gives anything but tensors may keep and write them.
+    Conservative: an op with array operands and results other than tensors may keep and write the arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:

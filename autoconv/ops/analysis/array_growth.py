@@ -1,7 +1,7 @@
-"""Arrays that may be larger than memory although all arrays that they are computed from fit.
+"""Analysis of arrays that may exceed memory although all arrays from which they are computed fit.
 
-NumPy makes every intermediate array, and raises where memory does not hold it. A graph fuses intermediate arrays or
-removes unused ones. So these are found before, and what is beyond `MAX_BYTES` is left to NumPy.
+NumPy allocates every intermediate array, and raises where memory is too small. A graph fuses intermediate arrays or
+removes unused ones, so such arrays are found before that. Calls with arrays beyond `MAX_BYTES` are left to NumPy.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def may_outgrow(node: Node) -> bool:
 
 
 def is_too_large(node: Node, limit: int = MAX_BYTES) -> bool:
-    """Return whether a result is a new array in NumPy of more than so many bytes, all its dimensions being known."""
+    """Return whether a result of known shape is a new array in NumPy of more than `limit` bytes."""
     return _is_new(node) and any(_bytes(value) > limit for value in node.results)
 
 

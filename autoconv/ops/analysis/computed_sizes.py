@@ -1,4 +1,4 @@
-"""Sizes of results that a program computes, and does not take from an array."""
+"""Sizes of results that a program computes, in contrast to those of existing arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extent analysis: which values of a graph have equal sizes, also where these are known only at run time."""
+"""Extent analysis: find values of a graph with equal sizes, even if these are known only at run time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.ops.index_spec import Mask
 
 
 class Extents:
-    """The extent of a value is a key: values with equal keys have equal shapes in each run.
+    """The extents of a graph's values. An extent is a key: values with equal keys have equal shapes in each run.
 
     Elementwise results have the extent of their operands, the elements of an array where a mask holds that of the mask.
     Conservative: any other value has an extent of its own.

@@ -132,7 +132,7 @@ class RangeAnalysis:
 
     @contextmanager
     def _unreported(self) -> Iterator[None]:
-        """Keep visits from `reached`: of states that are no fixed point, and of regions that are never entered."""
+        """Suspend reports: for states that are no fixed point, and for regions that are never entered."""
         reached, self._reached = self._reached, None
         try:
             yield
@@ -264,7 +264,7 @@ class RangeAnalysis:
         return limits
 
     def _run_iteration(self, node: Node, state: Ranges, captures: Ranges) -> Ranges:
-        """Return the ranges of the state after an iteration that begins with these."""
+        """Return the ranges of the state after an iteration that begins with `state`."""
         test, body = node.regions
         parameter_ranges = [*state, *captures]
         test_result = test.outputs[0]
@@ -284,7 +284,7 @@ class RangeAnalysis:
         return list(state)
 
     def _required_comparisons(self, node: Node, parameter_ranges: Ranges) -> list[Value]:
-        """Return the comparisons in a loop's test without which it is false, as in `first and second`."""
+        """Return the comparisons that have to hold for a loop's test to hold, as in `first and second`."""
         test = node.regions[0]
         test_result = test.outputs[0]
         if self._assumed or all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
@@ -302,7 +302,7 @@ class RangeAnalysis:
         return required
 
     def _implied_facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
-        """Return what follows for a condition, and for the operands if it is a comparison, where it holds or not."""
+        """Return the ranges of a condition, and of its operands if it is a comparison, where it holds or not."""
         facts: dict[Value, Range] = {condition: _TRUE if holds else _FALSE}
         node = condition.node
         operand_ranges = [] if node is None else [self.of(value) for value in node.inputs]
@@ -319,7 +319,7 @@ class RangeAnalysis:
 
 
 def _limits(value: Value) -> Range | None:
-    """Return the range of a number's dtype; None for what is no integer without dimensions."""
+    """Return the range of the dtype of an integer without dimensions; None for other values."""
     type_ = value.type
     return _limits_of(type_.dtype) if isinstance(type_, TensorType) and type_.shape == () else None
 

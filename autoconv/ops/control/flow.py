@@ -92,9 +92,9 @@ define(
 def _raise(*data: Any, exception: Any, template: tuple[Any, ...] | None, chain: Any = None) -> tuple[()]:
     """Raise `exception`: an instance if `template` is None, else a class with one argument per entry of the template.
 
-    An int is that input as a Python number, and an int in a tuple of its own that input as NumPy's scalar. Another
-    tuple is text, of strings and inputs by number; (None, value) is a value.
-    `chain` is an exception whose cause and context the new one gets.
+    An entry is the number of an input, for the input as a Python number; (number,), for the input as NumPy's scalar;
+    (None, value); or a tuple of strings and numbers of inputs, which become one text. `chain` is an exception whose
+    cause and context the new one gets.
     """
     if template is None:
         raise copy_exception(exception)

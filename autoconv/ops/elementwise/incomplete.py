@@ -20,10 +20,10 @@ from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
-_MOST_TERMS = 20_000
+_MAX_TERMS = 20_000
 _TINY = 1e-300  # in the place of a denominator that is 0
 _LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
-ZETA_FROM, ZETA_FURTHEST = 10.0, 30.0
+ZETA_FROM, ZETA_LAST = 10.0, 30.0
 EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
 )  # fmt: skip
@@ -79,59 +79,59 @@ def _gamma_parts(a: Any, x: Any, precision: float, with_slope: bool = False) -> 
 def _gamma_series(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[Any, Any]:
     """Return P and dP/da."""
     total, slope = np.ones_like(x), np.zeros_like(x)
-    term, decline, going = np.ones_like(x), np.zeros_like(x), np.arange(x.size)
-    here_a, here_x = a, x
-    for n in range(1, _MOST_TERMS):
-        term = term * (here_x / (here_a + n))
-        total[going] += term
-        left = term
+    term, log_slope, active = np.ones_like(x), np.zeros_like(x), np.arange(x.size)
+    active_a, active_x = a, x
+    for n in range(1, _MAX_TERMS):
+        term = term * (active_x / (active_a + n))
+        total[active] += term
+        remainder = term
         if with_slope:
-            decline = decline - 1.0 / (here_a + n)
-            slope[going] += term * decline
-            left = term * np.maximum(1.0, -decline)
-        more = left > precision * total[going]
-        if not more.any():
+            log_slope = log_slope - 1.0 / (active_a + n)
+            slope[active] += term * log_slope
+            remainder = term * np.maximum(1.0, -log_slope)
+        is_unfinished = remainder > precision * total[active]
+        if not is_unfinished.any():
             break
-        if np.count_nonzero(more) < 0.75 * more.size:
-            going, term, decline = going[more], term[more], decline[more]
-            here_a, here_x = here_a[more], here_x[more]
+        if np.count_nonzero(is_unfinished) < 0.75 * is_unfinished.size:
+            active, term, log_slope = active[is_unfinished], term[is_unfinished], log_slope[is_unfinished]
+            active_a, active_x = active_a[is_unfinished], active_x[is_unfinished]
     scale = np.exp(a * np.log(x) - x - _log_gamma(a + 1.0))
     return scale * total, scale * (slope + total * (np.log(x) - _digamma(a + 1.0))) if with_slope else slope
 
 
 def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[Any, Any]:
     """Return Q and dP/da: numerators and denominators of the continued fraction, and their derivatives by a."""
-    value_found, found_slope = np.zeros_like(x), np.zeros_like(x)
-    going, here = np.arange(x.size), (a, x)
+    values, slopes = np.zeros_like(x), np.zeros_like(x)
+    active, operands = np.arange(x.size), (a, x)
     # [numerator, denominator] of the convergent before the last one and of the last one; then their derivatives.
     parts = [np.stack([np.ones_like(x), x]), np.stack([x + 1.0, (x + 2.0 - a) * x])]
     if with_slope:
         parts += [np.zeros_like(parts[0]), np.stack([np.zeros_like(x), -x])]
-    for n in range(1, _MOST_TERMS):
-        y = 1.0 - here[0] + n
-        z, factor = here[1] + y + 1.0 + n, y * n
+    for n in range(1, _MAX_TERMS):
+        y = 1.0 - operands[0] + n
+        z, factor = operands[1] + y + 1.0 + n, y * n
         before, last = parts[:2]
         following = [last, last * z - before * factor]
         value = following[1][0] / following[1][1]
-        more = np.abs(value - value_found[going]) > precision * value
-        value_found[going] = value
+        is_unfinished = np.abs(value - values[active]) > precision * value
+        values[active] = value
         if with_slope:
             before_slope, last_slope = parts[2:]
             following += [last_slope, last_slope * z - last - before_slope * factor + before * n]
             slope = (following[3][0] - value * following[3][1]) / following[1][1]
-            more |= np.abs(slope - found_slope[going]) > 64 * precision * np.abs(slope)
-            found_slope[going] = slope
-        if not more.any():
+            is_unfinished |= np.abs(slope - slopes[active]) > 64 * precision * np.abs(slope)
+            slopes[active] = slope
+        if not is_unfinished.any():
             break
-        if np.count_nonzero(more) < 0.75 * more.size:
-            going, here = going[more], (here[0][more], here[1][more])
-            following = [part[:, more] for part in following]
+        if np.count_nonzero(is_unfinished) < 0.75 * is_unfinished.size:
+            active, operands = active[is_unfinished], (operands[0][is_unfinished], operands[1][is_unfinished])
+            following = [part[:, is_unfinished] for part in following]
         scale = np.where(np.abs(following[1][1]) > _LARGE, 1.0 / _LARGE, 1.0)
         parts = [part * scale for part in following]
     scale = np.exp(a * np.log(x) - x - _log_gamma(a))
-    return scale * value_found, -scale * (
-        found_slope + value_found * (np.log(x) - _digamma(a))
-    ) if with_slope else found_slope
+    return scale * values, -scale * (
+        slopes + values * (np.log(x) - _digamma(a))
+    ) if with_slope else slopes
 
 
 # ---- beta
@@ -145,41 +145,42 @@ def _beta(a: Any, b: Any, x: Any, precision: float) -> Any:
     inner = np.flatnonzero(valid & (x > 0) & (x < 1))
     if inner.size:
         a, b, x = a[inner], b[inner], x[inner]
-        turned = x > (a + 1.0) / (a + b + 2.0)
-        first, second = np.where(turned, b, a), np.where(turned, a, b)
-        place = np.where(turned, 1.0 - x, x)
+        is_reflected = x > (a + 1.0) / (a + b + 2.0)
+        first, second = np.where(is_reflected, b, a), np.where(is_reflected, a, b)
+        argument = np.where(is_reflected, 1.0 - x, x)
         log_scale = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b) + a * np.log(x) + b * np.log1p(-x)
-        part = np.exp(log_scale) * _beta_fraction(first, second, place, precision) / first
-        result[inner] = np.where(turned, 1.0 - part, part)
+        part = np.exp(log_scale) * _beta_fraction(first, second, argument, precision) / first
+        result[inner] = np.where(is_reflected, 1.0 - part, part)
     return result
 
 
 def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
     """Evaluate the continued fraction by Lentz' method."""
-    result, going = np.ones_like(x), np.arange(x.size)
+    result, active = np.ones_like(x), np.arange(x.size)
     upper = np.ones_like(x)
-    lower = 1.0 / _not_zero(1.0 - (a + b) * x / (a + 1.0))
+    lower = 1.0 / _replace_zeros(1.0 - (a + b) * x / (a + 1.0))
     value = lower.copy()
-    for m in range(1, _MOST_TERMS):
+    for m in range(1, _MAX_TERMS):
         for factor in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            lower = 1.0 / _not_zero(1.0 + factor * lower)
-            upper = _not_zero(1.0 + factor / upper)
+            lower = 1.0 / _replace_zeros(1.0 + factor * lower)
+            upper = _replace_zeros(1.0 + factor / upper)
             change = lower * upper
             value = value * change
-        result[going] = value
-        more = np.abs(change - 1.0) > precision
-        if not more.any():
+        result[active] = value
+        is_unfinished = np.abs(change - 1.0) > precision
+        if not is_unfinished.any():
             break
-        if not more.all():
-            going, value, lower, upper = going[more], value[more], lower[more], upper[more]
-            a, b, x = a[more], b[more], x[more]
+        if not is_unfinished.all():
+            active, value = active[is_unfinished], value[is_unfinished]
+            lower, upper = lower[is_unfinished], upper[is_unfinished]
+            a, b, x = a[is_unfinished], b[is_unfinished], x[is_unfinished]
     return result
 
 
-def _not_zero(x: Any) -> Any:
+def _replace_zeros(x: Any) -> Any:
     return np.where(np.abs(x) < _TINY, _TINY, x)
 
 
@@ -188,24 +189,24 @@ def _not_zero(x: Any) -> Any:
 
 def _zeta(x: Any, q: Any, precision: float) -> Any:
     """Return the sum of (q + k)^-x over all k from 0, for x > 1."""
-    whole = q == np.floor(q)
-    undefined = np.isnan(x) | np.isnan(q) | (x < 1) | ((q <= 0) & ~whole & (x != np.floor(x)))
-    infinite = (x == 1) | ((q <= 0) & whole)
-    place = np.where(undefined | infinite, 1.0, q)
+    is_integer = q == np.floor(q)
+    undefined = np.isnan(x) | np.isnan(q) | (x < 1) | ((q <= 0) & ~is_integer & (x != np.floor(x)))
+    infinite = (x == 1) | ((q <= 0) & is_integer)
+    argument = np.where(undefined | infinite, 1.0, q)
     power = np.where(undefined | infinite, 2.0, x)
-    total = np.zeros_like(place)
-    start = np.clip(power, ZETA_FROM, ZETA_FURTHEST)  # the formula's terms fall where it exceeds the power
+    total = np.zeros_like(argument)
+    start = np.clip(power, ZETA_FROM, ZETA_LAST)  # the formula's terms fall where it exceeds the power
     while True:
-        small = place < start
+        small = argument < start
         if not small.any():
             break
-        term = place**-power
+        term = argument**-power
         total = np.where(small, total + term, total)
         start = np.where(np.abs(term) < 0.125 * precision * np.abs(total), 0.0, start)  # the rest does not count
-        place = np.where(small, place + 1.0, place)
-    term = place**-power
-    total = total + term * place / (power - 1.0) + 0.5 * term
-    factor, term, square = power, term / place, 1.0 / (place * place)
+        argument = np.where(small, argument + 1.0, argument)
+    term = argument**-power
+    total = total + term * argument / (power - 1.0) + 0.5 * term
+    factor, term, square = power, term / argument, 1.0 / (argument * argument)
     for j, divisor in enumerate(EULER_MACLAURIN):
         total = total + factor * term / divisor
         factor = factor * (power + 2 * j + 1) * (power + 2 * j + 2)
@@ -232,11 +233,11 @@ def _gamma_gradient(sign: int) -> Any:
 
 
 def _beta_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    one, other, x = inputs
+    first, second, x = inputs
     ones = b.ones_like(x)
-    logarithm = b.add(b.xlogy(b.subtract(one, b.ones_like(one)), x),
-                      b.xlogy(b.subtract(other, b.ones_like(other)), b.subtract(ones, x)))  # fmt: skip
-    scale = b.subtract(b.lgamma(b.add(one, other)), b.add(b.lgamma(one), b.lgamma(other)))
+    logarithm = b.add(b.xlogy(b.subtract(first, b.ones_like(first)), x),
+                      b.xlogy(b.subtract(second, b.ones_like(second)), b.subtract(ones, x)))  # fmt: skip
+    scale = b.subtract(b.lgamma(b.add(first, second)), b.add(b.lgamma(first), b.lgamma(second)))
     return None, None, unbroadcast(b, b.multiply(cotangents[0], b.exp(b.add(logarithm, scale))), x)
 
 

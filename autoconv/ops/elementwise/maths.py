@@ -85,18 +85,18 @@ def _reciprocal_of_one_plus(b: Builder, one_plus: Any) -> Any:
     return b.reciprocal(b.add(one_plus, 1.0))
 
 
-def _circle(b: Builder, x: Any) -> Any:
+def _inverse_sine_of_arc(b: Builder, x: Any) -> Any:
     """1 / sqrt(1 - x²)."""
     return b.rsqrt(b.subtract(1.0, b.square(x)))
 
 
-def _arc(b: Builder, x: Any, y: Any) -> Any:
+def _arcsine_slope(b: Builder, x: Any, y: Any) -> Any:
     """1 / sqrt(1 - x²); for complex numbers 1 / cos(y), which has the right side of the branch cut."""
-    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _circle(b, x)
+    return b.reciprocal(b.cos(y)) if dtype_of(x).is_complex else _inverse_sine_of_arc(b, x)
 
 
-def _arc_cosine(b: Builder, x: Any, y: Any) -> Any:
-    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _circle(b, x))
+def _arccosine_slope(b: Builder, x: Any, y: Any) -> Any:
+    return b.negative(b.reciprocal(b.sin(y)) if dtype_of(x).is_complex else _inverse_sine_of_arc(b, x))
 
 
 def _integer_power(x: Any, y: Any) -> Any:
@@ -233,8 +233,8 @@ log1p = unary("log1p", "Log1p", np.log1p, lambda b, x, y: _reciprocal_of_one_plu
 sin = unary("sin", "Sin", np.sin, lambda b, x, y: b.cos(x), SMALL, COMPLEX)
 cos = unary("cos", "Cos", np.cos, lambda b, x, y: b.negative(b.sin(x)), SMALL, COMPLEX)
 tan = unary("tan", "Tan", np.tan, lambda b, x, y: b.add(b.square(y), 1.0), SMALL, COMPLEX)
-asin = unary("asin", "Asin", np.arcsin, _arc, SMALL, COMPLEX)
-acos = unary("acos", "Acos", np.arccos, _arc_cosine, SMALL, COMPLEX)
+asin = unary("asin", "Asin", np.arcsin, _arcsine_slope, SMALL, COMPLEX)
+acos = unary("acos", "Acos", np.arccos, _arccosine_slope, SMALL, COMPLEX)
 atan = unary("atan", "Atan", np.arctan, lambda b, x, y: _reciprocal_of_one_plus(b, b.square(x)), SMALL, COMPLEX)
 sinh = unary("sinh", "Sinh", np.sinh, lambda b, x, y: b.cosh(x), SMALL, COMPLEX)
 cosh = unary("cosh", "Cosh", np.cosh, lambda b, x, y: b.sinh(x), SMALL, COMPLEX)

@@ -31,13 +31,13 @@ _GRADIENTS = {
 OF_REALS = frozenset({"rect"})
 
 
-def _of_polar(which: int) -> Callable[[Any], float]:
-    return lambda z: cmath.polar(z)[which]
+def _polar_part(index: int) -> Callable[[Any], float]:
+    return lambda z: cmath.polar(z)[index]
 
 
 CMATH: dict[str, Callable[..., Any]] = {
     **{name: getattr(cmath, name) for name in (*_GRADIENTS, *BOOL_CMATH) if hasattr(cmath, name)},
-    "log10": cmath.log10, "modulus": _of_polar(0), "angle": _of_polar(1),
+    "log10": cmath.log10, "modulus": _polar_part(0), "angle": _polar_part(1),
     "rect": cmath.rect,
 }  # fmt: skip
 

@@ -35,8 +35,8 @@ def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
     """
     if isinstance(value, int) and not isinstance(value, bool) and not -_INT_LIMIT <= value < _INT_LIMIT:
         raise IntegerLimitError(
-            f"the Python int {_short(value)} does not fit into the 64 bits that a graph carries it in; start with a "
-            "float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"
+            f"the Python int {_short_text(value)} does not fit into the 64 bits that a graph carries it in; start with "
+            "a float, or use @autoconv.compile, which runs a call that needs such ints as plain Python"
         )
     if isinstance(value, complex) and not complex_too:
         raise OtherKindError(
@@ -46,7 +46,7 @@ def to_python_array(value: Any, complex_too: bool = False) -> np.ndarray:
     return np.array(value, np.int64 if type(value) is int else None)
 
 
-def _short(value: int) -> str:
+def _short_text(value: int) -> str:
     """Format an int, by its number of bits where it is longer than a line."""
     return str(value) if value.bit_length() < 300 else f"of {value.bit_length()} bits"
 
@@ -135,8 +135,8 @@ def _power(x: Any, y: Any) -> Any:
 
 def _may_raise(types: Any, _: Any) -> Effects:
     """Return RAISE for integers, which may overflow; + - * on floats and complex numbers cannot raise."""
-    plain = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
-    return Effects.PURE if plain else Effects.RAISE
+    cannot_raise = any(t.dtype.is_complex for t in types) or all(t.dtype.is_floating for t in types)
+    return Effects.PURE if cannot_raise else Effects.RAISE
 
 
 def _abs_raises(types: Any, _: Any) -> Effects:

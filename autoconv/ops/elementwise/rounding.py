@@ -33,7 +33,7 @@ def _rounding(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     )  # fmt: skip
 
 
-def _question(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
+def _predicate(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     def result(x: TensorType, **_: Any) -> TensorType:
         if not x.dtype.is_numeric:
             raise TypeError(f"{name} takes numeric tensors, found {x.dtype.name}")
@@ -50,7 +50,7 @@ ceil = _rounding("ceil", "Ceil", np.ceil)
 round_ = _rounding("round", "Round", np.rint)
 rint = _rounding("rint", "Rint", np.rint)
 trunc = _rounding("trunc", "Trunc", np.trunc)
-is_nan = _question("is_nan", "IsNan", np.isnan)
-sign_bit = _question("sign_bit", "SignBit", np.signbit)
-is_inf = _question("is_inf", "IsInf", np.isinf)
-is_finite = _question("is_finite", "IsFinite", np.isfinite)
+is_nan = _predicate("is_nan", "IsNan", np.isnan)
+sign_bit = _predicate("sign_bit", "SignBit", np.signbit)
+is_inf = _predicate("is_inf", "IsInf", np.isinf)
+is_finite = _predicate("is_finite", "IsFinite", np.isfinite)

@@ -21,7 +21,7 @@ _GAMMA_SAMPLES = np.array([0.75, 1.5, 3.25, 12.0, -0.75])
 # B(2j) for j = 1 …: the even Bernoulli numbers
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 ASYMPTOTIC_FROM = 12.0  # arguments from which the asymptotic series is exact
-FURTHEST_RECURRENCE = 10_000.0  # polygamma is nan for arguments below minus this
+RECURRENCE_LIMIT = 10_000.0  # polygamma is nan for arguments below minus this
 
 
 def _polygamma(x: Any, *, order: int) -> Any:
@@ -35,7 +35,7 @@ def _polygamma(x: Any, *, order: int) -> Any:
 
 def _polygamma_block(z: Any, order: int) -> Any:
     power = order + 1
-    z[z < -FURTHEST_RECURRENCE] = np.nan
+    z[z < -RECURRENCE_LIMIT] = np.nan
     total = np.zeros_like(z)
     start = ASYMPTOTIC_FROM + order
     while True:
@@ -70,11 +70,11 @@ def _polygamma_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, 
     return (b.multiply(cotangents[0], b.polygamma(inputs[0], order=attributes["order"] + 1)),)
 
 
-def _bell(b: Builder, x: Any, factor: float) -> Any:
+def _gaussian(b: Builder, x: Any, factor: float) -> Any:
     return b.multiply(b.exp(b.negative(b.square(x))), factor)
 
 
-def _over_density(b: Builder, y: Any) -> Any:
+def _inverse_density(b: Builder, y: Any) -> Any:
     """1 over the normal distribution's density at y."""
     return b.multiply(b.exp(b.multiply(b.square(y), 0.5)), math.sqrt(2.0 * math.pi))
 
@@ -83,11 +83,11 @@ _PROBABILITIES = np.array([0.1, 0.25, 0.5, 0.875])
 _SLOPE = 2.0 / math.sqrt(math.pi)
 
 erf = unary(
-    "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _bell(b, x, _SLOPE), SMALL,
+    "erf", "Erf", kernel_of(special.erf), lambda b, x, y: _gaussian(b, x, _SLOPE), SMALL,
     rule=floating_rule("erf", complex_too=False), native_eagerly=True,
 )  # fmt: skip
 erfc = unary(
-    "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _bell(b, x, -_SLOPE), SMALL,
+    "erfc", "Erfc", kernel_of(special.erfc), lambda b, x, y: _gaussian(b, x, -_SLOPE), SMALL,
     rule=floating_rule("erfc", complex_too=False), native_eagerly=True,
 )  # fmt: skip
 lgamma = unary(
@@ -99,11 +99,11 @@ digamma = unary(
     rule=floating_rule("digamma", complex_too=False), native_eagerly=True,
 )  # fmt: skip
 erfinv = unary(
-    "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_bell(b, y, _SLOPE)), SMALL,
+    "erfinv", "Erfinv", kernel_of(special.erfinv), lambda b, x, y: b.reciprocal(_gaussian(b, y, _SLOPE)), SMALL,
     rule=floating_rule("erfinv", complex_too=False), native_eagerly=True,
 )  # fmt: skip
 ndtri = unary(
-    "ndtri", "Ndtri", kernel_of(special.ndtri), lambda b, x, y: _over_density(b, y), _PROBABILITIES,
+    "ndtri", "Ndtri", kernel_of(special.ndtri), lambda b, x, y: _inverse_density(b, y), _PROBABILITIES,
     rule=floating_rule("ndtri", complex_too=False), native_eagerly=True,
 )  # fmt: skip
 polygamma = define(

@@ -13,7 +13,7 @@ from autoconv.graph.types import Dimension, TensorType, shape_text, shapes_compa
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import conjugate, dtype_of, unbroadcast
 from autoconv.ops.linalg.factor_gradients import adjoint_of, cholesky_gradient, eigh_gradient, qr_gradient, svd_gradient
-from autoconv.ops.linalg.products import checked_dtypes
+from autoconv.ops.linalg.products import check_dtypes
 from autoconv.ops.numpy.shapes import not_square
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import broadcast_shapes
@@ -44,36 +44,36 @@ def matrix_kernel(
     def run(*inputs: Any, **attributes: Any) -> Any:
         shape = np.shape(inputs[0])
         if len(shape) < 2 or (square and shape[-1] != shape[-2]):
-            refused = InvalidArgumentError(
+            converted = InvalidArgumentError(
                 f"{op}: Input must be {'square ' if square else ''}matrices, found {list(shape)}"
             )
-            raise refused.in_place_of(not_square(shape)) if square else refused
+            raise converted.in_place_of(not_square(shape)) if square else converted
         dtype = np.asarray(inputs[0]).dtype
         half = dtype.itemsize < 4
         try:
             result = function(*(np.asarray(x, np.float32) if half else x for x in inputs), **attributes)
         except np.linalg.LinAlgError as error:
-            refused = InvalidArgumentError(failure or f"{op}: {error}")
-            raise refused.in_place_of(error.with_traceback(None)) from None
+            converted = InvalidArgumentError(failure or f"{op}: {error}")
+            raise converted.in_place_of(error.with_traceback(None)) from None
         except ValueError as error:
             shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
-            refused = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
-            raise refused.in_place_of(error.with_traceback(None)) from None
+            converted = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
+            raise converted.in_place_of(error.with_traceback(None)) from None
         if half:  # results that are no floats, such as positions, have dtypes of their own
-            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _results(result)]
+            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
             return tuple(narrow) if isinstance(result, tuple) else narrow[0]
         return result
 
     return quiet(run)
 
 
-def _results(results: Any) -> tuple[Any, ...]:
+def _as_tuple(results: Any) -> tuple[Any, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def _scale(b: Builder, x: Any, by: Any) -> Any:
+def _scale_matrices(b: Builder, x: Any, factors: Any) -> Any:
     """Multiply a batch of matrices by a batch of scalars."""
-    return b.multiply(b.expand_dims(b.expand_dims(by, axis=-1), axis=-1), x)
+    return b.multiply(b.expand_dims(b.expand_dims(factors, axis=-1), axis=-1), x)
 
 
 # ---- determinants, inverses
@@ -85,8 +85,8 @@ def _determinant_type(x: TensorType) -> TensorType:
 
 
 def _determinant_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (x,), (found,) = cotangents, inputs, results
-    return (_scale(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugate(b, found))),)
+    (ct,), (x,), (determinant,) = cotangents, inputs, results
+    return (_scale_matrices(b, adjoint_of(b, b.inverse(x, adjoint=False)), b.multiply(ct, conjugate(b, determinant))),)
 
 
 def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
@@ -97,14 +97,14 @@ def _slogdet_type(x: TensorType) -> tuple[TensorType, TensorType]:
 def _slogdet_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Differentiate the determinant's logarithm: its real part is the second result, its angle that of the first."""
     (x,), (sign, _), (of_sign, of_log) = inputs, results, cotangents
-    turns = dtype_of(x).is_complex and of_sign is not None
-    if of_log is None and not turns:
+    has_angle = dtype_of(x).is_complex and of_sign is not None
+    if of_log is None and not has_angle:
         return (b.zeros_like(x),)
-    by = of_log
+    scale = of_log
     if dtype_of(x).is_complex:
-        angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if turns else b.zeros_like(of_log)
-        by = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
-    return (_scale(b, adjoint_of(b, b.inverse(x, adjoint=False)), by),)
+        angle = b.imag(b.multiply(of_sign, b.conjugate(sign))) if has_angle else b.zeros_like(of_log)
+        scale = b.complex(b.zeros_like(angle) if of_log is None else of_log, angle)
+    return (_scale_matrices(b, adjoint_of(b, b.inverse(x, adjoint=False)), scale),)
 
 
 def _inverse_type(x: TensorType, *, adjoint: bool = False) -> TensorType:
@@ -117,8 +117,8 @@ def _inverse(x: Any, *, adjoint: bool = False) -> Any:
 
 
 def _inverse_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (ct,), (found,) = cotangents, results
-    outer = adjoint_of(b, found)
+    (ct,), (inverse_,) = cotangents, results
+    outer = adjoint_of(b, inverse_)
     of_inverted = b.negative(b.matmul(b.matmul(outer, ct), outer))
     return (adjoint_of(b, of_inverted) if attributes.get("adjoint") else of_inverted,)
 
@@ -145,7 +145,7 @@ inverse = define(
 
 
 def _solve_type(matrix: TensorType, rhs: TensorType, **_: Any) -> TensorType:
-    checked_dtypes("solve", matrix, rhs)
+    check_dtypes("solve", matrix, rhs)
     check_matrices("solve", matrix)
     check_matrices("solve", rhs, square=False)
     if matrix.shape is None or rhs.shape is None:
@@ -232,11 +232,11 @@ def _svd_type(
     if x.shape is None:
         return (singular, x, x) if compute_uv else (singular,)
     *batch, rows, columns = x.shape
-    least = _smaller_size(rows, columns)
-    singular = singular.with_shape((*batch, least))
+    smaller = _smaller_size(rows, columns)
+    singular = singular.with_shape((*batch, smaller))
     if not compute_uv:
         return (singular,)
-    left, right = (rows, columns) if full_matrices else (least, least)
+    left, right = (rows, columns) if full_matrices else (smaller, smaller)
     return singular, x.with_shape((*batch, rows, left)), x.with_shape((*batch, columns, right))
 
 

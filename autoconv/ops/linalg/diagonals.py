@@ -8,7 +8,7 @@ import numpy as np
 
 from autoconv.errors import InvalidArgumentError
 from autoconv.graph.types import TensorType, shape_text, shapes_compatible
-from autoconv.ops.linalg.products import X, Y, checked_dtypes
+from autoconv.ops.linalg.products import X, Y, check_dtypes
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import diagonal_length
 
@@ -31,7 +31,7 @@ def _diag(x: Any, *, offset: int = 0) -> Any:
     return result
 
 
-def _matrix(op: str, x: TensorType) -> None:
+def _check_matrix(op: str, x: TensorType) -> None:
     if x.shape is not None and len(x.shape) < 2:
         raise ValueError(
             f"{op} takes tensors of 2 or more dimensions, found the shape [{shape_text(x.shape)}]"
@@ -39,14 +39,14 @@ def _matrix(op: str, x: TensorType) -> None:
 
 
 def _diag_part_type(x: TensorType, *, offset: int = 0) -> TensorType:
-    _matrix("diag_part", x)
+    _check_matrix("diag_part", x)
     if x.shape is None:
         return x
     return x.with_shape((*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset)))
 
 
 def _set_diag_type(x: TensorType, diagonal: TensorType, *, offset: int = 0) -> TensorType:
-    checked_dtypes("set_diag", x, diagonal)
+    check_dtypes("set_diag", x, diagonal)
     diagonal_shape = _diag_part_type(x, offset=offset).shape
     if not shapes_compatible(diagonal_shape, diagonal.shape):
         raise ValueError(
@@ -82,7 +82,7 @@ def _set_diag_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 
 
 def _band_type(x: TensorType, *, num_lower: int, num_upper: int) -> TensorType:
-    _matrix("matrix_band_part", x)
+    _check_matrix("matrix_band_part", x)
     return x
 
 

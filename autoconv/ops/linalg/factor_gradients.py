@@ -31,7 +31,7 @@ def _times_adjoint(b: Builder, x: Any, y: Any) -> Any:
     return b.matmul(x, conjugate(b, y), transpose_b=True)
 
 
-def _lift(b: Builder, real: Any, like: Any) -> Any:
+def _as_dtype_of(b: Builder, real: Any, like: Any) -> Any:
     """Convert real numbers to the dtype of `like`."""
     return b.complex(real, b.zeros_like(real)) if dtype_of(like).is_complex else real
 
@@ -62,27 +62,27 @@ def svd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
         )
     reduced = len(results) == 3 and not attributes.get("full_matrices")
     s, u, v = results if reduced else b.svd(x, full_matrices=False, compute_uv=True)
-    core = _lift(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
+    core = _as_dtype_of(b, b.diag(b.zeros_like(s) if of_s is None else of_s, offset=0), x)
     if not vectors:
         return (_times_adjoint(b, b.matmul(u, core), v),)
-    gaps = _lift(b, _gaps(b, b.multiply(s, s)), x)
-    row, column = (_lift(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
-    outside = []
+    gaps = _as_dtype_of(b, _gaps(b, b.multiply(s, s)), x)
+    row, column = (_as_dtype_of(b, b.expand_dims(s, axis=axis), x) for axis in (-2, -1))
+    outer_parts = []
     if of_u is not None:
         product = _project(b, u, of_u)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), row))
-        rest = b.subtract(of_u, b.matmul(u, product))
-        outside.append(_times_adjoint(b, b.divide(rest, row), v))
+        orthogonal_part = b.subtract(of_u, b.matmul(u, product))
+        outer_parts.append(_times_adjoint(b, b.divide(orthogonal_part, row), v))
     if of_v is not None:
         product = _project(b, v, of_v)
         core = b.add(core, b.multiply(b.divide(_skew(b, product), gaps), column))
         if dtype_of(x).is_complex:  # a left and a right vector share their phase
-            turns = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
-            core = b.add(core, b.diag(b.complex(b.zeros_like(turns), turns), offset=0))
-        rest = b.subtract(of_v, b.matmul(v, product))
-        outside.append(_times_adjoint(b, b.divide(u, row), rest))
+            rotation = b.divide(b.negative(b.imag(b.diag_part(product, offset=0))), s)
+            core = b.add(core, b.diag(b.complex(b.zeros_like(rotation), rotation), offset=0))
+        orthogonal_part = b.subtract(of_v, b.matmul(v, product))
+        outer_parts.append(_times_adjoint(b, b.divide(u, row), orthogonal_part))
     total = _times_adjoint(b, b.matmul(u, core), v)
-    for part in outside:
+    for part in outer_parts:
         total = b.add(total, part)
     return (total,)
 
@@ -109,20 +109,20 @@ def qr_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribut
     diagonal = b.matrix_band_part(middle, num_lower=0, num_upper=0)
     strict = b.subtract(lower, diagonal)
     if dtype_of(q).is_complex:  # the diagonal of R is real
-        lower = b.add(strict, _lift(b, b.real(diagonal), q))
+        lower = b.add(strict, _as_dtype_of(b, b.real(diagonal), q))
     numerator = b.add(of_q, b.matmul(q, b.add(lower, adjoint_of(b, strict))))
     return (adjoint_of(b, b.triangular_solve(r, adjoint_of(b, numerator), lower=False, adjoint=False)),)
 
 
 def eigh_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (values, vectors), (of_values, of_vectors) = results, cotangents
-    core = _lift(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
+    core = _as_dtype_of(b, b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0), vectors)
     if of_vectors is not None:
-        product = b.divide(_project(b, vectors, of_vectors), _lift(b, _gaps(b, values), vectors))
-        core = b.add(core, b.set_diag(product, _lift(b, b.zeros_like(values), vectors), offset=0))
-    found = _times_adjoint(b, b.matmul(vectors, core), vectors)
+        product = b.divide(_project(b, vectors, of_vectors), _as_dtype_of(b, _gaps(b, values), vectors))
+        core = b.add(core, b.set_diag(product, _as_dtype_of(b, b.zeros_like(values), vectors), offset=0))
+    gradient = _times_adjoint(b, b.matmul(vectors, core), vectors)
     # Only the lower triangle of the input is read, so it gets the cotangents of both triangles.
-    return (_half_lower(b, b.add(found, adjoint_of(b, found))),)
+    return (_half_lower(b, b.add(gradient, adjoint_of(b, gradient))),)
 
 
 __all__ = ["adjoint_of", "cholesky_gradient", "eigh_gradient", "qr_gradient", "svd_gradient"]

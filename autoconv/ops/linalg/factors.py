@@ -29,15 +29,15 @@ def _lu(x: Any, *, dtype: DType = int32) -> Any:
     size = factors.shape[-1]
     flat = factors.reshape(-1, size, size)
     order = np.tile(np.arange(size), (len(flat), 1))
-    each = np.arange(len(flat))
+    batch = np.arange(len(flat))
     for step in range(size):
         pivot = step + np.argmax(np.abs(flat[:, step:, step]), axis=1)
         for rows in (flat, order):
-            rows[each, step], rows[each, pivot] = rows[each, pivot].copy(), rows[each, step].copy()
-        heads = flat[:, step, step]
-        if not np.all(heads):
+            rows[batch, step], rows[batch, pivot] = rows[batch, pivot].copy(), rows[batch, step].copy()
+        pivots = flat[:, step, step]
+        if not np.all(pivots):
             raise np.linalg.LinAlgError
-        flat[:, step + 1 :, step] /= heads[:, None]
+        flat[:, step + 1 :, step] /= pivots[:, None]
         flat[:, step + 1 :, step + 1 :] -= flat[:, step + 1 :, step, None] * flat[:, step, None, step + 1 :]
     return flat.reshape(factors.shape), order.reshape(factors.shape[:-1]).astype(dtype.numpy)
 
@@ -54,11 +54,11 @@ def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     below = b.subtract(below, b.diag(b.diag_part(below, offset=0), offset=0))
     above = b.matrix_band_part(b.matmul(of_upper, adjoint_of(b, upper)), num_lower=0, num_upper=-1)
     left = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
-    moved = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left), lower=False, adjoint=False))
+    permuted = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left), lower=False, adjoint=False))
     columns = b.cumsum(b.ones_like(order), axis=-1, exclusive=True, reverse=False)
     same = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
     is_at = b.cast(same, dtype=dtype_of(x))
-    return (b.matmul(adjoint_of(b, is_at), moved),)
+    return (b.matmul(adjoint_of(b, is_at), permuted),)
 
 
 def _eig_type(x: TensorType, *, dtype: DType | None = None) -> tuple[TensorType, TensorType]:
@@ -78,13 +78,15 @@ def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
     adjoint = adjoint_of(b, vectors)
     middle = b.diag(b.zeros_like(values) if of_values is None else of_values, offset=0)
     if of_vectors is not None:
-        turned = b.matmul(adjoint, of_vectors)
-        kept = b.real(b.diag_part(turned, offset=0))
-        lengths = b.multiply(b.matmul(adjoint, vectors), b.expand_dims(b.complex(kept, b.zeros_like(kept)), axis=-2))
+        rotated = b.matmul(adjoint, of_vectors)
+        lengths_along = b.real(b.diag_part(rotated, offset=0))
+        lengths = b.multiply(
+            b.matmul(adjoint, vectors), b.expand_dims(b.complex(lengths_along, b.zeros_like(lengths_along)), axis=-2)
+        )
         gaps = b.subtract(b.expand_dims(values, axis=-2), b.expand_dims(values, axis=-1))
         gaps = b.conjugate(b.set_diag(gaps, b.ones_like(values), offset=0))
-        apart = b.divide(b.subtract(turned, lengths), gaps)
-        middle = b.add(middle, b.set_diag(apart, b.zeros_like(values), offset=0))
+        off_diagonal = b.divide(b.subtract(rotated, lengths), gaps)
+        middle = b.add(middle, b.set_diag(off_diagonal, b.zeros_like(values), offset=0))
     solution = b.solve(adjoint, b.matmul(middle, adjoint), adjoint=False)
     if not dtype_of(x).is_complex:
         solution = b.real(solution)

@@ -80,8 +80,8 @@ def _effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE for an array that may be empty, or whose inverse transform may be."""
     (x,) = types
     shape = x.shape if isinstance(x, TensorType) else None
-    least = 2 if "length" in attributes and attributes["length"] is None else 1
-    is_long_enough = shape is not None and all(isinstance(size, int) and size >= least for size in shape)
+    shortest = 2 if "length" in attributes and attributes["length"] is None else 1
+    is_long_enough = shape is not None and all(isinstance(size, int) and size >= shortest for size in shape)
     return Effects.PURE if is_long_enough else Effects.RAISE
 
 
@@ -107,14 +107,14 @@ def _adjoint(name: str) -> Any:
     return gradient
 
 
-_FIRST = (Rest(), Slice(None, "input", None))  # x[..., :count]
+_FIRST_ELEMENTS = (Rest(), Slice(None, "input", None))  # x[..., :count]
 
 
 def _rfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (x,), (ct,) = inputs, cotangents
     empty = b.zeros_like(x, dtype=dtype_of(ct))
     count = b.dimension(ct, axis=-1, dtype=int64)
-    spectrum = b.add_at_item(empty, ct, count, spec=_FIRST)
+    spectrum = b.add_at_item(empty, ct, count, spec=_FIRST_ELEMENTS)
     norm = _OPPOSITE_NORM[attributes.get("norm", "backward")]
     return (b.real(b.ifft(spectrum, axes=(-1,), norm=norm)),)
 
@@ -136,7 +136,7 @@ def _irfft_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     width = length // 2 + 1
     spec = (Rest(), Slice(None, width, None))
     count = b.dimension(x, axis=-1, dtype=int64)
-    part = b.get_item(spectrum, count, spec=_FIRST)
+    part = b.get_item(spectrum, count, spec=_FIRST_ELEMENTS)
     return (b.add_at_item(b.zeros_like(x), part, spec=spec),)
 
 

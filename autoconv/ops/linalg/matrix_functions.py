@@ -24,7 +24,7 @@ _S = np.array([[2.5, -0.5, 0.25], [0.75, 1.5, -0.5], [0.5, 0.25, 3.0]])
 _LOW, _HIGH = np.array([0.5, -2.0]), np.array([0.75, -0.5])
 _Z = np.array([[2.5 + 0.5j, -0.5], [0.75j, 1.5]])
 _WELL_CONDITIONED = 1e6  # greatest condition number of eigenvectors that are used
-_ROOTS, _NODES = 60, 16  # iterations for a root, roots of a logarithm; nodes of its quadrature
+_MAX_ITERATIONS, _QUADRATURE_NODES = 60, 16  # iterations for a root, roots of a logarithm; nodes of its quadrature
 
 
 def _square_type(x: TensorType) -> TensorType:
@@ -35,7 +35,7 @@ def _square_type(x: TensorType) -> TensorType:
 # ---- roots
 
 
-def _each(function: Any, x: Any) -> Any:
+def _map_matrices(function: Any, x: Any) -> Any:
     """Apply a function of one complex matrix to a batch; real results are nan where they are complex."""
     array = np.asarray(x)
     flat = array.reshape(-1, *array.shape[-2:]).astype(np.complex128)
@@ -47,7 +47,7 @@ def _each(function: Any, x: Any) -> Any:
     return roots.reshape(array.shape).astype(array.dtype)
 
 
-def _by_eigenvectors(matrix: Any, function: Any) -> Any:
+def _apply_by_eigenvectors(matrix: Any, function: Any) -> Any:
     """Return a function of a matrix by its eigenvectors, None where these are badly conditioned."""
     if not np.all(np.isfinite(matrix)):
         return np.full_like(matrix, np.nan)
@@ -60,14 +60,14 @@ def _by_eigenvectors(matrix: Any, function: Any) -> Any:
     return np.linalg.solve(vectors.T, (vectors * function(values)).T).T
 
 
-def _root(matrix: Any) -> Any:
-    root = _by_eigenvectors(matrix, np.sqrt)
-    return _root_by_iteration(matrix) if root is None else root
+def _square_root(matrix: Any) -> Any:
+    root = _apply_by_eigenvectors(matrix, np.sqrt)
+    return _iterate_square_root(matrix) if root is None else root
 
 
-def _root_by_iteration(matrix: Any) -> Any:
+def _iterate_square_root(matrix: Any) -> Any:
     root, inverse = matrix, np.eye(len(matrix), dtype=matrix.dtype)
-    for _ in range(_ROOTS):
+    for _ in range(_MAX_ITERATIONS):
         following = 0.5 * (root + np.linalg.inv(inverse))
         inverse = 0.5 * (inverse + np.linalg.inv(root))
         change = np.abs(following - root).max()
@@ -82,9 +82,9 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     (root,), (ct,) = results, cotangents
     values, vectors = b.eig(adjoint_of(b, root))
     wide = b.cast(ct, dtype=vectors.dtype)
-    turned = b.matmul(b.solve(vectors, wide, adjoint=False), vectors)
+    rotated = b.matmul(b.solve(vectors, wide, adjoint=False), vectors)
     sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
-    inner = b.divide(turned, sums)
+    inner = b.divide(rotated, sums)
     left = b.matmul(vectors, inner)
     product = b.matrix_transpose(b.solve(b.matrix_transpose(vectors), b.matrix_transpose(left), adjoint=False))
     return (b.cast(product if ct.dtype.is_complex else b.real(product), dtype=ct.dtype),)
@@ -93,17 +93,17 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 # ---- logarithms
 
 
-def _log(matrix: Any) -> Any:
-    result = _by_eigenvectors(matrix, np.log)
+def _logarithm(matrix: Any) -> Any:
+    result = _apply_by_eigenvectors(matrix, np.log)
     if result is not None:
         return result
     one, halvings = np.eye(len(matrix), dtype=matrix.dtype), 0
-    while np.linalg.norm(matrix - one, 1) > 0.25 and halvings < _ROOTS:
-        matrix, halvings = _root_by_iteration(matrix), halvings + 1
-    rest = matrix - one
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    while np.linalg.norm(matrix - one, 1) > 0.25 and halvings < _MAX_ITERATIONS:
+        matrix, halvings = _iterate_square_root(matrix), halvings + 1
+    difference = matrix - one
+    nodes, weights = np.polynomial.legendre.leggauss(_QUADRATURE_NODES)
     total = sum(
-        0.5 * weight * np.linalg.solve(one + 0.5 * (node + 1) * rest, rest)
+        0.5 * weight * np.linalg.solve(one + 0.5 * (node + 1) * difference, difference)
         for node, weight in zip(nodes, weights, strict=True)
     )
     return total * 2.0**halvings
@@ -195,12 +195,14 @@ def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
 
 sqrtm = define(
     name="sqrtm", graphdef="MatrixSquareRoot", result=_square_type,
-    kernel=matrix_kernel("sqrtm", lambda x: _each(_root, x)), gradient=_sqrtm_gradient, effects=Effects.RAISE,
+    kernel=matrix_kernel(
+        "sqrtm", lambda x: _map_matrices(_square_root, x)
+    ), gradient=_sqrtm_gradient, effects=Effects.RAISE,
     samples=(sample(_S), sample(np.stack([_S, _S @ _S]))),
 )  # fmt: skip
 logm = define(
     name="logm", graphdef="MatrixLogarithm", result=_square_type,
-    kernel=matrix_kernel("logm", lambda x: _each(_log, x)),
+    kernel=matrix_kernel("logm", lambda x: _map_matrices(_logarithm, x)),
     gradient=no_gradient("as in TensorFlow"), effects=Effects.RAISE, samples=(sample(_Z), sample(np.stack([_Z, _Z.T]))),
 )  # fmt: skip
 tridiagonal_solve = define(

@@ -22,7 +22,7 @@ X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 Y = np.array([[1.5, -0.5], [0.25, 2.0], [-1.0, 0.75]])
 
 
-def checked_dtypes(op: str, *inputs: TensorType) -> None:
+def check_dtypes(op: str, *inputs: TensorType) -> None:
     """Raise TypeError unless all operands are numbers of one dtype."""
     for x in inputs:
         if x.dtype is not inputs[0].dtype:
@@ -37,7 +37,7 @@ def checked_dtypes(op: str, *inputs: TensorType) -> None:
 def _matmul_type(
     x: TensorType, y: TensorType, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> TensorType:
-    checked_dtypes("matmul", x, y)
+    check_dtypes("matmul", x, y)
     weak = x.weak and y.weak
     for operand in (x, y):
         if operand.shape is not None and len(operand.shape) < 2:
@@ -96,10 +96,10 @@ def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 
 def _is_batch_times_matrix(x: Any, y: Any) -> bool:
     """Return whether a batch of matrices is multiplied by a single one: then the batch is one matrix of many rows."""
-    of_x, of_y = shape_of(x), shape_of(y)
-    if of_x is None or of_y is None or len(of_x) < 3 or len(of_y) != 2:
+    x_shape, y_shape = shape_of(x), shape_of(y)
+    if x_shape is None or y_shape is None or len(x_shape) < 3 or len(y_shape) != 2:
         return False
-    return all(isinstance(size, int) for size in of_y) and 0 not in (*of_x, *of_y)
+    return all(isinstance(size, int) for size in y_shape) and 0 not in (*x_shape, *y_shape)
 
 
 matmul = define(
@@ -120,7 +120,7 @@ matmul = define(
 def _tensordot_type(
     x: TensorType, y: TensorType, *, axes: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> TensorType:
-    checked_dtypes("tensordot", x, y)
+    check_dtypes("tensordot", x, y)
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None)
     for operand, chosen in zip((x, y), axes, strict=True):
@@ -204,7 +204,7 @@ def parse_equation(equation: str, count: int) -> tuple[list[str], str]:
 
 
 def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
-    checked_dtypes("einsum", *inputs)
+    check_dtypes("einsum", *inputs)
     operands, result = parse_equation(equation, len(inputs))
     sizes: dict[str, Dimension] = {}
     ellipses: list[Shape] = []
@@ -219,10 +219,10 @@ def _einsum_type(*inputs: TensorType, equation: str) -> TensorType:
                 f"einsum: {labels!r} of {equation!r} does not fit the shape [{shape_text(x.shape)}]"
             )
         before = labels.index("...") if "..." in labels else len(letters)
-        spare = len(x.shape) - len(letters)
+        ellipsis_rank = len(x.shape) - len(letters)
         if "..." in labels:
-            ellipses.append(x.shape[before : before + spare])
-        for label, size in zip(letters, x.shape[:before] + x.shape[before + spare :], strict=True):
+            ellipses.append(x.shape[before : before + ellipsis_rank])
+        for label, size in zip(letters, x.shape[:before] + x.shape[before + ellipsis_rank :], strict=True):
             sizes[label] = _same_size(label, sizes.get(label), size, equation)
     weak = all(x.weak for x in inputs)
     named = tuple(sizes.get(c) for c in result.replace("...", ""))
@@ -250,9 +250,9 @@ def _einsum_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
         shape = getattr(type_, "shape", None)
         if shape is None:
             return Effects.RAISE
-        before, dots, behind = labels.partition("...")
-        batch = [f"...{i}" for i in range(len(shape) - len(before) - len(behind))] if dots else []
-        for label, size in zip((*before, *reversed(batch), *behind), shape, strict=True):
+        before, dots, after = labels.partition("...")
+        batch = [f"...{i}" for i in range(len(shape) - len(before) - len(after))] if dots else []
+        for label, size in zip((*before, *reversed(batch), *after), shape, strict=True):
             if size != 1 or label not in batch:  # dimensions of the batch broadcast
                 dimensions.setdefault(label, []).append(size)
     is_certain = all(
@@ -286,20 +286,20 @@ def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
 def _einsum_cotangent(b: Builder, i: int, inputs: Any, operands: list[str], result: str, ct: Any) -> Any:
     """Return the cotangent of one operand: the einsum of the result's cotangent with all other operands."""
     factors = [(ct, result), *((conjugate(b, inputs[j]), operands[j]) for j in range(len(inputs)) if j != i)]
-    wanted = renamed = operands[i]
-    batch = "..." if "..." in wanted else ""
-    spare = iter(c for c in _LETTERS if c not in "".join(operands))
-    for label in sorted(set(wanted.replace("...", ""))):
+    labels_of_operand = renamed = operands[i]
+    batch = "..." if "..." in labels_of_operand else ""
+    unused_letters = iter(c for c in _LETTERS if c not in "".join(operands))
+    for label in sorted(set(labels_of_operand.replace("...", ""))):
         while renamed.count(label) > 1:
             # A repeated label of the operand reads a diagonal: the cotangent is zero elsewhere.
-            twin = next(spare)
+            twin = next(unused_letters)
             renamed = twin.join(renamed.rsplit(label, 1))
-            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{wanted}->{batch}{label}")
+            counts = b.einsum(b.ones_like(inputs[i]), equation=f"{labels_of_operand}->{batch}{label}")
             factors.append((b.diag(b.divide(counts, counts), offset=0), batch + label + twin))
     covered = "".join(labels for _, labels in factors)
     if set(renamed) - set(covered):
         # These labels are summed over in this operand alone: every element gets the same cotangent.
-        factors.append((b.ones_like(inputs[i]), wanted))
+        factors.append((b.ones_like(inputs[i]), labels_of_operand))
     if "..." in covered and not batch:
         renamed = "..." + renamed  # batch dimensions of other operands, over which the caller sums
     return b.einsum(*(x for x, _ in factors), equation=f"{','.join(t for _, t in factors)}->{renamed}")

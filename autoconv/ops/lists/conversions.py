@@ -14,7 +14,7 @@ from autoconv.ops.lists.tensor_lists import ROWS, element_of, same_list, shaped_
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.values.list_value import ListValue
 
-_RAGGED = ListValue([np.array([[1.5]]), np.array([[-0.5], [0.25]])], dtype=float64, shape=(None, 1))
+_RAGGED_ROWS = ListValue([np.array([[1.5]]), np.array([[-0.5], [0.25]])], dtype=float64, shape=(None, 1))
 
 
 def _list_from_tensor_type(x: TensorType) -> ListType:
@@ -165,11 +165,11 @@ list_flatten = define(
     gradient=lambda b, inputs, results, cotangents, attributes: (
         b.list_split_like(cotangents[0], inputs[0]),
     ),
-    samples=(sample(_RAGGED),),
+    samples=(sample(_RAGGED_ROWS),),
 )  # fmt: skip
 list_split_like = define(
     name="list_split_like", graphdef="TensorListSplit", result=lambda x, list_: same_list(list_),
     kernel=_list_split_like, shape_only=(1,),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.list_flatten(cotangents[0]), None),
-    samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED),),
+    samples=(sample(np.array([[1.5], [2.0], [0.5]]), _RAGGED_ROWS),),
 )  # fmt: skip

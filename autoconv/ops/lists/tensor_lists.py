@@ -45,9 +45,9 @@ def shaped_element(op: str, list_: Type, shape: Shape) -> TensorType:
     return element if shape is None else element.with_shape(shape)
 
 
-def _check_scalar(op: str, what: str, x: Type) -> None:
+def _check_scalar(op: str, role: str, x: Type) -> None:
     if not (isinstance(x, TensorType) and x.dtype.is_integer and shapes_compatible(x.shape, ())):
-        raise TypeError(f"{op}: the {what} has to be an integer scalar, found {x}")
+        raise TypeError(f"{op}: the {role} has to be an integer scalar, found {x}")
 
 
 def same_list(list_: Type, *_: Type, **__: Any) -> Type:
@@ -111,7 +111,7 @@ def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     )
 
 
-def _position(list_: ListValue, index: Any, wrap: bool) -> int:
+def _normalise_index(list_: ListValue, index: Any, wrap: bool) -> int:
     """Return the index; with `wrap` a negative one counts from the end."""
     position = int(index)
     return position + list_.length if wrap and -list_.length <= position < 0 else position
@@ -124,7 +124,7 @@ def _list_get_type(list_: Type, index: Type, *, wrap: bool = False, shape: Shape
 
 
 def _list_get(list_: ListValue, index: Any, *, wrap: bool = False, shape: Shape = None) -> Any:
-    return list_.with_shape(shape).get(_position(list_, index, wrap))
+    return list_.with_shape(shape).get(_normalise_index(list_, index, wrap))
 
 
 def _list_get_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -150,7 +150,7 @@ def _list_set_type(
 
 
 def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wrap: bool = False) -> Any:
-    return list_.set(_position(list_, index, wrap), x, resize)
+    return list_.set(_normalise_index(list_, index, wrap), x, resize)
 
 
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -238,7 +238,7 @@ def _list_slice_back(part: ListValue, start: Any, like: ListValue) -> Any:
     return ListValue(items, dtype=part.dtype, shape=like.shape, like=like)
 
 
-def _end(b: Builder, part: Any, start: Any) -> Any:
+def _slice_end(b: Builder, part: Any, start: Any) -> Any:
     return b.add(start, b.cast(b.list_length(part), dtype=dtype_of(start)))
 
 
@@ -281,7 +281,7 @@ list_slice_back = define(
     name="list_slice_back", graphdef="TensorListSlice", result=lambda part, start, like: same_list(like),
     kernel=_list_slice_back, shape_only=(2,),
     gradient=lambda b, inputs, results, cotangents, attributes: (
-        b.list_slice(cotangents[0], inputs[1], _end(b, *inputs[:2])), None, None,
+        b.list_slice(cotangents[0], inputs[1], _slice_end(b, *inputs[:2])), None, None,
     ),
     samples=(sample(ListValue([_ROW], dtype=float64, shape=(2,)), np.array(1), ROWS),),
 )  # fmt: skip

@@ -25,10 +25,10 @@ from autoconv.ops.record import define, no_gradient
 NUMBERS = ObjectType("numbers")
 CURSOR = ObjectType("cursor")
 _NO_GRADIENT = no_gradient("it went through a list whose length the graph does not know")
-_READS = Effects.READ
-_MAKES = Effects.READ | Effects.WRITE
-_WHOLE = np.dtype(np.int64)
-_GONE = np.iinfo(np.int64).max  # position of an exhausted cursor
+_READ = Effects.READ
+_READ_WRITE = Effects.READ | Effects.WRITE
+_INT64 = np.dtype(np.int64)
+_EXHAUSTED = np.iinfo(np.int64).max  # position of an exhausted cursor
 
 
 def items_of(x: bytearray, element: TensorType) -> list[Any]:
@@ -37,7 +37,7 @@ def items_of(x: bytearray, element: TensorType) -> list[Any]:
     return list(array.tolist() if element.weak else array)
 
 
-def _bytes(items: Any, element: TensorType) -> bytes:
+def _to_bytes(items: Any, element: TensorType) -> bytes:
     return np.array(items, element.dtype.numpy).tobytes()
 
 
@@ -55,11 +55,11 @@ def _item_bytes(x: bytearray, index: Any, element: TensorType, error: str) -> sl
     return slice(position * size, (position + 1) * size)
 
 
-def _number(x: bytearray, place: slice, element: TensorType) -> np.ndarray:
-    return np.frombuffer(bytes(x[place]), element.dtype.numpy).reshape(())
+def _read_number(x: bytearray, span: slice, element: TensorType) -> np.ndarray:
+    return np.frombuffer(bytes(x[span]), element.dtype.numpy).reshape(())
 
 
-def _list(*_: Type, **__: Any) -> ObjectType:
+def _list_type(*_: Type, **__: Any) -> ObjectType:
     return NUMBERS
 
 
@@ -67,11 +67,11 @@ def _no_results(*_: Type, **__: Any) -> tuple[()]:
     return ()
 
 
-def _item(*_: Type, element: TensorType, **__: Any) -> TensorType:
+def _item_type(*_: Type, element: TensorType, **__: Any) -> TensorType:
     return element
 
 
-def _count(*_: Type, **__: Any) -> TensorType:
+def _count_type(*_: Type, **__: Any) -> TensorType:
     return TensorType(int64, (), True)
 
 
@@ -80,7 +80,7 @@ def _bool_type(*_: Type, **__: Any) -> TensorType:
 
 
 def _make(*items: Any, element: TensorType) -> tuple[Any]:
-    return (bytearray(_bytes([np.asarray(item) for item in items], element)),)
+    return (bytearray(_to_bytes([np.asarray(item) for item in items], element)),)
 
 
 def _repeat(x: bytearray, count: Any, *, element: TensorType) -> tuple[Any]:
@@ -92,36 +92,36 @@ def _range(start: Any, stop: Any, step: Any, *, element: TensorType) -> tuple[An
 
 
 def _get(x: bytearray, index: Any, *, element: TensorType) -> np.ndarray:
-    return _number(x, _item_bytes(x, index, element, "list index out of range"), element)
+    return _read_number(x, _item_bytes(x, index, element, "list index out of range"), element)
 
 
 def _set(x: bytearray, index: Any, item: Any, *, element: TensorType) -> tuple[()]:
-    x[_item_bytes(x, index, element, "list assignment index out of range")] = _bytes(item, element)
+    x[_item_bytes(x, index, element, "list assignment index out of range")] = _to_bytes(item, element)
     return ()
 
 
 def _append(x: bytearray, item: Any, *, element: TensorType) -> tuple[()]:
-    x.extend(_bytes(item, element))
+    x.extend(_to_bytes(item, element))
     return ()
 
 
 def _pop(x: bytearray, *index: Any, element: TensorType) -> np.ndarray:
     if not x:
         raise IndexError("pop from empty list")
-    place = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
-    result = _number(x, place, element)
-    del x[place]
+    span = _item_bytes(x, index[0] if index else -1, element, "pop index out of range")
+    result = _read_number(x, span, element)
+    del x[span]
     return result
 
 
-def _part(parts: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
+def _slice_of_operands(parts: tuple[Any, ...], is_given: tuple[bool, ...]) -> slice:
     numbers = iter(parts)
-    return slice(*(int(next(numbers)) if one else None for one in is_given))
+    return slice(*(int(next(numbers)) if is_operand else None for is_operand in is_given))
 
 
 def _slice(x: bytearray, *parts: Any, given: tuple[bool, bool, bool], element: TensorType) -> tuple[Any]:
     """Slice the list; `given` is which of start, stop and step are among the operands."""
-    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_part(parts, given)].tobytes()),)
+    return (bytearray(np.frombuffer(x, element.dtype.numpy)[_slice_of_operands(parts, given)].tobytes()),)
 
 
 def _extend(x: bytearray, y: bytearray, *, element: TensorType) -> tuple[()]:
@@ -148,7 +148,7 @@ def _change(x: bytearray, *operands: Any, method: str, element: TensorType) -> t
         items.sort(reverse=True)
     else:
         getattr(items, method)(*(np.asarray(operand).item() for operand in operands))
-    x[:] = _bytes(items, element)
+    x[:] = _to_bytes(items, element)
     return ()
 
 
@@ -162,7 +162,7 @@ def _reduce(x: bytearray, *, function: str, element: TensorType) -> np.ndarray:
 def _reduction_type(_: Type, *, function: str, element: TensorType) -> TensorType:
     if function in ("any", "all"):
         return _bool_type()
-    return _count() if function == "sum" and not element.dtype.is_floating else element
+    return _count_type() if function == "sum" and not element.dtype.is_floating else element
 
 
 def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.ndarray:
@@ -170,18 +170,18 @@ def _find(x: bytearray, item: Any, *, method: str, element: TensorType) -> np.nd
 
 
 def _search_type(*_: Type, method: str, **__: Any) -> TensorType:
-    return _bool_type() if method == "__contains__" else _count()
+    return _bool_type() if method == "__contains__" else _count_type()
 
 
 def _advance(x: bytearray, cursor: bytearray, *, element: TensorType) -> np.ndarray:
     """Advance the cursor, which stores the item; return False at the end, and ever after."""
-    position = np.frombuffer(cursor, _WHOLE)[0]
-    more = position < _length(x, element)
+    position = np.frombuffer(cursor, _INT64)[0]
+    has_item = position < _length(x, element)
     size = element.dtype.size
-    cursor[:8] = np.int64(position + 1 if more else _GONE).tobytes()
-    if more:
+    cursor[:8] = np.int64(position + 1 if has_item else _EXHAUSTED).tobytes()
+    if has_item:
         cursor[8 : 8 + size] = x[position * size : (position + 1) * size]
-    return np.array(more)
+    return np.array(has_item)
 
 
 def _define(
@@ -194,52 +194,56 @@ def _define(
     )  # fmt: skip
 
 
-_define("typed_list_make", _list, _make, _MAKES)
-_define("typed_list_repeat", _list, _repeat, _MAKES)
-_define("typed_list_range", _list, _range, _MAKES | Effects.RAISE)
-_define("typed_list_slice", _list, _slice, _MAKES | Effects.RAISE)
-_define("typed_list_length", _count, lambda x, *, element: np.array(_length(x, element)), _READS)
-_define("typed_list_get", _item, _get, _READS | Effects.RAISE)
-_define("typed_list_set", _no_results, _set, _MAKES | Effects.RAISE)
-_define("typed_list_append", _no_results, _append, _MAKES)
-_define("typed_list_pop", _item, _pop, _MAKES | Effects.RAISE)
-_define("typed_list_extend", _no_results, _extend, _MAKES)
-_define("typed_list_clear", _no_results, _clear, _MAKES)
-_define("typed_list_change", _no_results, _change, _MAKES | Effects.RAISE)
-_define("typed_list_reduce", _reduction_type, _reduce, _READS | Effects.RAISE)
-_define("typed_list_find", _search_type, _find, _READS | Effects.RAISE)
+_define("typed_list_make", _list_type, _make, _READ_WRITE)
+_define("typed_list_repeat", _list_type, _repeat, _READ_WRITE)
+_define("typed_list_range", _list_type, _range, _READ_WRITE | Effects.RAISE)
+_define("typed_list_slice", _list_type, _slice, _READ_WRITE | Effects.RAISE)
+_define("typed_list_length", _count_type, lambda x, *, element: np.array(_length(x, element)), _READ)
+_define("typed_list_get", _item_type, _get, _READ | Effects.RAISE)
+_define("typed_list_set", _no_results, _set, _READ_WRITE | Effects.RAISE)
+_define("typed_list_append", _no_results, _append, _READ_WRITE)
+_define("typed_list_pop", _item_type, _pop, _READ_WRITE | Effects.RAISE)
+_define("typed_list_extend", _no_results, _extend, _READ_WRITE)
+_define("typed_list_clear", _no_results, _clear, _READ_WRITE)
+_define("typed_list_change", _no_results, _change, _READ_WRITE | Effects.RAISE)
+_define("typed_list_reduce", _reduction_type, _reduce, _READ | Effects.RAISE)
+_define("typed_list_find", _search_type, _find, _READ | Effects.RAISE)
 _define(
     "typed_list_cursor", lambda *_, **__: CURSOR,
-    lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _MAKES,
+    lambda start: (bytearray(np.int64(start).tobytes() + bytes(8)),), _READ_WRITE,
 )  # fmt: skip
-_define("typed_list_advance", _bool_type, _advance, _MAKES)
+_define("typed_list_advance", _bool_type, _advance, _READ_WRITE)
 _define(
-    "typed_list_current", _item,
-    lambda cursor, *, element: _number(cursor, slice(8, 8 + element.dtype.size), element), _READS,
+    "typed_list_current", _item_type,
+    lambda cursor, *, element: _read_number(cursor, slice(8, 8 + element.dtype.size), element), _READ,
 )  # fmt: skip
 # The number of items before the cursor's current one.
 _define(
-    "typed_list_position", _count, lambda cursor: np.array(np.frombuffer(cursor, _WHOLE)[0] - 1), _READS
+    "typed_list_position", _count_type, lambda cursor: np.array(np.frombuffer(cursor, _INT64)[0] - 1), _READ
 )
 _define(
-    "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _MAKES
+    "typed_list_object", lambda *_, **__: ObjectType("list"), lambda x, *, element: (items_of(x, element),), _READ_WRITE
 )
 
-def _rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
+def _convert_rows(x: list[Any], element: TensorType, rows_by_id: dict[int, list[Any]]) -> list[Any]:
     """Convert nested lists; shared lists stay shared."""
     if id(x) not in rows_by_id:
         rows_by_id[id(x)] = (
-            items_of(x, element) if isinstance(x, bytearray) else [_rows(one, element, rows_by_id) for one in x]
+            items_of(x, element) if isinstance(x, bytearray) else [
+                _convert_rows(item, element, rows_by_id) for item in x
+            ]
         )
     return rows_by_id[id(x)]
 
 
 # Converts a Python list of typed lists, or of such lists.
 _define(
-    "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (_rows(x, element, {}),), _MAKES
+    "typed_list_rows", lambda *_, **__: ObjectType("list"), lambda x, *, element: (
+        _convert_rows(x, element, {}),
+    ), _READ_WRITE
 )
 
-_PYTHON = {"i": int, "f": float, "b": bool}
+_PYTHON_TYPES = {"i": int, "f": float, "b": bool}
 
 
 def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
@@ -247,32 +251,32 @@ def _as_typed_list(x: Any, *, element: TensorType) -> tuple[Any]:
 
     Raises OtherKindError before any side effect: the call can rerun as plain Python.
     """
-    kind = _PYTHON[element.dtype.numpy.kind]
+    kind = _PYTHON_TYPES[element.dtype.numpy.kind]
     if type(x) is list and all(type(item) is kind for item in x):
         with suppress(OverflowError):
-            return (bytearray(_bytes(x, element)),)
+            return (bytearray(_to_bytes(x, element)),)
     error = OtherKindError(f"a list holds more than items of the class {kind.__name__}, where this graph expected none")
     error.__dict__.update(_autoconv_undone=True, _autoconv_items=True)
     raise error
 
 
-def _of_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
+def _as_typed_rows(x: Any, *, element: TensorType, depth: int) -> tuple[Any]:
     """Convert a nested list, `depth` deep; shared lists stay shared."""
     copies: dict[int, Any] = {}
 
-    def rows(one: Any, depth: int) -> Any:
-        if id(one) not in copies:
-            if depth > 1 and type(one) is list:
-                copies[id(one)] = [rows(item, depth - 1) for item in one]
+    def convert(value: Any, depth: int) -> Any:
+        if id(value) not in copies:
+            if depth > 1 and type(value) is list:
+                copies[id(value)] = [convert(item, depth - 1) for item in value]
             else:
-                (copies[id(one)],) = _as_typed_list(one, element=element)
-        return copies[id(one)]
+                (copies[id(value)],) = _as_typed_list(value, element=element)
+        return copies[id(value)]
 
-    return (rows(x, depth),)
+    return (convert(x, depth),)
 
 
-def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
-    """Convert to a Python list; if x was made of an argument, according to the pairs, return that argument."""
+def _as_list_or_argument(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
+    """Convert to a Python list; if `pairs` has x as the typed list of an argument, return that argument."""
     for typed, object_ in zip(pairs[::2], pairs[1::2], strict=True):
         if x is typed:
             return (object_,)
@@ -280,11 +284,11 @@ def _or_given(x: bytearray, *pairs: Any, element: TensorType) -> tuple[Any]:
 
 
 # Conversion of arguments, and of results that may be arguments.
-_define("typed_list_of", _list, _as_typed_list, _MAKES | Effects.RAISE)
-_define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _of_rows, _MAKES | Effects.RAISE)
-_define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _or_given, _MAKES)
+_define("typed_list_of", _list_type, _as_typed_list, _READ_WRITE | Effects.RAISE)
+_define("typed_list_of_rows", lambda *_, **__: ObjectType("list"), _as_typed_rows, _READ_WRITE | Effects.RAISE)
+_define("typed_list_or_given", lambda *_, **__: ObjectType("list"), _as_list_or_argument, _READ_WRITE)
 # Reads the inner list at an index.
-_define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READS | Effects.RAISE)
+_define("typed_list_row", lambda *_, **__: NUMBERS, lambda x, index: (x[int(index)],), _READ | Effects.RAISE)
 # Marks a list of numbers of one kind, or a nested one, as known while tracing.
 define(
     name="object_numbers", graphdef="ObjectNumbers", result=lambda x, **_: x, kernel=lambda x, *, element, depth: (x,),

@@ -16,7 +16,7 @@ from autoconv.ops.rules import broadcast_shapes
 from autoconv.ops.traits import SizeOperand
 
 
-def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
+def check_shape(op: str, shape: Any) -> tuple[int, ...]:
     """Convert a shape vector at run time; raises InvalidArgumentError for a negative size."""
     sizes = tuple(int(size) for size in np.atleast_1d(shape))
     for axis, size in enumerate(sizes):
@@ -27,7 +27,7 @@ def checked_shape(op: str, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-def given_shape(
+def static_shape(
     op: str, attribute: tuple[int | None, ...] | None, vector: TensorType | None
 ) -> tuple[Dimension, ...] | None:
     """Return the static shape given by an attribute, or by a vector at run time."""
@@ -89,11 +89,11 @@ def _fill_type(
 ) -> TensorType:
     if not shapes_compatible(value.shape, ()):
         raise ValueError(f"fill: the value has to be a scalar, found {value}")
-    return value.with_shape(given_shape("fill", shape, vector))
+    return value.with_shape(static_shape("fill", shape, vector))
 
 
 def _fill(value: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = shape if vector is None else checked_shape("fill", vector)
+    sizes = shape if vector is None else check_shape("fill", vector)
     if np.ndim(value):
         raise InvalidArgumentError(f"fill: the value has to be a scalar, found the shape {list(value.shape)}")
     result = np.empty(sizes, np.asarray(value).dtype)
@@ -153,11 +153,11 @@ range_ = define(
 def _eye_type(
     sizes: TensorType | None = None, *, num_rows: int | None, num_columns: int | None, dtype: DType
 ) -> TensorType:
-    return TensorType(dtype, given_shape("eye", (num_rows, num_columns), sizes))
+    return TensorType(dtype, static_shape("eye", (num_rows, num_columns), sizes))
 
 
 def _eye(sizes: Any = None, *, num_rows: Any, num_columns: Any, dtype: DType) -> Any:
-    rows, columns = (num_rows, num_columns) if sizes is None else checked_shape("eye", sizes)
+    rows, columns = (num_rows, num_columns) if sizes is None else check_shape("eye", sizes)
     return np.eye(rows, columns, dtype=dtype.numpy)
 
 

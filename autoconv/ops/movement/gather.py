@@ -13,7 +13,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Shape, TensorType, shape_text, shapes_compatible
-from autoconv.ops.movement.constants import given_shape
+from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import normalised_axis
 from autoconv.ops.traits import Indexing, Scatter, SizeOperand
@@ -31,7 +31,7 @@ def check_indices(indices: Any, size: int, name: str = "indices") -> None:
         raise InvalidArgumentError(f"{name}{where} = {np.asarray(indices)[tuple(at)]} is not in [0, {size})")
 
 
-def _integer_indices(op: str, indices: TensorType) -> None:
+def _check_integer_indices(op: str, indices: TensorType) -> None:
     if not indices.dtype.is_integer:
         raise TypeError(f"{op}: the indices have to be integers, found {indices.dtype.name}")
 
@@ -42,7 +42,7 @@ def _integer_indices(op: str, indices: TensorType) -> None:
 def _gather_type(
     params: TensorType, indices: TensorType, *, axis: int = 0, batch_dims: int = 0
 ) -> TensorType:
-    _integer_indices("gather", indices)
+    _check_integer_indices("gather", indices)
     if params.shape is None or indices.shape is None:
         return params.with_shape(None)
     if not params.shape:
@@ -138,7 +138,7 @@ ungather = define(
 
 def _depth(op: str, indices: TensorType) -> int | None:
     """Return the number of coordinates per index."""
-    _integer_indices(op, indices)
+    _check_integer_indices(op, indices)
     if indices.shape is None:
         return None
     if not indices.shape:
@@ -180,20 +180,20 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
     return (*grid, *np.moveaxis(indices, -1, 0))
 
 
-def _select(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
+def _select_elements(x: Any, index: tuple[Any, ...], lead: tuple[int, ...]) -> Any:
     """Return x[index]; an empty coordinate vector selects the whole of x, once per vector."""
     return x[index] if index else np.broadcast_to(x, lead + np.shape(x))
 
 
 def _gather_nd(params: Any, indices: Any, *, batch_dims: int = 0) -> Any:
-    return _select(params, _coordinates(indices, np.shape(params), batch_dims), np.shape(indices)[:-1])
+    return _select_elements(params, _coordinates(indices, np.shape(params), batch_dims), np.shape(indices)[:-1])
 
 
 def _scatter_type(
     indices: TensorType, updates: TensorType, vector: TensorType | None = None,
     *, shape: tuple[int | None, ...] | None,
 ) -> TensorType:  # fmt: skip
-    result = given_shape("scatter_nd", shape, vector)
+    result = static_shape("scatter_nd", shape, vector)
     _check_updates("scatter_nd", result, indices, updates)
     return updates.with_shape(result)
 
@@ -254,14 +254,14 @@ def _ungather_nd_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
     return b.gather_nd(cotangents[0], inputs[1], batch_dims=attributes.get("batch_dims", 0)), None, None
 
 
-_ND = np.array([[2, 1], [0, 3], [2, 1]], np.int32)
+_VECTORS = np.array([[2, 1], [0, 3], [2, 1]], np.int32)
 _ROWS = np.array([[2], [0]], np.int64)
 gather_nd = define(
     name="gather_nd", graphdef="GatherNd", result=_gather_nd_type, kernel=_gather_nd,
     effects=Effects.RAISE,
     gradient=_gather_nd_gradient,
     samples=(
-        sample(_X, _ND), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
+        sample(_X, _VECTORS), sample(_X, _ROWS), sample(_B, np.array([[[2], [0]], [[1], [1]]]), batch_dims=1),
         sample(_X, np.zeros((2, 0), np.int32)),
     ),
     may_alias=True, indexing=Indexing("vectors"),
@@ -270,7 +270,7 @@ ungather_nd = define(
     name="ungather_nd", graphdef="ScatterNd",
     result=lambda x, indices, like, **_: x.with_shape(like.shape), kernel=_ungather_nd,
     gradient=_ungather_nd_gradient,
-    samples=(sample(np.array([1.5, 2.5, 0.5]), _ND, _X, differentiable=(0,)),),
+    samples=(sample(np.array([1.5, 2.5, 0.5]), _VECTORS, _X, differentiable=(0,)),),
     shape_only=(2,), indexing=Indexing("vectors"), scatter=Scatter(0),
 )  # fmt: skip
 scatter_nd = define(
@@ -278,7 +278,7 @@ scatter_nd = define(
     effects=Effects.RAISE,
     gradient=_scatter_gradient,
     samples=(
-        sample(_ND, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
+        sample(_VECTORS, np.array([1.5, 2.5, 0.5]), shape=(3, 4)),
         sample(_ROWS, _X[:2], np.array([3, 4]), shape=(None, 4)),
     ),
     sizes=SizeOperand("shape", 2), indexing=Indexing("vectors", 0), scatter=Scatter(1),
@@ -300,7 +300,7 @@ def _tensor_scatter(name: str, graphdef: str, ufunc: Any, combine: str | None, g
         name=name, graphdef=graphdef, result=_tensor_scatter_type, kernel=kernel, gradient=gradient,
         unify=(0, 2), effects=Effects.RAISE, indexing=Indexing("vectors"), scatter=Scatter(2, combine, base=0),
         samples=(
-            sample(_X, _ND, np.array([9.5, -2.5, 0.75])),
+            sample(_X, _VECTORS, np.array([9.5, -2.5, 0.75])),
             sample(_X, _ROWS, np.array([[9.0, -9.0, 8.0, -8.0], [-1.0, 7.0, 0.25, 6.0]])),
         ),
     )  # fmt: skip

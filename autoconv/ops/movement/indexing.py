@@ -63,14 +63,14 @@ def indexed_shape(
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    return _result_shape(_walk(shape, entries, sliced or _sliced_size))
+    return _result_shape(_result_parts(shape, entries, sliced or _slice_size))
 
 
 # A part of the result: ("kept", dimensions), or ("advanced", shape of one index array).
 _Part = tuple[str, Shape]
 
 
-def _walk(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> list[_Part]:
+def _result_parts(shape: tuple[Dimension, ...], entries: list[Aligned], sliced: Any) -> list[_Part]:
     advanced = not is_basic(tuple(part.entry for part in entries))
     parts: list[_Part] = []
     for entry, operands_of_entry, axis, count in entries:
@@ -105,13 +105,13 @@ def _result_shape(parts: list[_Part]) -> Shape:
     if common is None:
         return None
     dimensions_of_parts = [dimensions or () if kind == "kept" else () for kind, dimensions in parts]
-    side_by_side = all(parts[i][0] == "advanced" for i in range(at[0], at[-1]))
-    before = dimensions_of_parts[: at[0]] if side_by_side else []
-    after = dimensions_of_parts[at[0] :] if side_by_side else dimensions_of_parts
+    are_adjacent = all(parts[i][0] == "advanced" for i in range(at[0], at[-1]))
+    before = dimensions_of_parts[: at[0]] if are_adjacent else []
+    after = dimensions_of_parts[at[0] :] if are_adjacent else dimensions_of_parts
     return (*(d for ds in before for d in ds), *common, *(d for ds in after for d in ds))
 
 
-def _sliced_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
+def _slice_size(size: Dimension, bounds: tuple[Any, ...]) -> Dimension:
     start, stop, step = bounds
     if step == 0:
         raise InvalidArgumentError("slice step cannot be zero")
@@ -140,7 +140,7 @@ def _check_operands(entry: Entry, types: tuple[TensorType, ...]) -> None:
 # ---- kernels
 
 
-def _index(x: Any, index: tuple[Any, ...]) -> Any:
+def _select_items(x: Any, index: tuple[Any, ...]) -> Any:
     try:
         return x[index]
     except IndexError as error:
@@ -149,7 +149,7 @@ def _index(x: Any, index: tuple[Any, ...]) -> Any:
 
 def _get_item(x: Any, *operands: Any, spec: Spec) -> Any:
     x = np.asarray(x)
-    selection = _index(x, numpy_index(x.shape, operands, spec))
+    selection = _select_items(x, numpy_index(x.shape, operands, spec))
     return selection if isinstance(selection, (np.ndarray, np.generic)) else np.array(selection, x.dtype)
 
 
@@ -174,16 +174,16 @@ def _add_at_item(x: Any, value: Any, *operands: Any, spec: Spec) -> Any:
 
 def _broadcast_to_item(value: Any, x: np.ndarray, index: tuple[Any, ...]) -> Any:
     """Broadcast `value` to the shape of x[index]; raises InvalidArgumentError when it does not fit."""
-    place = np.shape(_index(x, index))
+    item_shape = np.shape(_select_items(x, index))
     shape = np.shape(value)
-    while len(shape) > len(place) and shape[0] == 1:
+    while len(shape) > len(item_shape) and shape[0] == 1:
         shape = shape[1:]
     try:
-        return np.broadcast_to(np.reshape(value, shape), place)
+        return np.broadcast_to(np.reshape(value, shape), item_shape)
     except ValueError:
         raise InvalidArgumentError(
             f"could not broadcast a value of shape {list(np.shape(value))} into the indexed part of shape "
-            f"{list(place)}"
+            f"{list(item_shape)}"
         ) from None
 
 
@@ -220,19 +220,19 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
             )
         if value.dtype.is_string or x.dtype.is_string:
             raise TypeError(f"cannot write a {value.dtype.name} value into a {x.dtype.name} tensor")
-    place = indexed_shape(x.shape, operands, spec)
+    item_shape = indexed_shape(x.shape, operands, spec)
     shape = value.shape
-    if place is not None and shape is not None:
-        while len(shape) > len(place) and shape[0] in (1, None):
+    if item_shape is not None and shape is not None:
+        while len(shape) > len(item_shape) and shape[0] in (1, None):
             shape = shape[1:]
-        fits = len(shape) <= len(place) and all(
+        fits = len(shape) <= len(item_shape) and all(
             a == b or a == 1 or not isinstance(a, int) or not isinstance(b, int)
-            for a, b in zip(shape[::-1], place[::-1], strict=False)
+            for a, b in zip(shape[::-1], item_shape[::-1], strict=False)
         )
         if not fits:
             raise ValueError(
                 f"could not broadcast a value of shape [{shape_text(value.shape)}] into the indexed part of "
-                f"shape [{shape_text(place)}]"
+                f"shape [{shape_text(item_shape)}]"
             )
     return x
 
@@ -240,8 +240,8 @@ def _set_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec
 def _value_cotangent(b: Builder, cotangent: Any, value: Any) -> Any:
     """Return the cotangent of `value` from that of the part of x into which it was broadcast."""
     # Adding zeros restores leading dimensions of size 1 that `value` may have.
-    whole = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
-    summed = b.sum_to_shape_of(whole, value)
+    widened = b.add(cotangent, b.zeros_like(value, dtype=dtype_of(cotangent)))
+    summed = b.sum_to_shape_of(widened, value)
     dtype = dtype_of(value)
     return summed if dtype is dtype_of(cotangent) else b.cast(summed, dtype=dtype)
 
@@ -260,13 +260,13 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
     if not (dtype_of(value).is_floating or dtype_of(value).is_complex):
         return b.set_item(ct, zeros, *operands, spec=spec), None, *(None for _ in operands)
     part = b.get_item(ct, *operands, spec=spec)  # read before set_item, which may then update `ct` in place
-    rest = b.set_item(ct, zeros, *operands, spec=spec)
+    remaining = b.set_item(ct, zeros, *operands, spec=spec)
     if Gather() in spec:
-        part = b.select(_written_last(b, ct, part, operands, spec), part, b.zeros_like(part))
-    return rest, _value_cotangent(b, part, value), *(None for _ in operands)
+        part = b.select(_is_written_last(b, ct, part, operands, spec), part, b.zeros_like(part))
+    return remaining, _value_cotangent(b, part, value), *(None for _ in operands)
 
 
-def _written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:
+def _is_written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:
     """Return which written values remain: of two written to one element, the last."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
     numbers = b.reshape_like(b.range(zero, b.size(part, dtype=int64), one), part)

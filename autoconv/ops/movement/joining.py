@@ -96,16 +96,16 @@ def _split_like(x: Any, *likes: Any, axis: int) -> Any:
 
 
 def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_with_zeros(b, results, cotangents), axis=attributes["axis"])
+    whole = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes["axis"])
     return (whole, *(None for _ in inputs[1:]))
 
 
-def _with_zeros(b: Builder, results: Any, cotangents: Any) -> list[Any]:
+def _fill_missing_cotangents(b: Builder, results: Any, cotangents: Any) -> list[Any]:
     """Replace missing cotangents, those of unused results, by zeros."""
     return [b.zeros_like(r) if ct is None else ct for r, ct in zip(results, cotangents, strict=True)]
 
 
-def _effects_of_join(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     """Return RAISE where symbolic sizes may be incompatible."""
     shapes = [shape for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
     if len(shapes) < len(types):
@@ -115,7 +115,7 @@ def _effects_of_join(types: Sequence[Type], attributes: Mapping[str, Any]) -> Ef
     return Effects.RAISE if len(shapes) > 1 and (len(others) > 1 or None in others.pop()) else Effects.PURE
 
 
-def _effects_of_stack(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
+def _stack_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
     shapes = {getattr(type_, "shape", None) for type_ in types}
     unknown = len(types) > 1 and any(shape is None or None in shape for shape in shapes)
     return Effects.RAISE if len(shapes) > 1 or unknown else Effects.PURE
@@ -123,7 +123,7 @@ def _effects_of_stack(types: Sequence[Type], attributes: Mapping[str, Any]) -> E
 
 concat = define(
     name="concat", graphdef="ConcatV2", result=_concat_type, kernel=_concat, gradient=_concat_gradient,
-    effects=_effects_of_join, unify="all",
+    effects=_concat_effects, unify="all",
     samples=(sample(_X, _Y, axis=0), sample(_X, _X, _X[:, :1], axis=-1), sample(_X, axis=1)),
 )  # fmt: skip
 split_like = define(
@@ -187,12 +187,12 @@ def _unstack(x: Any, *, num: int, axis: int = 0) -> Any:
 def _unstack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     if not results:
         return (b.zeros_like(inputs[0]),)
-    return (b.stack(*_with_zeros(b, results, cotangents), axis=attributes.get("axis", 0)),)
+    return (b.stack(*_fill_missing_cotangents(b, results, cotangents), axis=attributes.get("axis", 0)),)
 
 
 stack = define(
     name="stack", graphdef="Pack", result=_stack_type, kernel=_stack, gradient=_stack_gradient, unify="all",
-    effects=_effects_of_stack,
+    effects=_stack_effects,
     samples=(sample(_X, _X * 2, axis=0), sample(_X, _X * 2, _X, axis=-1), sample(_X, axis=1)),
 )  # fmt: skip
 unstack = define(
@@ -211,38 +211,38 @@ def _split_type(
     if x.shape is None:
         return (x,) * len(sizes)
     at = normalised_axis(axis, len(x.shape))
-    whole = x.shape[at]
+    size = x.shape[at]
     parts: list[Dimension] = list(sizes)
     if lengths is None and None in sizes:
-        if isinstance(whole, int) and whole % len(sizes):
+        if isinstance(size, int) and size % len(sizes):
             raise ValueError(
-                f"split: dimension {axis} of size {whole} does not divide into {len(sizes)} equal parts"
+                f"split: dimension {axis} of size {size} does not divide into {len(sizes)} equal parts"
             )
-        parts = [whole // len(sizes) if isinstance(whole, int) else None] * len(sizes)
-    elif isinstance(whole, int) and None not in sizes and sum(s or 0 for s in sizes) != whole:
-        raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {whole} of dimension {axis}")
+        parts = [size // len(sizes) if isinstance(size, int) else None] * len(sizes)
+    elif isinstance(size, int) and None not in sizes and sum(s or 0 for s in sizes) != size:
+        raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {size} of dimension {axis}")
     return tuple(x.with_shape((*x.shape[:at], part, *x.shape[at + 1 :])) for part in parts)
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
-    whole = np.shape(x)[axis]
+    size = np.shape(x)[axis]
     if lengths is not None:
         sizes = [int(n) for n in lengths]
         if -1 in sizes:
-            sizes[sizes.index(-1)] = whole - sum(n for n in sizes if n != -1)
+            sizes[sizes.index(-1)] = size - sum(n for n in sizes if n != -1)
     elif None in sizes:
-        if whole % len(sizes):
-            raise InvalidArgumentError(f"split: {whole} rows do not divide into {len(sizes)} equal parts")
-        sizes = [whole // len(sizes)] * len(sizes)
-    if sum(sizes) != whole or min(sizes, default=0) < 0:
+        if size % len(sizes):
+            raise InvalidArgumentError(f"split: {size} rows do not divide into {len(sizes)} equal parts")
+        sizes = [size // len(sizes)] * len(sizes)
+    if sum(sizes) != size or min(sizes, default=0) < 0:
         raise InvalidArgumentError(
-            f"split: the sizes {list(sizes)} do not add up to the {whole} of dimension {axis}"
+            f"split: the sizes {list(sizes)} do not add up to the {size} of dimension {axis}"
         )
     return tuple(np.split(x, np.cumsum(sizes)[:-1], axis)) if sizes else ()
 
 
 def _split_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_with_zeros(b, results, cotangents), axis=attributes.get("axis", 0))
+    whole = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes.get("axis", 0))
     return (whole, *(None for _ in inputs[1:]))
 
 

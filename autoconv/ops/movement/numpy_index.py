@@ -20,7 +20,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
     entries = align(spec, len(shape), operands)
     index = as_numpy(spec, operands)
     try:
-        _check(shape, entries, index)
+        _check_index(shape, entries, index)
     except OpError as error:
         error.plain = _numpy_error(shape, index)
         if error.plain is not None:
@@ -32,7 +32,7 @@ def numpy_index(shape: tuple[int, ...], operands: tuple[Any, ...], spec: Spec) -
 def as_numpy(spec: Spec, operands: Iterable[Any]) -> tuple[Any, ...]:
     """Return NumPy's form of an index, unchecked."""
     iterator = iter(operands)
-    return tuple(_part(entry, [next(iterator) for _ in range(entry.takes)]) for entry in spec)
+    return tuple(_numpy_entry(entry, [next(iterator) for _ in range(entry.takes)]) for entry in spec)
 
 
 def check_in_range(index: int, size: Dimension, axis: int) -> None:
@@ -41,7 +41,7 @@ def check_in_range(index: int, size: Dimension, axis: int) -> None:
         raise IndexOutOfRangeError(f"slice index {index} of dimension {axis} out of bounds: its size is {size}")
 
 
-def _part(entry: Entry, operands: Iterable[Any]) -> Any:
+def _numpy_entry(entry: Entry, operands: Iterable[Any]) -> Any:
     match entry:
         case Slice():
             return slice(*entry.filled(map(int, operands)))
@@ -52,7 +52,7 @@ def _part(entry: Entry, operands: Iterable[Any]) -> Any:
     return Ellipsis if isinstance(entry, Rest) else None
 
 
-def _check(shape: tuple[int, ...], entries: list[Aligned], index: tuple[Any, ...]) -> None:
+def _check_index(shape: tuple[int, ...], entries: list[Aligned], index: tuple[Any, ...]) -> None:
     covered = covered_dimensions(entries)
     if covered > len(shape):
         raise IndexOutOfRangeError(
@@ -77,8 +77,8 @@ def _check(shape: tuple[int, ...], entries: list[Aligned], index: tuple[Any, ...
 def _check_array(array: np.ndarray, size: int, axis: int) -> None:
     outside = (array < -size) | (array >= size)
     if np.any(outside):
-        worst = array[outside].flat[0]
-        raise IndexOutOfRangeError(f"index {worst} is out of bounds for dimension {axis} of size {size}")
+        invalid = array[outside].flat[0]
+        raise IndexOutOfRangeError(f"index {invalid} is out of bounds for dimension {axis} of size {size}")
 
 
 def _numpy_error(shape: tuple[int, ...], index: tuple[Any, ...]) -> Exception | None:

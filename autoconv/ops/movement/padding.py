@@ -58,10 +58,10 @@ def _padded_size(size: Dimension, pair: tuple[int | None, int | None], mode: str
         return size
     if not isinstance(size, int):
         return None
-    most = size - 1 if mode == "REFLECT" else size
-    if mode != "CONSTANT" and max(before, after) > most:
+    limit = size - 1 if mode == "REFLECT" else size
+    if mode != "CONSTANT" and max(before, after) > limit:
         raise ValueError(
-            f"pad: paddings must be no greater than {most} for a dimension of {size} in mode {mode}"
+            f"pad: paddings must be no greater than {limit} for a dimension of {size} in mode {mode}"
         )
     return before + size + after
 
@@ -75,7 +75,7 @@ def _unpadded_size(size: Dimension, pair: tuple[int | None, int | None]) -> Dime
     return size - before - after
 
 
-def _amounts(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
+def _padding_pairs(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
     pairs = paddings if amounts is None else np.reshape(amounts, (-1, 2))
     if len(pairs) != rank or np.min(pairs, initial=0) < 0:
         raise InvalidArgumentError(
@@ -87,29 +87,29 @@ def _amounts(paddings: Any, amounts: Any, rank: int) -> list[tuple[int, int]]:
 def _pad(
     x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0
 ) -> Any:
-    pairs = _amounts(paddings, amounts, np.ndim(x))
+    pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     if mode == "CONSTANT":
         filler = b"" if np.asarray(x).dtype == object and constant_values == 0 else constant_values
         result = np.full(
             [b + d + a for d, (b, a) in zip(np.shape(x), pairs, strict=True)], filler, np.asarray(x).dtype
         )
-        result[_inner(x, pairs)] = x
+        result[_inner_slices(x, pairs)] = x
         return result
     for size, pair in zip(np.shape(x), pairs, strict=True):
-        most = size - 1 if mode == "REFLECT" else size
-        if max(pair) > most:
+        limit = size - 1 if mode == "REFLECT" else size
+        if max(pair) > limit:
             raise InvalidArgumentError(
-                f"pad: paddings must be no greater than {most} for a dimension of {size}"
+                f"pad: paddings must be no greater than {limit} for a dimension of {size}"
             )
     return np.pad(x, pairs, _MODES[mode])  # type: ignore[call-overload]
 
 
-def _inner(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
+def _inner_slices(x: Any, pairs: list[tuple[int, int]]) -> tuple[slice, ...]:
     return tuple(slice(before, before + size) for size, (before, _) in zip(np.shape(x), pairs, strict=True))
 
 
 def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT") -> Any:
-    pairs = _amounts(paddings, amounts, np.ndim(x))
+    pairs = _padding_pairs(paddings, amounts, np.ndim(x))
     sizes = [size - b - a for size, (b, a) in zip(np.shape(x), pairs, strict=True)]
     if mode == "CONSTANT":
         return x[tuple(slice(b, b + size) for size, (b, _) in zip(sizes, pairs, strict=True))]
@@ -120,8 +120,8 @@ def _unpad(x: Any, amounts: Any = None, *, paddings: Any, mode: str = "CONSTANT"
 
 
 def _pad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    how = {"paddings": attributes["paddings"], "mode": attributes.get("mode", "CONSTANT")}
-    return (b.unpad(cotangents[0], *inputs[1:], **how), *(None for _ in inputs[1:]))
+    attributes_ = {"paddings": attributes["paddings"], "mode": attributes.get("mode", "CONSTANT")}
+    return (b.unpad(cotangents[0], *inputs[1:], **attributes_), *(None for _ in inputs[1:]))
 
 
 def _unpad_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

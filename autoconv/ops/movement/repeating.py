@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, Type, shape_text, shapes_compatible
-from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import is_sure_to_fit, normalised_axis
 from autoconv.ops.traits import SizeOperand
@@ -36,7 +36,7 @@ def _check_expands(x: TensorType, shape: Shape) -> None:
 def _broadcast_to_type(
     x: TensorType, vector: TensorType | None = None, *, shape: tuple[int | None, ...] | None
 ) -> TensorType:
-    target = given_shape("broadcast_to", shape, vector)
+    target = static_shape("broadcast_to", shape, vector)
     _check_expands(x, target)
     return x.with_shape(target)
 
@@ -47,7 +47,7 @@ def _broadcast_to_shape_of_type(x: TensorType, like: TensorType) -> TensorType:
 
 
 def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
-    sizes = shape if vector is None else checked_shape("broadcast_to", vector)
+    sizes = shape if vector is None else check_shape("broadcast_to", vector)
     try:
         return np.broadcast_to(x, sizes).copy()
     except ValueError:
@@ -62,19 +62,19 @@ def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> 
     return Effects.PURE if target is not None and is_sure_to_fit(target, shape) else Effects.RAISE
 
 
-def _sum_back(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     return (b.sum_to_shape_of(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
 
 
 broadcast_to = define(
     name="broadcast_to", graphdef="BroadcastTo", result=_broadcast_to_type, kernel=_broadcast_to,
-    gradient=_sum_back, effects=_broadcast_effects,
+    gradient=_sum_gradient, effects=_broadcast_effects,
     samples=(sample(_X[:, :1], shape=(4, 2, 3)), sample(_X, np.array([2, 2, 3]), shape=(None, None, 3))),
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 broadcast_to_shape_of = define(
     name="broadcast_to_shape_of", graphdef="BroadcastTo", result=_broadcast_to_shape_of_type,
-    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_back, shape_only=(1,),
+    kernel=lambda x, like: _broadcast_to(x, shape=np.shape(like)), gradient=_sum_gradient, shape_only=(1,),
     samples=(sample(_X[:1], np.zeros((4, 2, 3)), differentiable=(0,)),),
 )  # fmt: skip
 
@@ -82,23 +82,23 @@ broadcast_to_shape_of = define(
 def _tile_type(
     x: TensorType, vector: TensorType | None = None, *, multiples: tuple[int | None, ...] | None
 ) -> TensorType:
-    times = given_shape("tile", multiples, vector)
+    times = static_shape("tile", multiples, vector)
     if x.shape is None or times is None:
         rank = x.rank if times is None else len(times)
         return x.with_shape(None if rank is None else (None,) * rank)
     if len(times) != len(x.shape):
         raise ValueError(f"tile: there are {len(times)} multiples for {len(x.shape)} dimensions")
-    return x.with_shape(tuple(_times(d, m) for d, m in zip(x.shape, times, strict=True)))
+    return x.with_shape(tuple(_scaled_size(d, m) for d, m in zip(x.shape, times, strict=True)))
 
 
-def _times(size: Dimension, count: Dimension) -> Dimension:
+def _scaled_size(size: Dimension, count: Dimension) -> Dimension:
     if isinstance(size, int) and isinstance(count, int):
         return size * count
     return size if count == 1 else 0 if 0 in (size, count) else None
 
 
 def _tile(x: Any, vector: Any = None, *, multiples: Any) -> Any:
-    times = multiples if vector is None else checked_shape("tile", vector)
+    times = multiples if vector is None else check_shape("tile", vector)
     if len(times) != np.ndim(x):
         raise InvalidArgumentError(f"tile: there are {len(times)} multiples for {np.ndim(x)} dimensions")
     return np.tile(x, times)
@@ -156,7 +156,7 @@ def _repeat_type(
         if counts.shape and not shapes_compatible(counts.shape, (size,)) and counts.shape != (1,):
             raise ValueError(f"repeat: {counts} repeats for a dimension of {size}")
         repeats = None
-    return x.with_shape((*x.shape[:at], _times(size, repeats), *x.shape[at + 1 :]))
+    return x.with_shape((*x.shape[:at], _scaled_size(size, repeats), *x.shape[at + 1 :]))
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:

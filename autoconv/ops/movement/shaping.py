@@ -11,7 +11,7 @@ from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import Dimension, Shape, TensorType, shape_text, shapes_compatible
 from autoconv.ops.gradients import flat
-from autoconv.ops.movement.constants import given_shape
+from autoconv.ops.movement.constants import static_shape
 from autoconv.ops.record import Builder, define, sample
 from autoconv.ops.rules import element_count, normalised_axes, normalised_axis
 from autoconv.ops.traits import SizeOperand
@@ -19,7 +19,7 @@ from autoconv.ops.traits import SizeOperand
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 
 
-def _reshape_back(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
+def _reshape_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     return (b.reshape_like(cotangents[0], inputs[0]), *(None for _ in inputs[1:]))
 
 
@@ -95,22 +95,22 @@ def _reshape_type(
 ) -> TensorType:
     if vector is not None:
         sizes = None if shape is None else tuple(None if d == -1 else d for d in shape)
-        return x.with_shape(given_shape("reshape", sizes, vector))
+        return x.with_shape(static_shape("reshape", sizes, vector))
     if shape is None or None in shape:
         raise ValueError(f"reshape: the shape {shape} is not known and no tensor gives it")
     if shape.count(-1) > 1:
         raise ValueError(f"reshape: only one dimension of {list(shape)} can be -1")
     if any(d is not None and d < -1 for d in shape):
         raise ValueError(f"reshape: the shape {list(shape)} has a negative dimension")
-    return x.with_shape(_fill_in(x.shape, shape))
+    return x.with_shape(_infer_sizes(x.shape, shape))
 
 
-def _fill_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+def _infer_sizes(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
     count = element_count(tuple(d for d in new if d != -1)) or 0
     total = element_count(old)
     if total is None:
-        return tuple(_dimension_left(old, count) if d == -1 else d for d in new)
+        return tuple(_remaining_dimension(old, count) if d == -1 else d for d in new)
     if -1 not in new:
         if count != total:
             raise ValueError(
@@ -127,7 +127,7 @@ def _fill_in(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     return tuple(total // count if d == -1 else d for d in new)
 
 
-def _dimension_left(old: Shape, count: int) -> Dimension:
+def _remaining_dimension(old: Shape, count: int) -> Dimension:
     """Return the only unknown dimension of `old`, if the static ones multiply to `count`."""
     unknown = [d for d in old or () if not isinstance(d, int)]
     static_count = element_count(tuple(d for d in old or () if isinstance(d, int)))
@@ -151,14 +151,14 @@ def _reshape_like(x: Any, like: Any) -> Any:
 
 
 reshape = define(
-    name="reshape", graphdef="Reshape", result=_reshape_type, kernel=_reshape, gradient=_reshape_back,
+    name="reshape", graphdef="Reshape", result=_reshape_type, kernel=_reshape, gradient=_reshape_gradient,
     samples=(sample(_X, shape=(3, -1)), sample(_X, np.array([6, 1]), shape=(None, 1))),
     view=True, same_order=True,
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 reshape_like = define(
     name="reshape_like", graphdef="Reshape", result=lambda x, like: x.with_shape(like.shape), shape_only=(1,),
-    kernel=_reshape_like, gradient=_reshape_back,
+    kernel=_reshape_like, gradient=_reshape_gradient,
     samples=(sample(_X, np.zeros((3, 2)), differentiable=(0,)),),
     may_alias=True, same_order=True,
 )  # fmt: skip
@@ -227,7 +227,7 @@ expand_dims = define(
     view=True, same_order=True,
 )  # fmt: skip
 squeeze = define(
-    name="squeeze", graphdef="Squeeze", result=_squeeze_type, kernel=_squeeze, gradient=_reshape_back,
+    name="squeeze", graphdef="Squeeze", result=_squeeze_type, kernel=_squeeze, gradient=_reshape_gradient,
     samples=(sample(_X[:, None], axis=None), sample(_X[None, :, None], axis=(-2,))),
     view=True, same_order=True,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from autoconv.ops.rules import normalised_axis
 _X = np.array([[0.5, -1.25, 2.0, 1.0], [3.5, 0.75, 1.5, -2.0], [1.0, 2.0, -3.0, 4.0]])
 
 
-def _result(x: TensorType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> TensorType:
+def _windows_type(x: TensorType, *, axes: tuple[int, ...], lengths: tuple[int, ...]) -> TensorType:
     if len(axes) != len(lengths):
         raise ValueError(f"sliding_windows: there have to be as many lengths as axes, found {lengths} and {axes}")
     if x.shape is None:
@@ -47,7 +47,7 @@ def _gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes
 
 
 sliding_windows = define(
-    name="sliding_windows", graphdef="SlidingWindows", result=_result, kernel=_kernel, gradient=_gradient,
+    name="sliding_windows", graphdef="SlidingWindows", result=_windows_type, kernel=_kernel, gradient=_gradient,
     samples=(
         sample(_X, axes=(1,), lengths=(3,)), sample(_X, axes=(0, 1), lengths=(2, 2)),
         sample(_X, axes=(-1, 1), lengths=(2, 3)), sample(_X, axes=(), lengths=()),

@@ -85,10 +85,10 @@ define(
 
 def _strided(x: np.ndarray, *, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
     """Return a view of `x` that starts `offset` bytes after its first element."""
-    return np.asarray(_Interface(x, offset, shape, strides))
+    return np.asarray(_ArrayInterface(x, offset, shape, strides))
 
 
-class _Interface:
+class _ArrayInterface:
     """An array interface to the memory of an array, with another shape and strides."""
 
     def __init__(self, x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
@@ -226,8 +226,8 @@ def _new_type(*sizes: TensorType, shape: tuple[Any, ...], dtype: DType, fill: An
 def _allocate(*sizes: Any, shape: tuple[Any, ...], dtype: DType, fill: Any = None) -> np.ndarray:
     """Allocate an array; with `fill` None its elements are uninitialised."""
     iterator = iter(sizes)
-    whole = tuple(int(next(iterator)) if size == INPUT else size for size in shape)
-    return np.empty(whole, dtype.numpy) if fill is None else np.full(whole, fill, dtype.numpy)
+    sizes_of_array = tuple(int(next(iterator)) if size == INPUT else size for size in shape)
+    return np.empty(sizes_of_array, dtype.numpy) if fill is None else np.full(sizes_of_array, fill, dtype.numpy)
 
 
 define(
@@ -235,8 +235,8 @@ define(
     effects=lambda types, attributes: Effects.WRITE | Effects.RAISE if types else Effects.WRITE,
     allocates=True,
 )  # fmt: skip
-def _of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
-    shape = _checked_shape(x.shape)
+def _array_of_type(x: TensorType, *, read_only: bool = False) -> ArrayType:
+    shape = _require_rank(x.shape)
     return ArrayType(x.dtype, shape, dense_strides(shape, x.dtype), read_only=read_only)
 
 
@@ -247,13 +247,13 @@ def _array_of(x: Any, *, read_only: bool = False) -> np.ndarray:
 
 
 define(
-    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_of_type,
+    name="array_of", graphdef="ArrayOf", gradient=_NO_GRADIENT, effects=Effects.WRITE, result=_array_of_type,
     kernel=_array_of,
     allocates=True,
 )  # fmt: skip
 
 
-def _checked_shape(shape: Any) -> tuple[Dimension, ...]:
+def _require_rank(shape: Any) -> tuple[Dimension, ...]:
     if shape is None:
         raise TypeError("the number of dimensions of an array has to be known")
     return tuple(shape)

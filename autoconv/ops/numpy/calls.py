@@ -25,27 +25,29 @@ Argument = tuple[Any, ...]
 _SIZES = (2, 5, 11)
 
 
-def _result(
+def _result_types(
     *inputs: TensorType, function: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...] = (),
     by_values: bool = False,
 ) -> tuple[TensorType, ...]:  # fmt: skip
     """Type rule; `by_values`: the sizes of the results depend on the values of the operands."""
-    return _types(inputs, function, arguments, keywords, by_values)
+    return _infer_types(inputs, function, arguments, keywords, by_values)
 
 
 @functools.lru_cache(maxsize=512)
-def _types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
+def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     ranked = all(x.shape is not None for x in inputs)
     is_static = ranked and all(isinstance(d, int) for x in inputs for d in x.shape)
-    numbers = [i for i in _numbers((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer]
+    numbers = [
+        i for i in _number_positions((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer
+    ]
     tries = [(size, 0, 0) for size in _SIZES[: 1 if is_static or by_values else None]]
     tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
     results_by_try: list[tuple[np.ndarray, ...]] = []
     for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
         try:
             example_arrays = _examples(inputs, size, rank, dict.fromkeys(numbers, more))
-            results = _of_examples(example_arrays, function, arguments, keywords)
+            results = _call_with_examples(example_arrays, function, arguments, keywords)
             results_by_try.append(results if isinstance(results, tuple) else (results,))
         except Exception:
             if is_static and not more:
@@ -66,7 +68,7 @@ def _examples(inputs: Any, size: int, rank: int, more: dict[int, int]) -> list[n
     return [x + x.dtype.type(more[i]) if i in more else x for i, x in enumerate(arrays)]
 
 
-def _of_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
+def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
     """Call the function with examples; ones that are no positions in a short array become zeros."""
     try:
         return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
@@ -75,13 +77,13 @@ def _of_examples(example_arrays: Sequence[np.ndarray], function: str, arguments:
         return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
 
 
-def _numbers(arguments: Sequence[Argument]) -> Iterator[int]:
+def _number_positions(arguments: Sequence[Argument]) -> Iterator[int]:
     """Iterate over the positions of operands passed as Python numbers."""
     for kind, *parts in arguments:
         if kind == "number":
             yield parts[0]
         elif kind in ("list", "tuple"):
-            yield from _numbers(parts)
+            yield from _number_positions(parts)
 
 
 def _common_shape(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
@@ -158,7 +160,7 @@ def _effects(types: Sequence[Type], attributes: Any) -> Effects:
 
 
 define(
-    name="numpy_call", graphdef="NumpyCall", result=_result, kernel=quiet(_call),
+    name="numpy_call", graphdef="NumpyCall", result=_result_types, kernel=quiet(_call),
     gradient=no_gradient("NumPy computes it as a whole"), effects=_effects,
     samples=(
         sample(np.array([0.5, -1.5]), function="modf", arguments=(("input", 0),)),

@@ -15,7 +15,7 @@ from autoconv.ops.record import define, no_gradient, sample
 _X = np.array([3, 1, 3])
 
 
-def _result(x: TensorType, least: TensorType, weights: TensorType | None = None) -> TensorType:
+def _result_type(x: TensorType, minimum_length: TensorType, weights: TensorType | None = None) -> TensorType:
     for operand in (x,) if weights is None else (x, weights):
         if operand.rank not in (None, 1):
             raise ValueError(f"numpy_bincount takes vectors, found {operand}")
@@ -26,12 +26,12 @@ def _result(x: TensorType, least: TensorType, weights: TensorType | None = None)
     return TensorType(int64 if weights is None else float64, (None,))
 
 
-def _kernel(x: Any, least: Any, weights: Any = None) -> Any:
-    return np.bincount(x, weights, int(least))
+def _kernel(x: Any, minimum_length: Any, weights: Any = None) -> Any:
+    return np.bincount(x, weights, int(minimum_length))
 
 
 define(
-    name="numpy_bincount", graphdef="NumpyBincount", result=_result, kernel=quiet(_kernel),
+    name="numpy_bincount", graphdef="NumpyBincount", result=_result_type, kernel=quiet(_kernel),
     gradient=no_gradient("the length of the result depends on values"), effects=Effects.RAISE,
     samples=(
         sample(_X, np.array(0)), sample(_X.astype(np.int32), np.array(6)),

@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import dtype_of, flat, with_kept_axes
+from autoconv.ops.gradients import dtype_of, flat, restore_reduced_axes
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same
 
@@ -95,7 +95,7 @@ def _variance_gradient(root: bool) -> Callable[..., Any]:
         whole, left = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
         count = b.subtract(b.divide(whole, left), float(attributes.get("ddof", 0)))
         share = b.divide(ct, b.multiply(count, y)) if root else b.divide(b.multiply(ct, 2.0), count)
-        share = with_kept_axes(b, share, x, axes, attributes.get("keepdims", False))
+        share = restore_reduced_axes(b, share, x, axes, attributes.get("keepdims", False))
         share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
         return (b.multiply(b.subtract(x, b.reduce_mean(x, axis=axes, keepdims=True)), share),)
 

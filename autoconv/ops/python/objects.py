@@ -29,7 +29,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import ObjectType, TensorType, Type, weak_rank
 from autoconv.ops.elementwise.python_numbers import KINDS, to_python_array
-from autoconv.ops.index_spec import SAID_BY_NUMPY, SAID_OF_SLICES
+from autoconv.ops.index_spec import NUMPY_INDEX_MESSAGE, SLICE_INDEX_MESSAGE
 from autoconv.ops.python.attribute_access import refuse_own_access
 from autoconv.ops.python.exception_groups import left_of_group, split_group
 from autoconv.ops.python.undo_log import (
@@ -177,7 +177,7 @@ def _unbox(x: Any, *, type: TensorType, index: str = "") -> np.ndarray:
     """Unbox a number or array; `index`: it is used as an "item" of an array's index, or as a "bound" of a slice."""
     if type.weak and type.dtype.is_integer and not isinstance(x, (int, np.integer)):
         if index and isinstance(x, (float, complex, str, np.number)):
-            raise IndexError(SAID_BY_NUMPY) if index == "item" else TypeError(SAID_OF_SLICES)
+            raise IndexError(NUMPY_INDEX_MESSAGE) if index == "item" else TypeError(SLICE_INDEX_MESSAGE)
         name = x.__class__.__name__
         raise OtherKindError(f"a {name} comes where this graph was recorded for an int; @autoconv.compile takes both")
     if type.weak:

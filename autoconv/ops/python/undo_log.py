@@ -1,6 +1,6 @@
 """Undo log: the changes of Python objects by a run of a graph, so that they can be rolled back.
 
-A run that meets an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
+A run that computes an int beyond 64 bits is repeated as plain Python, from the state before the run. During a run,
 `undoing` logs how to undo each change made by the kernels of `objects.py`, and how much was printed, which is
 not printed again. Before an irreversible change (an iterator's next, a method of an unknown class), a run that may meet
 such an int is abandoned; other runs mark the log as `lost`.
@@ -39,7 +39,7 @@ ARRAY_MUTATORS = frozenset(
 )
 _IN_PLACE = frozenset(one.in_place for one in BINARY)
 # Besides in-place operators on other operands than numbers or text.
-_CHANGING = frozenset({"setitem", "delitem", "next"})
+_MUTATING = frozenset({"setitem", "delitem", "next"})
 MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
 CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
 _SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
@@ -47,8 +47,8 @@ _DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _ORDERED = (collections.OrderedDict, collections.Counter)
 _EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
 _MISSING = object()
-_OFTEN = 32  # items of a list per written item, below which the list is logged as a whole
-_MOST = 100_000  # logged changes, of a few hundred bytes each
+_ITEMS_PER_WRITE = 32  # items of a list per written item, below which the list is logged as a whole
+_MAX_ENTRIES = 100_000  # logged changes, of a few hundred bytes each
 
 
 class _Active(threading.local):
@@ -74,7 +74,7 @@ class Log:
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
         self.noted.add(key)
         self.entries.append((owner, undo))
-        if len(self.entries) > _MOST:
+        if len(self.entries) > _MAX_ENTRIES:
             self.lose()
 
     def lose(self) -> None:
@@ -102,7 +102,7 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
     errors leave the earlier changes, as in Python. With `stops`, an irreversible change raises such an error.
     """
 
-    def noted(*arguments: Any) -> Any:
+    def run_with_log(*arguments: Any) -> Any:
         outer, log = ACTIVE.log, Log(stops)
         ACTIVE.log = log
         try:
@@ -123,7 +123,7 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
                 if log.lost:
                     outer.lose()
 
-    return noted
+    return run_with_log
 
 
 def write_output(text: str) -> None:
@@ -138,7 +138,7 @@ def changes(function: str) -> bool:
 
     That is a list, dict or set of Python's own classes, or an iterator.
     """
-    return function in _CHANGING or changes_as_a_whole(function)
+    return function in _MUTATING or changes_as_a_whole(function)
 
 
 def changes_as_a_whole(function: str) -> bool:
@@ -187,9 +187,9 @@ def items_are_settled(owner: Any) -> bool:
     if type(owner) not in (list, dict):
         return False
     log.writes[id(owner)] = count = log.writes.get(id(owner), 0) + 1
-    if _OFTEN * count < len(owner):
+    if _ITEMS_PER_WRITE * count < len(owner):
         return False
-    _note_whole(log, owner)
+    _note_contents(log, owner)
     return True
 
 
@@ -201,23 +201,23 @@ def note_apply(function: str, operands: tuple[Any, ...]) -> None:
     if function in ("setitem", "delitem"):
         _note_item(log, function, *operands[:2])
     elif function in _IN_PLACE or changes_as_a_whole(function):
-        _note_whole(log, operands[0])
+        _note_contents(log, operands[0])
     if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
-        _note_filled(log, operands[0])
-    if any(_is_used_up(log, operand) for operand in operands):
+        _note_insertion(log, operands[0])
+    if any(_exhausts_outer_iterator(log, operand) for operand in operands):
         log.lose()
 
 
-def note_made(found: Any) -> None:
+def note_made(result: Any) -> None:
     """Register an iterator that an operator or builtin returned as made by the run."""
     log = ACTIVE.log
-    if log is not None and hasattr(type(found), "__next__"):
-        log.iterators[id(found)] = found
-        if len(log.iterators) > _MOST:
+    if log is not None and hasattr(type(result), "__next__"):
+        log.iterators[id(result)] = result
+        if len(log.iterators) > _MAX_ENTRIES:
             log.lose()
 
 
-def _is_used_up(log: Log, items: Any) -> bool:
+def _exhausts_outer_iterator(log: Log, items: Any) -> bool:
     """Return whether iteration would advance an iterator from before the run."""
     return hasattr(type(items), "__next__") and id(items) not in log.iterators
 
@@ -225,7 +225,7 @@ def _is_used_up(log: Log, items: Any) -> bool:
 def note_iteration(items: Any) -> None:
     """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
     log = ACTIVE.log
-    if log is not None and _is_used_up(log, items):
+    if log is not None and _exhausts_outer_iterator(log, items):
         log.lose()
 
 
@@ -234,7 +234,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     log = ACTIVE.log
     if log is None or log.lost:
         return
-    if any(_is_used_up(log, argument) for argument in arguments):
+    if any(_exhausts_outer_iterator(log, argument) for argument in arguments):
         log.lose()
     elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
         return
@@ -243,7 +243,7 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     elif type(owner) is np.ndarray:
         log.lose()
     else:
-        _note_whole(log, owner)
+        _note_contents(log, owner)
 
 
 def note_attribute(owner: Any, name: str) -> None:
@@ -255,16 +255,16 @@ def note_attribute(owner: Any, name: str) -> None:
     if key in log.noted:
         return
     kind = type(owner)
-    described: Any = getattr(kind, name, None)
-    slot = isinstance(described, (types.MemberDescriptorType, types.GetSetDescriptorType))
-    own = kind.__setattr__ not in _SETTING or kind.__delattr__ not in _DELETING
-    if own or (hasattr(described, "__set__") and not slot):
+    descriptor: Any = getattr(kind, name, None)
+    is_slot = isinstance(descriptor, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    has_own_methods = kind.__setattr__ not in _SETTING or kind.__delattr__ not in _DELETING
+    if has_own_methods or (hasattr(descriptor, "__set__") and not is_slot):
         log.lose()
         return
     try:
         # A `__getattr__` of the program's does not run.
-        held = described.__get__(owner, kind) if slot else object.__getattribute__(owner, "__dict__")
-        before = held if slot else held.get(name, _MISSING)
+        container = descriptor.__get__(owner, kind) if is_slot else object.__getattribute__(owner, "__dict__")
+        before = container if is_slot else container.get(name, _MISSING)
     except (AttributeError, ValueError):  # an empty slot or cell
         before = _MISSING
 
@@ -286,9 +286,9 @@ def _note_item(log: Log, function: str, owner: Any, key: Any) -> None:
     elif type(owner) is list and type(key) is int and function == "setitem":
         _note_position(log, owner, key)
     elif type(owner) is np.ndarray:
-        _note_part(log, owner, key)
+        _note_array_part(log, owner, key)
     else:
-        _note_whole(log, owner)
+        _note_contents(log, owner)
 
 
 def _note_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
@@ -316,29 +316,29 @@ def _note_length(log: Log, owner: list[Any]) -> None:
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
 
 
-def _note_filled(log: Log, owner: Any) -> None:
+def _note_insertion(log: Log, owner: Any) -> None:
     """Log the change before a lookup in a dict that may insert the key."""
     if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
-        _note_whole(log, owner)
+        _note_contents(log, owner)
     else:
         log.lose()
 
 
-def _note_part(log: Log, owner: np.ndarray, key: Any) -> None:
+def _note_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
     if not owner.flags.writeable:
         return
     try:
         before = np.array(owner[key])
     except Exception:
         return  # the write raises the same error
-    noted = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
-    if noted > owner.nbytes:
-        _note_whole(log, owner)
+    logged_bytes = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
+    if logged_bytes > owner.nbytes:
+        _note_contents(log, owner)
     else:
         log.add(owner, (id(owner), len(log.entries)), lambda: owner.__setitem__(key, before))
 
 
-def _note_whole(log: Log, owner: Any) -> None:
+def _note_contents(log: Log, owner: Any) -> None:
     """Log the whole contents of the owner."""
     if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
         return
@@ -348,8 +348,8 @@ def _note_whole(log: Log, owner: Any) -> None:
         items = owner.copy()
         log.add(owner, id(owner), lambda: owner.__setitem__(slice(None), items))
     elif type(owner) in (dict, set):
-        held = owner.copy()
-        log.add(owner, id(owner), lambda: (owner.clear(), owner.update(held)))
+        contents = owner.copy()
+        log.add(owner, id(owner), lambda: (owner.clear(), owner.update(contents)))
     elif type(owner) is collections.deque:
         log.add(owner, id(owner), functools.partial(collections.deque.__init__, owner, owner.copy(), owner.maxlen))
     elif type(owner) in _ORDERED or type(owner) is collections.defaultdict:

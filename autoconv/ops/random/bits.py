@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int6
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType, shapes_compatible
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.random.philox import Philox
 from autoconv.ops.random.threefry import Threefry
 from autoconv.ops.record import define, no_gradient, sample
@@ -28,9 +28,9 @@ from autoconv.ops.traits import SizeOperand
 _BITS = 2**64
 TRUNCATION = 2.0  # standard deviations
 PRECISION = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7}  # random bits of a uniform number
-LEAST = 1e-7  # lower bound of uniform numbers before their logarithm is taken
+MIN_UNIFORM = 1e-7  # lower bound of uniform numbers before their logarithm is taken
 RESERVED = 256  # blocks by which a counter advances for each number of a draw
-_MOST_SEED = 2**31 - 1
+_MAX_SEED = 2**31 - 1
 _DEFAULT_SEED = 87654321  # the global seed of draws that have a seed of their own alone
 
 
@@ -72,14 +72,14 @@ class GlobalGenerator:
         """
         if self.seed is None and op_seed is None:
             return None
-        first = _DEFAULT_SEED if self.seed is None else self.seed % _MOST_SEED
-        second = position() if op_seed is None else op_seed % _MOST_SEED
-        return (first, second) if first or second else (0, _MOST_SEED)
+        first = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
+        second = position() if op_seed is None else op_seed % _MAX_SEED
+        return (first, second) if first or second else (0, _MAX_SEED)
 
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
-        """Return the two seeds of an object that draws by itself; without any seed, the operating system's."""
+        """Return the two seeds of a generator object; without any seed, they come from the operating system."""
         with self._lock:
-            own = self._seeds.randint(0, _MOST_SEED) if op_seed is None and self.seed is not None else op_seed
+            own = self._seeds.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
             seed_pair = self.pair(own, lambda: 0)
         return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
@@ -90,7 +90,7 @@ class GlobalGenerator:
             if isinstance(op_seed, tuple):
                 result, pair = self._streams.get(op_seed), op_seed[:2]
             elif op_seed is None and self.seed is not None:
-                pair = self.pair(self._seeds.randint(0, _MOST_SEED), lambda: 0)
+                pair = self.pair(self._seeds.randint(0, _MAX_SEED), lambda: 0)
                 return _state(*(pair or (0, 0)))
             else:
                 pair = self.pair(op_seed, lambda: 0)
@@ -140,20 +140,20 @@ def seed_size(alg: str) -> int:
 # ---- from words to numbers
 
 
-def _size(shape: tuple[int, ...]) -> int:
+def _element_count(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape, dtype=np.int64))
 
 
-def _raw(bits: Bits, shape: tuple[int, ...], long: bool = True) -> Any:
+def _draw_words(bits: Bits, shape: tuple[int, ...], long: bool = True) -> Any:
     """Return words, or numbers of 64 bits, the first word in their lower half: uint64."""
-    count = _size(shape)
+    count = _element_count(shape)
     if not long:
         return bits.words(count).astype(np.uint64).reshape(shape)
     pairs = bits.words(2 * count).astype(np.uint64).reshape(-1, 2)
     return (pairs[:, 0] | (pairs[:, 1] << np.uint64(32))).reshape(shape)
 
 
-def _fraction(words: Any, dtype: DType) -> Any:
+def _words_to_fractions(words: Any, dtype: DType) -> Any:
     """Return numbers in [0, 1), float32, from the lower bits of words; of pairs of words for float64."""
     precision = PRECISION[dtype.name]
     if dtype is not float64:
@@ -162,29 +162,31 @@ def _fraction(words: Any, dtype: DType) -> Any:
     return (upper | words[..., 1]) * 2.0**-precision
 
 
-def _unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
+def _draw_unit(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
     """Return multiples of the dtype's epsilon, uniform in [0, 1)."""
-    words = bits.words(2 * _size(shape)).reshape(-1, 2) if dtype is float64 else bits.words(_size(shape))
-    return _fraction(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
+    words = bits.words(
+        2 * _element_count(shape)
+    ).reshape(-1, 2) if dtype is float64 else bits.words(_element_count(shape))
+    return _words_to_fractions(words, dtype).astype(dtype.numpy, copy=False).reshape(shape)
 
 
 def fractions(words: np.ndarray) -> Any:
     """Return float64 numbers in [0, 1) for pairs of words, in the last axis."""
-    return _fraction(words, float64)
+    return _words_to_fractions(words, float64)
 
 
-def _pairs(words: Any, dtype: DType) -> Any:
+def _words_to_normal_pairs(words: Any, dtype: DType) -> Any:
     """Apply Box and Muller's transform to words: sines and cosines in the last axis, float64.
 
     Each step is rounded to float32 but for float64.
     """
     if dtype is float64:
-        first, second = _fraction(words[..., :2], float64), _fraction(words[..., 2:], float64)
-        radius, angle = np.sqrt(-2.0 * np.log(np.maximum(first, LEAST))), 2.0 * np.pi * second
+        first, second = _words_to_fractions(words[..., :2], float64), _words_to_fractions(words[..., 2:], float64)
+        radius, angle = np.sqrt(-2.0 * np.log(np.maximum(first, MIN_UNIFORM))), 2.0 * np.pi * second
         return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=-1)
     single = np.float32
-    first, second = (_fraction(words[..., i], float32) for i in range(2))
-    logarithm = np.log(np.maximum(first, single(LEAST)).astype(np.float64)).astype(single)
+    first, second = (_words_to_fractions(words[..., i], float32) for i in range(2))
+    logarithm = np.log(np.maximum(first, single(MIN_UNIFORM)).astype(np.float64)).astype(single)
     radius = np.sqrt(single(-2.0) * logarithm)
     angle = (2.0 * np.pi * second.astype(np.float64)).astype(single).astype(np.float64)
     waves = np.stack([np.sin(angle), np.cos(angle)], axis=-1).astype(single)
@@ -193,7 +195,7 @@ def _pairs(words: Any, dtype: DType) -> Any:
 
 def pairs(words: np.ndarray) -> Any:
     """Return two normal numbers, float64, for each block of four words."""
-    return _pairs(words, float64)
+    return _words_to_normal_pairs(words, float64)
 
 
 def words_of_pair(dtype: DType) -> int:
@@ -201,10 +203,10 @@ def words_of_pair(dtype: DType) -> int:
     return 4 if dtype is float64 else 2
 
 
-def _normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
-    count, words_per_pair = _size(shape), words_of_pair(dtype)
+def _draw_normal(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
+    count, words_per_pair = _element_count(shape), words_of_pair(dtype)
     pairs = (count + 1) // 2
-    numbers = _pairs(bits.words(words_per_pair * pairs).reshape(-1, words_per_pair), dtype)
+    numbers = _words_to_normal_pairs(bits.words(words_per_pair * pairs).reshape(-1, words_per_pair), dtype)
     return numbers.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
@@ -213,46 +215,46 @@ def _draw_truncated(bits: Bits, shape: tuple[int, ...], dtype: DType) -> Any:
 
     A group of numbers, as many as one block makes, is drawn from a range of blocks of its own.
     """
-    count, words_per_pair = _size(shape), words_of_pair(dtype)
-    members = 8 // words_per_pair
-    groups = -(-count // members)
-    numbers_accepted, filled = np.zeros((groups, members)), np.zeros(groups, np.int64)
+    count, words_per_pair = _element_count(shape), words_of_pair(dtype)
+    group_size = 8 // words_per_pair
+    groups = -(-count // group_size)
+    accepted, filled = np.zeros((groups, group_size)), np.zeros(groups, np.int64)
     unfilled, round_number = np.arange(groups), 0
     while unfilled.size:
-        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED * members // 4) + np.uint64(round_number)
-        numbers = _pairs(
+        starts = unfilled.astype(np.uint64) * np.uint64(RESERVED * group_size // 4) + np.uint64(round_number)
+        numbers = _words_to_normal_pairs(
             bits.blocks(starts).reshape(unfilled.size, -1, words_per_pair), dtype
         ).reshape(unfilled.size, -1)
         for number in numbers.T:
-            is_accepted = (np.abs(number) < TRUNCATION) & (filled[unfilled] < members)
-            numbers_accepted[unfilled[is_accepted], filled[unfilled[is_accepted]]] = number[is_accepted]
+            is_accepted = (np.abs(number) < TRUNCATION) & (filled[unfilled] < group_size)
+            accepted[unfilled[is_accepted], filled[unfilled[is_accepted]]] = number[is_accepted]
             filled[unfilled[is_accepted]] += 1
-        unfilled, round_number = unfilled[filled[unfilled] < members], round_number + 1
-    return numbers_accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
+        unfilled, round_number = unfilled[filled[unfilled] < group_size], round_number + 1
+    return accepted.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
 
 
-def _integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
+def _draw_integers(bits: Bits, shape: tuple[int, ...], low: Any, high: Any) -> Any:
     """Return integers in [low, high), by remainder: the bias is below the range divided by that of a word or two."""
     dtype = np.asarray(low).dtype
     if not np.all(np.less(low, high)):
         raise InvalidArgumentError(f"Need minval < maxval, got {np.max(low)} >= {np.min(high)}")
     start = np.asarray(low).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
     stop = np.asarray(high).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(np.uint64)
-    return np.asarray(start + _raw(bits, shape, dtype.itemsize == 8) % (stop - start)).astype(dtype)
+    return np.asarray(start + _draw_words(bits, shape, dtype.itemsize == 8) % (stop - start)).astype(dtype)
 
 
 # ---- the ops
 
 
-def _shape_of(op: str, shape: Any, vector: Any) -> tuple[int, ...]:
-    return shape if vector is None else checked_shape(op, vector)
+def _resolve_shape(op: str, shape: Any, vector: Any) -> tuple[int, ...]:
+    return shape if vector is None else check_shape(op, vector)
 
 
 def _float_type(name: str) -> Callable[..., TensorType]:
     def rule(vector: TensorType | None = None, *, shape: Any, dtype: DType = float32, **_: Any) -> TensorType:
         if not dtype.is_floating:
             raise TypeError(f"{name} draws floating numbers, found dtype {dtype.name}")
-        return TensorType(dtype, given_shape(name, shape, vector))
+        return TensorType(dtype, static_shape(name, shape, vector))
 
     return rule
 
@@ -261,7 +263,7 @@ def _integer_type(name: str) -> Callable[..., TensorType]:
     def rule(low: TensorType, high: TensorType, vector: TensorType | None = None, *, shape: Any, **_: Any) -> Any:
         if not low.dtype.is_integer or low.dtype is not high.dtype:
             raise TypeError(f"{name} takes integer bounds of one dtype, found {low.dtype.name} and {high.dtype.name}")
-        return TensorType(low.dtype, given_shape(name, shape, vector))
+        return TensorType(low.dtype, static_shape(name, shape, vector))
 
     return rule
 
@@ -280,29 +282,29 @@ def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     return with_seed
 
 
-_REASON = no_gradient("random numbers do not depend on what they are drawn with")
+_NO_GRADIENT = no_gradient("random numbers do not depend on what they are drawn with")
 _VECTOR, _SEED = np.array([2, 3], np.int32), np.array([7, 42], np.int64)
 
 
-def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
+def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Callable[..., Any]) -> None:
     """Define the stateful and the stateless op of a floating distribution."""
 
     def stateful(vector: Any = None, *, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        static_shape = _shape_of(name, shape, vector)
-        return draw(GLOBAL.next(stream_name(name, dtype), _size(static_shape), seed), static_shape, dtype)
+        static_shape = _resolve_shape(name, shape, vector)
+        return draw(GLOBAL.next(stream_name(name, dtype), _element_count(static_shape), seed), static_shape, dtype)
 
     def stateless(seed: Any, vector: Any = None, *, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
-        return draw(from_seed(seed, alg), _shape_of(name, shape, vector), dtype)
+        return draw(from_seed(seed, alg), _resolve_shape(name, shape, vector), dtype)
 
     define(
         name=f"random_{name}", graphdef=graphdefs[0], result=_float_type(f"random_{name}"),
-        kernel=quiet(stateful), gradient=_REASON, effects=Effects.RANDOM,
+        kernel=quiet(stateful), gradient=_NO_GRADIENT, effects=Effects.RANDOM,
         samples=(sample(shape=(2, 3), dtype=float32), sample(_VECTOR, shape=(None, 3), dtype=float64, seed=1)),
         sizes=SizeOperand("shape", 0),
     )  # fmt: skip
     define(
         name=stateless_name, graphdef=graphdefs[1], result=seeded(_float_type(stateless_name)),
-        kernel=quiet(stateless), gradient=_REASON,
+        kernel=quiet(stateless), gradient=_NO_GRADIENT,
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
             sample(_SEED, _VECTOR, shape=(None, 3), dtype=float64),
@@ -312,67 +314,71 @@ def _floats(name: str, stateless_name: str, graphdefs: tuple[str, str], draw: Ca
     )  # fmt: skip
 
 
-_floats("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRandomUniformV2"), _unit)
-_floats("normal", "stateless_random_normal", ("RandomStandardNormal", "StatelessRandomNormalV2"), _normal)
-_floats(
+_define_float_ops("uniform", "stateless_random_uniform", ("RandomUniform", "StatelessRandomUniformV2"), _draw_unit)
+_define_float_ops(
+    "normal", "stateless_random_normal", ("RandomStandardNormal", "StatelessRandomNormalV2"), _draw_normal
+)
+_define_float_ops(
     "truncated_normal", "stateless_truncated_normal",
     ("TruncatedNormal", "StatelessTruncatedNormalV2"), _draw_truncated,
 )  # fmt: skip
 
 
 def _random_uniform_int(low: Any, high: Any, vector: Any = None, *, shape: Any, seed: Any = None) -> Any:
-    static_shape = _shape_of("random_uniform_int", shape, vector)
-    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _size(static_shape), seed)
-    return _integers(bits, static_shape, low, high)
+    static_shape = _resolve_shape("random_uniform_int", shape, vector)
+    bits = GLOBAL.next(stream_name("uniform_int", as_dtype(low.dtype)), _element_count(static_shape), seed)
+    return _draw_integers(bits, static_shape, low, high)
 
 
 def _stateless_uniform_int(
     seed: Any, low: Any, high: Any, vector: Any = None, *, shape: Any, alg: str = "philox"
 ) -> Any:
-    return _integers(from_seed(seed, alg), _shape_of("stateless_random_uniform_int", shape, vector), low, high)
+    return _draw_integers(
+        from_seed(seed, alg), _resolve_shape("stateless_random_uniform_int", shape, vector), low, high
+    )
 
 
 def _bits_type(vector: TensorType | None = None, *, shape: Any, dtype: DType, **_: Any) -> TensorType:
     if not dtype.is_integer:
         raise TypeError(f"random bits make integers, found dtype {dtype.name}")
-    return TensorType(dtype, given_shape("stateless_random_bits", shape, vector))
+    return TensorType(dtype, static_shape("stateless_random_bits", shape, vector))
 
 
 def _stateless_bits(seed: Any, vector: Any = None, *, shape: Any, dtype: DType, alg: str = "philox") -> Any:
-    static_shape = _shape_of("stateless_random_bits", shape, vector)
-    return _raw(from_seed(seed, alg), static_shape, dtype.size == 8).astype(dtype.numpy)
+    static_shape = _resolve_shape("stateless_random_bits", shape, vector)
+    return _draw_words(from_seed(seed, alg), static_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 def _random_bits(vector: Any = None, *, shape: Any, dtype: DType, seed: Any = None) -> Any:
-    static_shape = _shape_of("random_bits", shape, vector)
-    bits = GLOBAL.next(stream_name("bits", dtype), _size(static_shape), seed)
-    return _raw(bits, static_shape, dtype.size == 8).astype(dtype.numpy)
+    static_shape = _resolve_shape("random_bits", shape, vector)
+    bits = GLOBAL.next(stream_name("bits", dtype), _element_count(static_shape), seed)
+    return _draw_words(bits, static_shape, dtype.size == 8).astype(dtype.numpy)
 
 
 _LOW, _HIGH = np.int32(-3), np.int32(9)
 
 random_uniform_int = define(
     name="random_uniform_int", graphdef="RandomUniformInt", result=_integer_type("random_uniform_int"),
-    kernel=quiet(_random_uniform_int), gradient=_REASON, effects=Effects.RANDOM | Effects.RAISE, unify=(0, 1),
+    kernel=quiet(_random_uniform_int), gradient=_NO_GRADIENT, effects=Effects.RANDOM | Effects.RAISE, unify=(0, 1),
     samples=(sample(_LOW, _HIGH, shape=(2, 3)), sample(_LOW, _HIGH, _VECTOR, shape=(None, 3), seed=1)),
     sizes=SizeOperand("shape", 2),
 )  # fmt: skip
 stateless_random_uniform_int = define(
     name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
     result=seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
-    gradient=_REASON, effects=Effects.RAISE, unify=(1, 2),
+    gradient=_NO_GRADIENT, effects=Effects.RAISE, unify=(1, 2),
     samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
     sizes=SizeOperand("shape", 3),
 )  # fmt: skip
 stateless_random_bits = define(
     name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=seeded(_bits_type),
-    kernel=_stateless_bits, gradient=_REASON,
+    kernel=_stateless_bits, gradient=_NO_GRADIENT,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
     sizes=SizeOperand("shape", 1),
 )  # fmt: skip
 random_bits = define(
     name="random_bits", graphdef="RandomUniformFullInt", result=_bits_type,
     kernel=_random_bits,
-    gradient=_REASON, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
+    gradient=_NO_GRADIENT, effects=Effects.RANDOM, samples=(sample(shape=(2, 3), dtype=int64, seed=1),),
     sizes=SizeOperand("shape", 0),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.random.bits import GLOBAL, RESERVED, Bits, fractions, from_seed, pairs, seeded
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
@@ -229,7 +229,7 @@ def _rule(name: str, parameters: int) -> Callable[..., TensorType]:
                 raise TypeError(f"{name} takes floating parameters, found {given.dtype.name}")
         if not (dtype.is_floating or dtype.is_integer):
             raise TypeError(f"{name} draws numbers, found dtype {dtype.name}")
-        return TensorType(dtype, given_shape(name, shape, inputs[parameters] if len(inputs) > parameters else None))
+        return TensorType(dtype, static_shape(name, shape, inputs[parameters] if len(inputs) > parameters else None))
 
     return rule
 
@@ -239,7 +239,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     count = len(parameters)
 
     def numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:
-        wanted = checked_shape(name, inputs[count]) if len(inputs) > count else shape
+        wanted = check_shape(name, inputs[count]) if len(inputs) > count else shape
         for given in inputs[:count]:
             if not _reaches(np.shape(given), tuple(wanted)):
                 raise InvalidArgumentError(
@@ -248,7 +248,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
         return draw(bits, tuple(wanted), *inputs[:count]).astype(dtype.numpy)
 
     def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        wanted = checked_shape(name, inputs[count]) if len(inputs) > count else shape
+        wanted = check_shape(name, inputs[count]) if len(inputs) > count else shape
         bits = GLOBAL.next(f"{name} {dtype.name}", int(np.prod(wanted, dtype=np.int64)), seed)
         return numbers(bits, inputs, shape, dtype)
 

@@ -12,7 +12,7 @@ import numpy as np
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
-from autoconv.ops.movement.constants import checked_shape, given_shape
+from autoconv.ops.movement.constants import check_shape, static_shape
 from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, seeded
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import same
@@ -52,11 +52,11 @@ def _stateless_shuffle(seed: Any, x: Any, *, alg: str = "philox") -> Any:
 
 
 def _type(vector: TensorType | None = None, *, shape: Any, **_: Any) -> TensorType:
-    return TensorType(int64, given_shape("a permutation", shape, vector))
+    return TensorType(int64, static_shape("a permutation", shape, vector))
 
 
 def _count(shape: Any, vector: Any) -> int:
-    (count,) = shape if vector is None else checked_shape("a permutation", vector)
+    (count,) = shape if vector is None else check_shape("a permutation", vector)
     return int(count)
 
 

@@ -11,7 +11,7 @@ from autoconv.errors import InvalidArgumentError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
-from autoconv.ops.gradients import conjugate, dtype_of, with_kept_axes
+from autoconv.ops.gradients import conjugate, dtype_of, restore_reduced_axes
 from autoconv.ops.record import Builder, Gradient, NoGradient, Op, define, no_gradient, sample
 from autoconv.ops.rules import broadcast_shapes, reduced_shape
 from autoconv.ops.traits import ALL, ANY, MAX, MEAN, MIN, PROD, SUM, Reduction
@@ -158,7 +158,7 @@ def _norm(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 def _restore_axes(b: Builder, value: Any, x: Any, attributes: Any) -> Any:
     """Restore the reduced axes of a reduction's value as ones."""
-    return with_kept_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
+    return restore_reduced_axes(b, value, x, attributes.get("axis"), attributes.get("keepdims", False))
 
 
 def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -91,7 +91,7 @@ def _static_sizes(shape: Shape) -> list[int] | None:
 
 
 def _checks_range(value: object, dtype: DType) -> bool:
-    """Return whether NumPy checks the range of this NumPy scalar, as of a Python number: for signed integers only."""
+    """Return whether NumPy checks the range of a NumPy scalar as of a Python number: for signed integers only."""
     if not isinstance(value, SymbolicTensor) or value.type.shape != () or not dtype.is_integer or dtype.is_unsigned:
         return False
     value_dtype = value.type.dtype
@@ -272,7 +272,7 @@ def cast_to(tensor: Any, dtype: DType) -> Any:
 
 
 def sample_operand(other: object) -> Any:
-    """Return a small operand of the same dtype and weakness, with zeros for elements."""
+    """Return a small operand with the dtype and weakness of `other`, whose elements are zeros."""
     if isinstance(other, (list, tuple)):
         return [sample_operand(item) for item in other]
     tensor = as_tensor(other)

@@ -8,7 +8,7 @@ PARTS_ARE_VIEWS = ("parts", "views")  # the fact that a trace learns, for the ne
 
 
 def note_complex(event: str) -> None:
-    """Note that a complex array is "written", or "taken" apart into real and imaginary parts.
+    """Note an event: a complex array is "written", or "taken" apart into real and imaginary parts.
 
     Parts are views in NumPy, but values here until such an array is written. Where parts are taken before, the trace
     starts again with views.
@@ -21,6 +21,6 @@ def note_complex(event: str) -> None:
 
 
 def parts_are_views() -> bool:
-    """Return whether parts have to be views: the trace has changed a complex array, or an earlier one did later."""
+    """Return whether parts have to be views: this trace has written a complex array, or an earlier trace did."""
     region = current_region()
     return region is not None and "written" in region.trace.complexes

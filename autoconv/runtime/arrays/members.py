@@ -238,7 +238,7 @@ def refuse_attribute_assignment(name: str) -> NoReturn:
 
 
 def is_same_array(a: SymbolicArray, b: SymbolicArray) -> bool:
-    """Return whether two symbolic arrays are one object; raise StagingError where only the run decides."""
+    """Return whether two symbolic arrays are one object; raise StagingError where that is known only at run time."""
     if a.value_in_graph is b.value_in_graph:
         return True
     region = current_region()
@@ -256,7 +256,7 @@ def _is_unique_object(value: Value, region: Region) -> bool:
 
 
 def _may_be_same_empty_array(a: SymbolicArray, b: SymbolicArray) -> bool:
-    """True if one array without elements may be given as both arguments: it overlaps nothing, not even itself."""
+    """True if both arguments may be the same array without elements, which overlaps nothing, not even itself."""
     if a.value_in_graph.node is not None or b.value_in_graph.node is not None or a.type.dtype is not b.type.dtype:
         return False
     if a.ndim != b.ndim:

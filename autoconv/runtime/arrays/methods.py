@@ -86,7 +86,7 @@ def is_scalar(x: SymbolicTensor, name: str) -> bool:
 
 
 def _has_scalar_result(node: Any) -> bool:
-    """Return whether NumPy's counterpart of the node gives a scalar, not a 0-d array.
+    """Return whether NumPy's counterpart of the node returns a scalar, not a 0-d array.
 
     False for None, which stands for a parameter: that may be either.
     """

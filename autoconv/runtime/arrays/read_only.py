@@ -12,7 +12,7 @@ from autoconv.runtime.tensors.tensor import Tensor
 
 
 def mark_read_only(result: object) -> Any:
-    """Register that NumPy returns this result read-only; return it, as a value of the graph that is recorded."""
+    """Register a result that NumPy returns read-only; return it as a value of the graph being recorded."""
     region = current_region()
     if region is None or not isinstance(result, Tensor):
         return result

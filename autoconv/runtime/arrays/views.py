@@ -1,4 +1,4 @@
-"""Views that NumPy makes of an array, found by running NumPy on an array of the same layout."""
+"""Layouts of the views that NumPy makes of an array, by running NumPy on an array of the same layout."""
 
 from __future__ import annotations
 

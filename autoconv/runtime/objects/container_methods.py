@@ -1,4 +1,4 @@
-"""Methods of traced lists, dicts and sets: Python's own while the contents are static, nodes once in the graph."""
+"""Methods of traced lists, dicts and sets: Python's own while the contents are static, else nodes of the graph."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
 
 
 def _is_added_by_other(other: object, container: object) -> bool:
-    """Return whether `container + other` is the other's operator: a list has no `+` of numbers, so Python asks it."""
+    """Return whether `container + other` calls the `__radd__` of `other`, as Python does for an operand of no list."""
     if type(other) is SymbolicTensor:
         refuse_as_python(operator.add, container, other)
     return not isinstance(other, list) and hasattr(type(other), "__radd__")
@@ -124,7 +124,7 @@ def _note_appended(container: object, args: tuple[Any, ...]) -> None:
 
 
 def _iterate_static(container: object, items: Any) -> Any:
-    """Iterate while the contents are static; Python's own iterator would see an empty container after the move."""
+    """Iterate while the contents are static: a container that has moved into the graph appears empty to Python."""
     _check_static(container)
     for item in items:
         yield item
@@ -159,7 +159,7 @@ def _is_symbolic_search(container: object, args: tuple[Any, ...]) -> bool:
 
 
 def _needs_tensor_list(container: object, name: str, args: tuple[Any, ...]) -> bool:
-    """Return whether an operation makes a list with symbolic items, under `function`."""
+    """Return whether an operation turns a list into tensor lists, under `function`."""
     region = current_region()
     if type(container) is not TracedList or region is None or region.contract.objects_in_graph or not args:
         return False

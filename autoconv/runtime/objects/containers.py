@@ -123,14 +123,14 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
         self._outside = False
 
     def made_of(self) -> Any:
-        """Return what to make a set of, so that it iterates as this one does, which no longer changes."""
+        """Return elements from which an equal set with the same iteration order is made; this set no longer changes."""
         if self._made_of is None:
             self._made_of = _ordered_source(self)
         return self._made_of
 
 
 def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
-    """Return what to make a set of, so that it iterates in the order of `elements`."""
+    """Return a container of the elements from which a set with the same iteration order is made."""
     order, region = insertion_order(elements, **preferred), current_region()
     if order is None and region is not None and region.contract.objects_in_graph:
         raise StagingError(
@@ -275,7 +275,7 @@ def _is_from_enclosing_region(container: Any) -> bool:
 
 
 class SetContents(frozenset):  # type: ignore[type-arg]
-    """The elements of a set at some time, and what to make a set of, so that it iterates in the same order."""
+    """The elements of a set at some time; `made_of` restores a set with the same iteration order."""
 
     made_of: Any
 

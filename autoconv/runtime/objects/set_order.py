@@ -15,7 +15,7 @@ _MAX_INSERTIONS = 50_000  # in search of an order
 
 
 def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
-    """Return what to make a set of, so that it iterates as `elements` does and keeps doing so as it grows.
+    """Return a container of the elements, from which a set is made that iterates as `elements` does, also as it grows.
 
     The result is a list, whose items are inserted one by one, or a frozenset, whose table is taken over. With
     `one_by_one`, a list is preferred. The result is None if neither reproduces the order.

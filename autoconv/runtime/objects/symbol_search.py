@@ -15,7 +15,7 @@ _CONTAINERS = (list, tuple, set, frozenset)
 
 
 class RunTimeObject:
-    """Base of SymbolicObject, by which a search recognises it."""
+    """Base of SymbolicObject, which a search recognises without importing that class."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ def holds_symbols(value: Any) -> bool:
 
 
 def holds_symbols_inside(value: Any) -> bool:
-    """Return the same as `holds_symbols` for a container of a user's class, without running its methods."""
+    """Do what `holds_symbols` does, for a container of a user's class and without running its methods."""
     kind: Any = next(kind for kind in (dict, list, tuple, set) if isinstance(value, kind))
     return holds_symbols([*dict.keys(value), *dict.values(value)] if kind is dict else kind.__iter__(value))
 

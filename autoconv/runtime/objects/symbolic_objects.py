@@ -200,7 +200,7 @@ def record_object(op: str, operands: Sequence[Any], **attributes: Any) -> Any:
 
 
 def box_with_name(value: object) -> SymbolicObject:
-    """Box a value of any class, under a name that is kept from one region to the next."""
+    """Box a value of any class under a name that is kept from one region to the next."""
     result = box(value)
     _operation("name", [result], {})
     return result

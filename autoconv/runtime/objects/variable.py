@@ -302,7 +302,7 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
 
 
 def represented_value(value: Any) -> Any:
-    """Return the variable or tensor that an object of another library stands for; every other value unchanged.
+    """Return the variable or tensor that an object of another library represents; every other value unchanged.
 
     Such an object has the storage of a variable as its `handle`, or converts to a tensor by a method.
     """
@@ -331,7 +331,7 @@ def _raise_wrong_dtype(variable: Variable, tensor: Tensor) -> Tensor:
 
 
 def _initial_array(value: object, dtype: DType | None) -> np.ndarray:
-    """Compute the first value eagerly, even during a trace: then from the arguments of the traced call."""
+    """Compute the initial value eagerly; during a trace, from the arguments of the traced call."""
     region = current_region()
     with recording(None):
         tensor = value() if callable(value) else value

@@ -1,4 +1,4 @@
-"""Flags for the threads that record, and their number, which converted code and native code read at each call."""
+"""The flags and counts of recording threads, which converted code and native code read at each call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.forks import after_fork, new_lock
 
 
 class _ThreadFlag(threading.local):
-    """A flag of each thread: true if it records nothing."""
+    """Thread-local flag: `untraced` is true if the thread records nothing."""
 
     untraced: bool = True
 
@@ -21,7 +21,7 @@ HERE = _ThreadFlag()
 
 
 class _IsUntraced:
-    """True in threads that record nothing.
+    """An object that is true in threads that record nothing.
 
     Its truth value is computed without a Python frame: each function tests it on entry, even one at the recursion
     limit.

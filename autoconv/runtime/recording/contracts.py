@@ -1,7 +1,7 @@
-"""Contracts: what tracing may assume about a function, and what its graph has to preserve.
+"""Contracts: the assumptions of tracing about a function, and the properties that its graph has to preserve.
 
-`Contract` is the interface that recorded code uses: questions with names, and notifications. The class itself serves
-ops that are recorded without a function, and eager code: TensorFlow's meaning, and no action.
+`Contract` is the interface that recording uses: flags and notifications. The base class serves ops that are recorded
+without a function, and eager code: it has TensorFlow's meaning and takes no action.
 `tracing/specialise/function_contract.py` and `compile_contract.py` hold the contracts of the two decorators.
 """
 
@@ -61,7 +61,7 @@ class Contract:
         """Raise for a function that is not converted and must not run while tracing."""
 
     def before_write(self, owner: object, what: str, spots: Sequence[Location] = ()) -> None:
-        """Make an object that is about to change an input of the trace, or abandon the trace. `what` is the reason."""
+        """Make an object that is about to change an input of the trace, or abandon the trace for the reason `what`."""
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""

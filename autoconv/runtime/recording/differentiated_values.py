@@ -14,7 +14,7 @@ from autoconv.runtime.recording.regions import Region
 
 
 def is_differentiated(value: Value, region: Region) -> bool:
-    """Return whether a value of `region`, or of one around it, depends on a tensor that an active tape watches.
+    """Return whether a value of `region`, or of an enclosing one, depends on a tensor that an active tape watches.
 
     Conservative for the state of a loop: any number or tensor there may depend on one.
     """
@@ -22,7 +22,7 @@ def is_differentiated(value: Value, region: Region) -> bool:
 
 
 def _depends(value: Value, region: Region, known: dict[Value, bool]) -> bool:
-    """Visit what the value is computed from, inputs first. `known` has the watched values, and keeps the answers."""
+    """Visit the sources of a value in postorder; `known` holds the watched values, and caches results."""
     if not known:
         return False
     waiting = [value]

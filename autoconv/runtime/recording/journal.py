@@ -137,7 +137,7 @@ def attribute_location(owner: object, name: str, home: object = None) -> Locatio
 
 
 def _builtin_accessor(owner: object, method: str) -> Callable[..., Any]:
-    """Return what sets or deletes an attribute without running methods that the program has for this."""
+    """Return the function that sets or deletes an attribute without running methods of the program."""
     accessor = getattr(type(owner), method)
     is_of_program = isinstance(accessor, FunctionType) and not accessor.__module__.startswith("autoconv.")
     return getattr(type if isinstance(owner, type) else object, method) if is_of_program else accessor

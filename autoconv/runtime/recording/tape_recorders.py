@@ -134,7 +134,7 @@ def stop(recorder: Recorder) -> None:
 
 @contextmanager
 def pause_recorders(*recorders: Recorder) -> Iterator[None]:
-    """Suspend these recorders (all, if none is given) inside the block."""
+    """Suspend these recorders inside the block; all of them by default."""
     before = _ACTIVE.recorders
     _ACTIVE.recorders = tuple(r for r in before if recorders and r not in recorders)
     try:

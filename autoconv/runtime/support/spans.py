@@ -24,7 +24,7 @@ _LIBRARIES = tuple(
     os.path.join(folder, "") for folder in (sysconfig.get_path("stdlib"), os.path.dirname(np.__file__)) if folder
 )
 
-# They call the lambdas that conversion makes of operands; the user's own lambdas are called from elsewhere.
+# Only these modules call the lambdas that conversion makes of operands.
 _OPERATORS = os.path.join(PACKAGE, "operators", "")
 _CALL_THUNKS = tuple(
     os.path.join(_OPERATORS, *place)

@@ -103,7 +103,7 @@ def plain_kind(structure: object) -> type:
 
 
 def structure_form(structure: object) -> Any:
-    """Return what rebuilds a structure of its parts: the spec of a composite tensor, else the class."""
+    """Return the form from which a structure is rebuilt: the spec of a composite tensor, else the class."""
     return type_spec.spec_of_composite(structure) if is_composite(structure) else plain_kind(structure)
 
 
@@ -117,7 +117,7 @@ ATOMS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
 def loses_state(value: Any) -> bool:
-    """Return whether flattening and rebuilding would lose something.
+    """Return whether flattening and rebuilding would lose a part of the value.
 
     Two cases: attributes besides the items or fields; dict keys whose own `__eq__` may make them equal to other keys.
     """

@@ -1,7 +1,7 @@
 """Type specs, and composite tensors: values that consist of several tensors and of static facts.
 
-A composite's type spec has its static facts, such as a shape. It takes a value apart into components, and makes one of
-components: structures, cache keys, regions and datasets use nothing else of it.
+A composite's type spec has its static facts, such as a shape. It divides a value into components and rebuilds it from
+them. Structures, cache keys, regions and datasets use only that interface.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _join_parts(first: Any, second: Any) -> Any:
 
 
 def _as_hashable(part: Any) -> Any:
-    """Return a serialization as something that hashes."""
+    """Convert a serialization to a hashable value."""
     if isinstance(part, dict):
         return tuple((key, _as_hashable(value)) for key, value in part.items())
     if type(part) in (list, tuple):

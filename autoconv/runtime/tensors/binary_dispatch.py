@@ -37,7 +37,7 @@ def binary(op_name: str, x: object, y: object) -> Any:
 
 
 def elementwise(op_name: str, x: object, y: object) -> Any:
-    """Do what `binary` does, for values among which there is no array in memory."""
+    """Do what `binary` does, for values without arrays in memory."""
     if not (_is_operand(x) and _is_operand(y)) or _is_number_and_sequence(x, y):
         return NotImplemented
     if op_name == "multiply" and _are_scalar_and_list(x, y):
@@ -175,7 +175,7 @@ def _numpy_error(shape: Any, index: Any) -> Exception:
 
 
 def _sample(index: object) -> Any:
-    """Return an index of the same shape and dtype; for a symbolic index only those matter."""
+    """Return an index of the same shape and dtype, which has zeros in place of symbolic elements."""
     tensor = as_tensor(index)
     return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
 
@@ -231,7 +231,7 @@ def _traces_arrays() -> bool:
 
 
 def _are_arrays(*operands: object) -> bool:
-    """Return whether tensors stand for NumPy's arrays: all of the trace, all of the program, or one of the operands."""
+    """Return whether operands represent NumPy's arrays: all tensors of the trace or program, or one of the operands."""
     region = current_region()
     if region is None:
         return is_numpy_behaviour_enabled() or any(type(x) is ArrayTensor for x in operands)

@@ -48,7 +48,7 @@ def constant_of(value: Any) -> Any:
 
 
 def static_sizes(vector: object) -> tuple[int | None, ...] | None:
-    """Return what is known of the sizes in a vector, None for the others; None where not even their number is known."""
+    """Return the known sizes in a vector, None for each of the others; None where their number is unknown, too."""
     constant = static_value(vector)
     if constant is not None:
         return tuple(int(size) if size >= 0 else None for size in np.ravel(constant))

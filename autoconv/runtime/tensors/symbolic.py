@@ -144,7 +144,7 @@ class SymbolicTensor(Tensor):
         return result
 
     def _refuse_text(self) -> None:
-        """Leave the trace under `compile`: the text of a number or array depends on its value, not known yet."""
+        """Abandon the trace under `compile`: the text of a number or array depends on its value, which is unknown."""
         current_contract().before_write(self, "a value is converted to text")
 
     def _check_scope(self) -> None:

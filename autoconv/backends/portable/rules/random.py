@@ -18,7 +18,7 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import DType, float32, float64, int64, uint32, uint64
 from autoconv.graph.graph import Node
-from autoconv.ops.random.bits import LEAST, PRECISION
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, SEED_KEY, WEYL
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
@@ -153,7 +153,7 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     if drawn is None:
         return None
     first, second = (w.part(w.reshape(drawn, (pairs, 2)), 1, i, i + 1) for i in range(2))
-    least = LEAST if kind is float64 else float(np.float32(LEAST))
+    least = MIN_UNIFORM if kind is float64 else float(np.float32(MIN_UNIFORM))
     wide = w.cast(w.select(first < least, w.filled_like(first, least, kind), first), float64)
     radius = w.intrinsic("sqrt", w.cast(w.libm("log", wide), kind) * -2.0)
     angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), kind), float64)

@@ -10,8 +10,8 @@ from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
-from autoconv.ops.elementwise.incomplete import EULER_MACLAURIN, ZETA_FROM, ZETA_FURTHEST
-from autoconv.ops.elementwise.special import ASYMPTOTIC_FROM, BERNOULLI, FURTHEST_RECURRENCE
+from autoconv.ops.elementwise.incomplete import EULER_MACLAURIN, ZETA_FROM, ZETA_LAST
+from autoconv.ops.elementwise.special import ASYMPTOTIC_FROM, BERNOULLI, RECURRENCE_LIMIT
 
 
 @lowers("polygamma")
@@ -20,7 +20,7 @@ def polygamma(w: Control, node: Node, x: Term) -> Term:
     order = node.attributes["order"]
     power = order + 1
     place = w.cast(x, float64)
-    place = w.select(place < -FURTHEST_RECURRENCE, math.nan, place)
+    place = w.select(place < -RECURRENCE_LIMIT, math.nan, place)
 
     def term(place: Term) -> Term:
         return w.binary("divide", 1.0, _whole_power(place, power))
@@ -46,7 +46,7 @@ def zeta(w: Control, node: Node, x: Term, q: Term) -> Term:
     infinite = power.same(1.0) | ((place <= 0.0) & whole)
     place = w.select(undefined | infinite, 1.0, place)
     power = w.select(undefined | infinite, 2.0, power)
-    start = w.select(power < ZETA_FROM, ZETA_FROM, w.select(power > ZETA_FURTHEST, ZETA_FURTHEST, power))
+    start = w.select(power < ZETA_FROM, ZETA_FROM, w.select(power > ZETA_LAST, ZETA_LAST, power))
 
     def term(place: Term) -> Term:
         return w.binary("power", place, -power)

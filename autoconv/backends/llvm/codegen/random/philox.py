@@ -24,7 +24,7 @@ from autoconv.backends.llvm.schedule.partition import MOST_PARTS, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
-from autoconv.ops.random.bits import LEAST, PRECISION, RESERVED, TRUNCATION, words_of_pair
+from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED, TRUNCATION, words_of_pair
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four words of a block
@@ -130,7 +130,7 @@ class _Draw:
         b, double = self.b, self.dtype is float64
         kind = float64 if double else float32
         one, other = (self.fraction(bits, self.out.add(first, k * (2 if double else 1)), kind) for k in range(2))
-        least = LEAST if double else float(np.float32(LEAST))
+        least = MIN_UNIFORM if double else float(np.float32(MIN_UNIFORM))
         wide = b.cast(b.select(one < least, b.constant(least, kind), one), float64)
         radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, wide), kind) * -2.0)
         angle = b.cast(b.cast(b.cast(other, float64) * (2.0 * math.pi), kind), float64)
