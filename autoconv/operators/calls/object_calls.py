@@ -15,6 +15,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.calls.comprehensions import collect_list
 from autoconv.operators.calls.iterable_consumers import GRAPH_ONLY_BUILTINS, extend, is_deferred, plain_call
 from autoconv.operators.calls.key_functions import BY_KEY
+from autoconv.operators.calls.known_containers import construct_known
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
 from autoconv.operators.control.iterables import StagedRange
 from autoconv.operators.control.variants import distribute_call
@@ -55,7 +56,11 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
             if function is dict and holds_symbols(args[0]) and not kwargs:
-                return apply_object("dict", args[0])
+                constructed = construct_known(dict, args, kwargs)
+                return apply_object("dict", args[0]) if constructed is NotImplemented else constructed
+        constructed = construct_known(function, args, kwargs)
+        if constructed is not NotImplemented:
+            return constructed
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
         if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN or isinstance(owner, list)):

@@ -54,6 +54,7 @@ _COMPARING = frozenset({"sort", "index", "count", "remove", *_COMPARISONS})
 _STORING = frozenset(
     {"append", "extend", "setdefault", "add", "update", "__iadd__", "__add__", "__radd__", "__iter__"}
 )
+_MERGING = frozenset({"update", "__or__", "__ior__", "__ror__"})
 _ITERATING = frozenset({"extend", "__iadd__", "__add__", "__radd__"})  # these iterate over their argument
 
 
@@ -187,6 +188,8 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
         return (name not in _STORING and holds_symbols(args[:1])) or any(
             map(_is_symbolic_iterable, args[position : position + 1])
         )
+    if name in _MERGING and args and isinstance(args[0], dict) and isinstance(container, dict):
+        return heap_of(args[0]) is not None or has_optional_keys(args[0])  # keys are known; values are not read
     is_static_view = args and type(args[0]) is DictView and heap_of(args[0]) is None
     return holds_symbols(tuple(args[0].present_view()) if is_static_view else args[:1])
 

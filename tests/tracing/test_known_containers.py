@@ -1,4 +1,4 @@
-"""Dicts, and lists of tuples, whose items a loop of unknown length replaces: their arrays are state of the graph."""
+"""Dicts of known keys, and lists of tuples: their arrays are values of the graph, also where a loop replaces them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,17 @@ def descent(arrays, turns):
     return [float(array.sum()) for array in arrays.values()]
 
 
+def merged(arrays, turns):
+    given = dict(arrays, turns=turns)
+    given["a"] = given["a"] + turns
+    other = dict(arrays.items())
+    other.update(given)
+    other |= {"c": other["a"] * 2}
+    third = dict(zip(arrays.keys(), [array * 2 for array in arrays.values()], strict=True)) | {"a": turns}
+    names, kept = list(given), tuple(other.values())
+    return given, other, third, names, kept[0] + 1, arrays | third, given is arrays
+
+
 def replaced_by_itself(arrays, turns):
     rows = [arrays["a"], arrays["b"]]
     for _ in range(turns):
@@ -69,7 +80,7 @@ def replaced_by_itself(arrays, turns):
 
 
 @pytest.mark.parametrize(
-    "function", [sums, pairs, kinds_that_change, oscillation, descent, replaced_by_itself],
+    "function", [sums, pairs, kinds_that_change, oscillation, descent, merged, replaced_by_itself],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_items_are_those_of_python(function, monkeypatch):
