@@ -55,9 +55,6 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             return distribute_call(apply, *args, **kwargs)
         if function in _EXHAUSTING_FUNCTIONS and _is_one_iterator(args):
             args = (list(args[0]),)
-            if function is dict and holds_symbols(args[0]) and not kwargs:
-                constructed = construct_known(dict, args, kwargs)
-                return apply_object("dict", args[0]) if constructed is NotImplemented else constructed
         constructed = construct_known(function, args, kwargs)
         if constructed is not NotImplemented:
             return constructed

@@ -67,13 +67,13 @@ class Trace:
     refusal: an error that the traced code may have swallowed
     patched: classes whose special methods are replaced by converted ones for now, with the originals
     stand_ins: (class, attribute) -> the original of a class attribute that is replaced for now
-    made: the user's classes whose instances were made in the graph
+    classes_made: the user's classes whose instances were made in the graph
     classes_of_results: the classes known when a cond was recorded, and those among them that its result may have
     holders: names of attributes that hold objects of these classes
-    relied: names of attributes that the trace assumes not to hold such objects
-    made_early: names of the classes whose objects are all made in the graph
+    assumed_free: names of attributes that the trace assumes not to hold such objects
+    eagerly_created: names of the classes whose objects are all made in the graph
     dispatched_on_class: True if an operation was dispatched on an object's class
-    asked_by_python: True while a special method runs whose result Python itself takes
+    called_by_python: True while a special method runs whose result Python itself takes
     given_items: for arguments that are lists of numbers, the type of an item and the nesting depth
     regions: all regions recorded, including those recorded again
     appended: lists with static items, and the values appended to them
