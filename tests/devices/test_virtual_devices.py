@@ -223,7 +223,7 @@ def graph() -> Graph:
 
 def test_a_partition_has_stages_of_independent_parts(graph: Graph) -> None:
     stages = partition(graph, lambda node: node.device)
-    assert [[(part.place, [node.op.name for node in part.nodes]) for part in stage] for stage in stages] == [
+    assert [[(part.device, [node.op.name for node in part.nodes]) for part in stage] for stage in stages] == [
         [("/device:CPU:1", ["sin", "multiply"]), ("/device:CPU:2", ["cos", "multiply"])],
         [("", ["tan", "add", "identity"])],
     ]

@@ -278,8 +278,8 @@ def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
         return "raises"
     if not isinstance(run, ByShape):
         return "no shapes"
-    lost = {name for general in run._general.values() if general is not None for name in general.lost}
-    none = any(general is None for general in run._general.values())
+    lost = {name for code in run._code_by_pattern.values() if code is not None for name in code.kernel_ops}
+    none = any(code is None for code in run._code_by_pattern.values())
     if counts is not None:
         counts.update(lost)
         counts.update(["(the graph as a whole)"] * none)

@@ -117,7 +117,17 @@ def test_arrays_of_unknown_length():
         chosen = x[x > 0]
         return chosen.sum(), chosen.mean(), chosen.flatten(), chosen.cumsum(), chosen.max()
 
-    agrees(f, (np.array([1.5, -2.0, 3.0]),), (np.array([-1.5, 2.0, -3.0]),), (np.zeros(3) - 1,), traces=1)
+    some, one, nothing = np.array([1.5, -2.0, 3.0]), np.array([-1.5, 2.0, -3.0]), np.zeros(3) - 1
+    agrees(f, (some,), (one,), traces=1)
+    goes_plain(f, nothing, because="the mean of too few elements")  # of which NumPy warns
+
+
+def test_no_elements_of_unknown_length():
+    def f(x):
+        chosen = x[x > 0]
+        return chosen.sum(), chosen.flatten(), chosen.cumsum(), chosen.max()
+
+    agrees(f, (np.array([1.5, -2.0, 3.0]),), (np.zeros(3) - 1,), traces=1)
 
 
 def test_in_loops():

@@ -118,13 +118,13 @@ def _compiled(program: Program, expected: list[Any], subsets: bool) -> Verdict:
 def _noting(compiled: Any) -> list[str]:
     """Where tracing gave up, filled in as it happens."""
     places: list[str] = []
-    give_up = compiled._give_up
+    give_up = compiled._record_plain
 
     def noting(*arguments: Any) -> None:
         places.append(traceback.format_exc(limit=-5))
         give_up(*arguments)
 
-    compiled._give_up = noting
+    compiled._record_plain = noting
     return places
 
 
