@@ -89,12 +89,12 @@ class Interpreter:
 
     def make_ready(self) -> None: ...
 
-    def dispatching(self, dispatch: Dispatch) -> None: ...
+    def dispatch_method(self, dispatch: Dispatch) -> None: ...
 
     def mark_method_descriptor(self, kind: type) -> bool:
         return False
 
-    def taken_float_errors(self) -> int:
+    def take_float_errors(self) -> int:
         return 0
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
@@ -124,7 +124,7 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
     # No reference to the node: it would keep its graph alive.
-    kernel, attributes, span, own = node.op.kernel, node.attributes, node.span, raised_at(node)
+    kernel, attributes, span, own = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
@@ -204,7 +204,7 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 }  # fmt: skip
 
 
-def raised_at(node: Node) -> Span | None:
+def error_span(node: Node) -> Span | None:
     """Return the span for errors of the node; of an exception that is passed on, that of the call around it."""
     return node.span.caller if node.span is not None and node.attributes.get("again") else node.span
 

@@ -135,7 +135,7 @@ class Backend(Protocol):
     def make_ready(self) -> None:
         """Start preparing in the background, as graphs are about to be compiled."""
 
-    def dispatching(self, dispatch: Dispatch) -> Any:
+    def dispatch_method(self, dispatch: Dispatch) -> Any:
         """Return a native `__call__` for the owner; None without native dispatch."""
 
     def mark_method_descriptor(self, kind: type) -> bool:
@@ -144,7 +144,7 @@ class Backend(Protocol):
         Return whether that is possible.
         """
 
-    def taken_float_errors(self) -> int:
+    def take_float_errors(self) -> int:
         """Return the processor's flags of floating-point errors in this thread, and clear them; 0 if there are none."""
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:

@@ -17,7 +17,7 @@ from autoconv.backends.llvm.runtime.call_dispatch import (
     is_dispatchable,
     is_readable,
     mark_method_descriptor,
-    taken_float_errors,
+    take_float_errors,
 )
 from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
 from autoconv.backends.llvm.target.abi import UnknownLayout
@@ -64,7 +64,7 @@ class NativeBackend:
     def make_ready(self) -> None:
         make_ready_ahead()
 
-    def dispatching(self, dispatch: Dispatch) -> Any:
+    def dispatch_method(self, dispatch: Dispatch) -> Any:
         try:
             return dispatching_method(shared_address, dispatch)
         except (*NOT_COMPILED, UnknownLayout, ImportError):
@@ -73,9 +73,9 @@ class NativeBackend:
     def mark_method_descriptor(self, kind: type) -> bool:
         return mark_method_descriptor(kind)
 
-    def taken_float_errors(self) -> int:
+    def take_float_errors(self) -> int:
         try:
-            return taken_float_errors(shared_address)
+            return take_float_errors(shared_address)
         except (*NOT_COMPILED, UnknownLayout, ImportError):
             return 0
 

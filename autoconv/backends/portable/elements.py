@@ -195,7 +195,7 @@ class Elementwise(Arrays):
 
     # ---- shapes
 
-    def rare(self, condition: Term) -> None:
+    def mark_rare(self, condition: Term) -> None:
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
 
 

@@ -189,14 +189,14 @@ class XlaBackend:
     def make_ready(self) -> None:
         self._native.make_ready()
 
-    def dispatching(self, dispatch: Dispatch) -> Any:
-        return self._native.dispatching(dispatch)
+    def dispatch_method(self, dispatch: Dispatch) -> Any:
+        return self._native.dispatch_method(dispatch)
 
     def mark_method_descriptor(self, kind: type) -> bool:
         return self._native.mark_method_descriptor(kind)
 
-    def taken_float_errors(self) -> int:
-        return self._native.taken_float_errors()
+    def take_float_errors(self) -> int:
+        return self._native.take_float_errors()
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:
         return self._native.can_dispatch(cells, entries)

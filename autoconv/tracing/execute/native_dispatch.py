@@ -48,7 +48,7 @@ def _install(owner: Any) -> bool:
     slot, methods = (_offset(owner, name) for name in ("_straight", "_methods"))
     if slot is None or methods is None:
         return False
-    call = backend_named().dispatching(
+    call = backend_named().dispatch_method(
         Dispatch(
             owner=owner, slot=slot, methods=methods, slow=owner.__call__,
             failed=owner._handle_failure, flagged=owner._handle_flagged,

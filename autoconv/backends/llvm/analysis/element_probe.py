@@ -69,5 +69,5 @@ class ElementProbe:
 
     def warn(self, error: str, condition: Element) -> None: ...
 
-    def rare(self, condition: Element) -> None:
+    def mark_rare(self, condition: Element) -> None:
         self.is_rare = True

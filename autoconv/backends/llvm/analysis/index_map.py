@@ -100,8 +100,8 @@ class Span:
 
     def below(self, position: Dimension, limit: int) -> bool | None:
         """Return whether a position is below the limit throughout; None if that changes, or is unknown."""
-        start, end = (at(position, {self.counter: count}) for count in (self.low, self.high - 1))
-        offset, after = (at(position, {self.counter: count}) for count in (0, 1))
+        start, end = (substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1))
+        offset, after = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
         if not (isinstance(start, int) and isinstance(end, int) and isinstance(offset, int) and isinstance(after, int)):
             return None
         factor = after - offset
@@ -116,21 +116,21 @@ class Span:
         return None
 
 
-def at(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
+def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
     """Return a position with values in the place of symbols, inside of loaded and wrapped positions too."""
 
-    def inner(symbol: Symbol) -> Dimension:
+    def replacement(symbol: Symbol) -> Dimension:
         if symbol in values:
             return values[symbol]
         if isinstance(symbol, Loaded):
-            return load(symbol.value, tuple(at(one, values) for one in symbol.index), symbol.wraps)
+            return load(symbol.value, tuple(substitute_nested(one, values) for one in symbol.index), symbol.wraps)
         if isinstance(symbol, (Wrapped, Nearest)):
-            return type(symbol).of(at(symbol.position, values), symbol.size)
+            return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
-            return Remainder.of(at(symbol.position, values), symbol.size)
+            return Remainder.of(substitute_nested(symbol.position, values), symbol.size)
         return symbol
 
-    return substitute(position, inner)
+    return substitute(position, replacement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class IndexMap:
         values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
         sizes: list[Dimension] = []
         for position in self.source:
-            moved = at(position, values)
+            moved = substitute_nested(position, values)
             if isinstance(moved, Nearest):
                 ends = _is_below(moved.position, 0, span), _is_below(moved.position, moved.size, span)
                 if ends[0] is True or ends[1] is False:

@@ -117,7 +117,7 @@ def _leading_rank(node: Node) -> int:
     return len(part_shape(node)) if by == "along" else 1
 
 
-def straight_dimensions(node: Node) -> frozenset[int]:
+def map_dimensions(node: Node) -> frozenset[int]:
     """Return the dimensions of the part that map one to one to dimensions of the whole.
 
     Different counts in such a dimension never address the same place.

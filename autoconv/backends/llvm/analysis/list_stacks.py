@@ -30,7 +30,7 @@ def stacks(graph: Graph) -> frozenset[Value]:
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()
     classes.visit(graph)
-    return classes.good()
+    return classes.plain_lists()
 
 
 class _Classes:
@@ -65,7 +65,7 @@ class _Classes:
     def spoil(self, value: Value) -> None:
         self._excluded.add(self._root(value))
 
-    def good(self) -> frozenset[Value]:
+    def plain_lists(self) -> frozenset[Value]:
         bad = {self._root(value) for value in self._excluded}
         return frozenset(
             value for value in list(self._parent) if self._root(value) not in bad and _holds_plain_elements(value)

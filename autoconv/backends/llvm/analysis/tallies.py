@@ -29,15 +29,15 @@ class Tally:
     steps: Range | None
     resets: Range | None
 
-    def moved(self, by: int) -> Tally:
-        return Tally(_moved(self.steps, by), _moved(self.resets, by))
+    def shift(self, by: int) -> Tally:
+        return Tally(_shift_range(self.steps, by), _shift_range(self.resets, by))
 
-    def joined(self, other: Tally) -> Tally:
-        return Tally(_joined(self.steps, other.steps), _joined(self.resets, other.resets))
+    def union(self, other: Tally) -> Tally:
+        return Tally(_hull(self.steps, other.steps), _hull(self.resets, other.resets))
 
     def range_after(self, turns: int, start: Range) -> Range:
         """Return the interval of the state after at most so many turns, from a start in an interval."""
-        low, high = _joined(start, self.resets) or start
+        low, high = _hull(start, self.resets) or start
         least, most = self.steps or (0, 0)
         return low + min(least, 0) * turns, high + max(most, 0) * turns
 
@@ -50,7 +50,7 @@ def tallies(loop: Node) -> dict[int, Tally]:
         return result
     for position, own in enumerate(body.parameters[:size]):
         if is_integer(own.type) and own.type.weak:
-            found = _next(body.outputs[position], {own: Tally((0, 0), None)}, 0)
+            found = _tally_of(body.outputs[position], {own: Tally((0, 0), None)}, 0)
             if found is not None:
                 result[position] = found
     return result
@@ -72,56 +72,56 @@ def _carries_its_choice(node: Node, body: Graph, size: int) -> bool:
     return False
 
 
-def _next(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
     """Return the tally of a value of the body; None if it is computed in another way."""
     if value not in known:
-        known[value] = _computed(value, known, depth)
+        known[value] = _tally_of_result(value, known, depth)
     return known[value]
 
 
-def _computed(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of_result(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
     number, node = constant_of(value), value.node
     if number is not None:
         return Tally(None, (number, number))
     if node is None or depth > _DEEPEST or not is_integer(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):
-        return _sum(node, known, depth)
+        return _tally_of_sum(node, known, depth)
     if node.op.name == "select":
-        return _union([_next(each, known, depth + 1) for each in node.inputs[1:]])
+        return _union_of_tallies([_tally_of(each, known, depth + 1) for each in node.inputs[1:]])
     if node.op.traits.selects and node.regions:
         result = node.results.index(value)
-        given = [_next(each, known, depth + 1) for each in node.inputs[1:]]
+        given = [_tally_of(each, known, depth + 1) for each in node.inputs[1:]]
         arms = [(region, dict(zip(region.parameters, given, strict=True))) for region in node.regions]
-        return _union([_next(region.outputs[result], inner, depth + 1) for region, inner in arms])
+        return _union_of_tallies([_tally_of(region.outputs[result], inner, depth + 1) for region, inner in arms])
     return None
 
 
-def _sum(node: Node, known: dict[Value, Tally | None], depth: int) -> Tally | None:
+def _tally_of_sum(node: Node, known: dict[Value, Tally | None], depth: int) -> Tally | None:
     x, y = node.inputs
     sign = 1
     if node.op.name == "python_subtract":
         sign = -1
     elif constant_of(y) is None:
         x, y = y, x
-    by, tally = constant_of(y), _next(x, known, depth + 1)
-    return None if by is None or tally is None else tally.moved(sign * by)
+    by, tally = constant_of(y), _tally_of(x, known, depth + 1)
+    return None if by is None or tally is None else tally.shift(sign * by)
 
 
-def _union(found: list[Tally | None]) -> Tally | None:
+def _union_of_tallies(found: list[Tally | None]) -> Tally | None:
     result: Tally | None = None
     for each in found:
         if each is None:
             return None
-        result = each if result is None else result.joined(each)
+        result = each if result is None else result.union(each)
     return result
 
 
-def _moved(range_: Range | None, by: int) -> Range | None:
+def _shift_range(range_: Range | None, by: int) -> Range | None:
     return None if range_ is None else (range_[0] + by, range_[1] + by)
 
 
-def _joined(x: Range | None, y: Range | None) -> Range | None:
+def _hull(x: Range | None, y: Range | None) -> Range | None:
     if x is None or y is None:
         return x or y
     return min(x[0], y[0]), max(x[1], y[1])

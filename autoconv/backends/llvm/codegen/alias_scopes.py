@@ -31,10 +31,10 @@ class AliasScopes:
         if not roots:
             return ""
         if roots not in self._texts:
-            self._texts[roots] = self._text(roots)
+            self._texts[roots] = self._metadata(roots)
         return self._texts[roots]
 
-    def _text(self, roots: frozenset[Value]) -> str:
+    def _metadata(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:
             bases = self._overlaps.all_roots()
             is_useful = 1 < len(bases) <= _MOST_ARRAYS

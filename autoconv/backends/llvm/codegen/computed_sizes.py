@@ -66,7 +66,7 @@ def _write_sizes_of(region: LoweringContext, node: Node) -> None:
 
     fits = load(own.ir)
     with out.unlikely(out.not_(fits)):
-        copied = body.ask(_placeholder_array, own.ir)
+        copied = body.call_python(_placeholder_array, own.ir)
         body.release(own.slot)
         out.store("ptr", copied, own.slot)
         load(copied)

@@ -64,7 +64,7 @@ class ValueContext(Protocol):
     def reject(self, node: Node, outside: str) -> None:
         """Let the kernel of `node` raise where the i1 `outside` holds, and never go on there."""
 
-    def boxed(self, element: Element) -> Object:
+    def box(self, element: Element) -> Object:
         """Return a number as an array without dimensions."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.contiguity import base_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray as boxed_memory
+from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray as box_memory
 from autoconv.backends.llvm.codegen.memory.array_view import ndarray_memory, placeholder_memory
 from autoconv.backends.llvm.codegen.registry import BY_OP
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
@@ -49,7 +49,7 @@ class KernelCalls:
             self.set(node.results[0], placeholder_memory(self, node.results[0].type))  # type: ignore[arg-type]
             return
         if name == "absent" and is_dense(node.results[0].type) and is_known(sizes(node.results[0].type)):
-            self.set(node.results[0], self._cleared(node.results[0]))
+            self.set(node.results[0], self._zeroed_array(node.results[0]))
             return
         constant = self.body.calls.constant_object(node)
         if constant is not None:
@@ -58,7 +58,7 @@ class KernelCalls:
         for value, native in zip(node.results, self.call_kernel(node), strict=True):
             self.set(value, native)
 
-    def _cleared(self, value: Value) -> Object:
+    def _zeroed_array(self, value: Value) -> Object:
         """Return a new array of zeros, of the value's type."""
         out, made = self.out, self.body.new_array(value.type)
         data = out.load("ptr", out.gep("i8", made.ir, abi.DATA))
@@ -90,66 +90,66 @@ class KernelCalls:
         if not body.calls.has_python:
             failed = out.call("call_python", function(out), "null", 0)
             body.check(out.is_null(failed))
-            return [self._held(value, body.own(failed)) for value in node.results]
+            return [self._as_native(value, body.own(failed)) for value in node.results]
         count = len(node.inputs) + len(more)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
         boxes: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
             if self._plan.classes.get(node) == "sizes" and i in node.op.traits.shape_only:
-                native = self._zeros(value)  # the elements may not be there yet, or no more
+                native = self._broadcast_zeros(value)  # the elements may not be there yet, or no more
             elif native is None:  # a view, which exists only as an index map: the kernel needs an array
-                native = self._shown(value)
+                native = self._shape_placeholder(value)
             if isinstance(native, Memory):
                 array = value.node.inputs[0] if value in self._plan.lent and value.node is not None else value
-                box = boxed_memory(self, native, array.type)  # type: ignore[arg-type]
+                box = box_memory(self, native, array.type)  # type: ignore[arg-type]
                 boxes.append(box.slot or "")
                 native = box
             elif isinstance(native, Element):
-                box = self.boxed(native)
+                box = self.box(native)
                 boxes.append(box.slot or "")
                 native = box
             elif native.original_type is not None:  # the same memory under another shape
-                native = self._reshaped(native, value.type)
+                native = self._reshape(native, value.type)
                 boxes.append(native.slot or "")
             place = out.gep("ptr", arguments, i)
             out.store("ptr", native.ir, place)
         for i, number in enumerate(more, len(node.inputs)):
-            box = self.boxed(number)
+            box = self.box(number)
             boxes.append(box.slot or "")
             out.store("ptr", box.ir, out.gep("ptr", arguments, i))
         result = out.call("call_python", function(out), arguments, count)
         for slot in boxes:
             body.release(slot)
         body.check(out.is_null(result))
-        return self._unpacked(node, result)
+        return self._unpack(node, result)
 
-    def _shown(self, value: Value) -> Object:
+    def _shape_placeholder(self, value: Value) -> Object:
         """Return an array for a view, for a kernel that is about to raise: only its shape matters.
 
         A contiguous view has its elements, another one zeros.
         """
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type) and base not in self._plan.lent:
-            return self._reshaped(self.object(base), value.type)
-        return self._zeros(value)
+            return self._reshape(self.object(base), value.type)
+        return self._broadcast_zeros(value)
 
-    def _zeros(self, value: Value) -> Object:
+    def _broadcast_zeros(self, value: Value) -> Object:
         """Return zeros of a value's dtype and shape, all of them one number in memory."""
         zero = np.zeros((), value.dtype.numpy)
         shape = sizes(value.type)
         if is_known(shape):
             return Object(self.body.calls.object(np.broadcast_to(zero, shape))(self.out))
-        return self._viewed(Object(self.body.calls.object(zero)(self.out)), value.dtype, shape, [0] * len(shape))
+        return self._new_view(Object(self.body.calls.object(zero)(self.out)), value.dtype, shape, [0] * len(shape))
 
-    def _reshaped(self, array: Object, type_: Type) -> Object:
+    def _reshape(self, array: Object, type_: Type) -> Object:
         """Return the same elements as an array of that type's shape."""
         shape = sizes(type_)
         if not is_known(shape):
-            return self._viewed(array, type_.dtype, shape)  # type: ignore[union-attr]
-        return self.body.own(self.body.ask(lambda x: x.reshape(shape), array.ir))
+            return self._new_view(array, type_.dtype, shape)  # type: ignore[union-attr]
+        return self.body.own(self.body.call_python(lambda x: x.reshape(shape), array.ir))
 
-    def _viewed(
+    def _new_view(
         self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
     ) -> Object:
         """Return a view of an array with another shape; `steps` are its strides in bytes, C-contiguous by default."""
@@ -168,7 +168,7 @@ class KernelCalls:
         self.body.check(out.is_null(result))
         return self.body.own(result)
 
-    def boxed(self, element: Element) -> Object:
+    def box(self, element: Element) -> Object:
         """Return the number as an array of rank 0."""
         out = self.out
         descriptor = self.body.calls.object(element.dtype.numpy)
@@ -179,19 +179,19 @@ class KernelCalls:
         store(ElementWriter(out), element, pointer, 0)
         return self.body.own(result)
 
-    def _unpacked(self, node: Node, tuple_: str) -> list[Native]:
+    def _unpack(self, node: Node, tuple_: str) -> list[Native]:
         """Unpack the results of a kernel: a single one is the object itself, several are in a tuple."""
         out, body = self.out, self.body
         whole = body.own(tuple_)
         natives: list[Native] = []
         if len(node.results) == 1:
-            natives.append(self._held(node.results[0], whole))
+            natives.append(self._as_native(node.results[0], whole))
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
             ir = out.call("PyTuple_GetItem", tuple_, i)
             out.call("retain", ir)
-            natives.append(self._held(value, body.own(ir)))
+            natives.append(self._as_native(value, body.own(ir)))
         body.release(whole.slot)
         return natives
 
@@ -201,9 +201,9 @@ class KernelCalls:
         dtype = value.dtype
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         with out.unless(out.call("is_plain_array", object_.ir, kind, descriptor, len(shape), body.dimensions(shape))):
-            body.ask(_refuse_sizes, object_.ir)
+            body.call_python(_refuse_sizes, object_.ir)
 
-    def _held(self, value: Value, object_: Object) -> Native:
+    def _as_native(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
             return ndarray_memory(self, object_, value.type)  # type: ignore[arg-type]
         if is_open(value.type) and self.body.calls.has_python:

@@ -122,23 +122,23 @@ class Body:
         """Make an uninitialised array of the type."""
         out, spares = self.out, self._spares_of(type_)
         if spares is None:
-            array = self._made_array(type_)
+            array = self._new_static_array(type_)
         else:
             spare = out.call("spare_array", spares[0], spares[1])
-            array = out.where(out.is_null(spare), lambda: self._made_array(type_), spare)
+            array = out.where(out.is_null(spare), lambda: self._new_static_array(type_), spare)
         self.check(out.is_null(array))
         return self.own(array)
 
-    def _made_array(self, type_: Type) -> str:
+    def _new_static_array(self, type_: Type) -> str:
         out, shape, dtype = self.out, sizes(type_), type_.dtype  # type: ignore[union-attr]
         if not is_known(shape):
-            return self._made_open(dtype, shape)
+            return self._new_open_array(dtype, shape)
         what = len(shape), self.calls.shape(shape), self.calls.object(dtype.numpy)(out)
         if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
             return out.call("new_large_array", *what, self.calls.object(HANDLER)(out))
         return out.call("new_array", *what)
 
-    def _made_open(self, dtype: DType, shape: Sequence[Position]) -> str:
+    def _new_open_array(self, dtype: DType, shape: Sequence[Position]) -> str:
         out = self.out
         descriptor, pool = (self.calls.object(item)(out) for item in (dtype.numpy, HANDLER))
         size = element_count(out, shape)
@@ -167,9 +167,9 @@ class Body:
         self.loops -= 1
         for slot in self._invariants.pop()[1].values():
             self.release(slot)
-        self.let_go_of_spares()
+        self.release_spares()
 
-    def let_go_of_spares(self) -> None:
+    def release_spares(self) -> None:
         """Release the spare arrays after the outermost loop, or where an error left one."""
         if not self.loops:
             for first, count in self._spares.values():
@@ -189,7 +189,7 @@ class Body:
         """Branch to the failure block if the i1 `failure` holds."""
         self.out.leave_if(failure, self.failed)
 
-    def ask(self, function: Callable[[Any], Any], argument: str) -> str:
+    def call_python(self, function: Callable[[Any], Any], argument: str) -> str:
         """Return a new reference to what a Python function returns for an object."""
         out = self.out
         called, place = self.calls.object(function)(out), out.alloca("ptr")
@@ -244,7 +244,7 @@ class Body:
         ticks = out.op("add", before, more)
         out.store("i64", ticks, self._ticks)
         changed = out.op("xor", before, ticks)
-        self._ask(out.icmp("ugt", changed, 65535))
+        self._call_pending(out.icmp("ugt", changed, 65535))
 
     def count_in(self, cell: str) -> None:
         """Count polls in that cell, which all activations of the function share."""
@@ -261,9 +261,9 @@ class Body:
         ticks = out.op("add", out.load("i64", self._ticks), 1)
         out.store("i64", ticks, self._ticks)
         due = out.icmp("eq", out.op("and", ticks, 255 if often else 65535), 0)
-        self._ask(due)
+        self._call_pending(due)
 
-    def _ask(self, due: str) -> None:
+    def _call_pending(self, due: str) -> None:
         out = self.out
         ask, go_on = out.label("poll"), out.label("go")
         out.branch_if(due, ask, go_on, unlikely=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.interpreter import Compile, compile_with_recursion, locate, node_function, raised_at
+from autoconv.backends.interpreter import Compile, compile_with_recursion, error_span, locate, node_function
 from autoconv.backends.llvm.analysis.representation import is_array, is_open, is_scalar, sizes
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -95,7 +95,7 @@ class Calls:
             result = out.select(out.icmp("ne", matches, 0), number, result)
         return result
 
-    def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that runs a recursive call on an explicit stack.
 
         Its last argument is the number of Python frames that the enclosing calls represent.
@@ -116,30 +116,30 @@ class Calls:
 
         return self.object(call)
 
-    def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function, as `locator`, for an error that the call of a function raised."""
         spans = [one.span for one in (node, *owners)]
 
-        def again(error: BaseException) -> None:
+        def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
                 for span in spans:
                     locate(error, span)
             raise error
 
-        return self.object(again)
+        return self.object(reraise)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         """Return the function that reraises an error with the spans of the node and of the calls around it."""
-        spans = [raised_at(node), *(one.span for one in owners)]
+        spans = [error_span(node), *(one.span for one in owners)]
 
-        def again(error: BaseException) -> None:
+        def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
                 span_count = "_autoconv_spans" in error.__dict__  # raised before and reraised by a handler
                 for span in spans[span_count:]:
                     locate(error, span)
             raise error
 
-        return self.object(again)
+        return self.object(reraise)
 
 
 def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:

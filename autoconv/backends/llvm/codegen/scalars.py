@@ -33,7 +33,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         ranges = [region.body.range_of(x) for x in operands]
         short = compute_unchecked(RegisterWriter(region), node, operands, ranges)
         if short is not None:
-            _set_noted(region, node, operands, short, range_)
+            _set_with_range(region, node, operands, short, range_)
             return
     cold, done = out.label("cold"), out.label("done")
     failing: list[str] = []
@@ -49,7 +49,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     if range_ is None:
         _warn_of_overflow(b, node, operands, element, region)
     if not failing:
-        _set_noted(region, node, operands, element, range_)
+        _set_with_range(region, node, operands, element, range_)
         return
     fast = out.block
     out.branch(done)
@@ -58,7 +58,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # it raises: no path comes back
         out.branch(region.body.failed)
         out.begin(done)
-        _set_noted(region, node, operands, element, range_)
+        _set_with_range(region, node, operands, element, range_)
         return
     assert isinstance(slow, Element)
     after = out.block
@@ -146,7 +146,7 @@ def _is_running_total(region: LoweringContext, node: Node) -> bool:
     return any(result is after and node.inputs[0] is before for before, after in carried)
 
 
-def _set_noted(
+def _set_with_range(
     region: LoweringContext, node: Node, operands: Sequence[Element], element: Element, range_: Range | None
 ) -> None:
     (result,) = node.results

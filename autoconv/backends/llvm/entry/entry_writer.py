@@ -221,10 +221,10 @@ class EntryWriter:
         place = self.out.gep("i8", given, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, place, 0).ir
 
-    def boxed(self, parts: tuple[str, str]) -> tuple[str, str]:
+    def box(self, parts: tuple[str, str]) -> tuple[str, str]:
         """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
         b = ElementWriter(self.out)
-        made = self.result_writer.boxed(b.pair(*(b.wrap(float64, part) for part in parts)))
+        made = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in parts)))
         return made, self.result_writer.held(made)
 
     def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:

@@ -23,7 +23,7 @@ def write_borrowed(body: Body, argument: str, value: Value) -> Object:
     """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own(body.ask(lambda list_: _borrow(list_, dtype, shape), argument))
+    return body.own(body.call_python(lambda list_: _borrow(list_, dtype, shape), argument))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
@@ -31,7 +31,7 @@ def write_given(body: Body, stack: Object, value: Value) -> Object:
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     reference = body.own(stack.ir)
-    list_ = body.ask(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
+    list_ = body.call_python(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
     body.release(reference.slot)
     return Object(list_)
 

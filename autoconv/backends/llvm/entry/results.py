@@ -53,7 +53,7 @@ class ResultWriter:
         made, slot = self._container(tuple, len(found))
         for i, (native, own) in enumerate(zip(found, held, strict=True)):
             if isinstance(native, Element):
-                part = self.boxed(native)
+                part = self.box(native)
             else:
                 part = self._taken(native.ir, own)
             self._put(tuple, made, i, part)
@@ -193,7 +193,7 @@ class ResultWriter:
         self._release(part)
         self.checked(out.select(out.icmp("eq", went, 0), container, NULL))
 
-    def boxed(self, element: Element) -> str:
+    def box(self, element: Element) -> str:
         """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
@@ -217,7 +217,7 @@ class ResultWriter:
 
     def _whole(self, native: Element | Object) -> str:
         if isinstance(native, Element):
-            return self.boxed(native)
+            return self.box(native)
         self._out.call("retain", native.ir)
         return native.ir
 

@@ -165,7 +165,7 @@ def write_call(
             entry.check_different(natives[i], [natives[j] for j in arrays if j != i and j not in boxes])
     slots = []
     for i in boxes:  # after the last check, so that a refusal has allocated nothing
-        natives[i], slot = entry.boxed(natives[i])
+        natives[i], slot = entry.box(natives[i])
         slots.append(slot)
     entry.save_arrays(natives, form)
     for i in sorted(form.donated):

@@ -98,11 +98,11 @@ class LibraryCalls(Calls):
         self._library.constant(name, f"@{name} = external constant i8")
         return out.load("i64", out.gep("i64", f"@{name}", code))
 
-    def deeper(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
         size = LIBRARY_STACK >> 10
         return self._error_code(f"{line_of(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
 
-    def caller(self, node: Node, owners: Sequence[Node]) -> Reference:
+    def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
         return self._failure(node)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:

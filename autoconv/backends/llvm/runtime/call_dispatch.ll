@@ -33,7 +33,7 @@ define internal void @let_go(ptr %object) nounwind {
   ret void
 }
 
-define i64 @taken_float_errors() nounwind {
+define i64 @take_float_errors() nounwind {
   %errors = call i64 @float_errors()
   call void @set_float_errors(i64 0)
   ret i64 %errors

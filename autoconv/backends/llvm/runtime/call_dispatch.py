@@ -40,7 +40,7 @@ _MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the 
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_methods",
     "dispatch_detour", "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions",
-    "dispatch_flagged", "taken_float_errors",
+    "dispatch_flagged", "take_float_errors",
 ]  # fmt: skip
 _GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
 _BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; graphs do not warn of underflow
@@ -85,10 +85,10 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
     return make(dispatch.owner, ctypes.addressof(definition))
 
 
-def taken_float_errors(address: Callable[[str], int]) -> int:
+def take_float_errors(address: Callable[[str], int]) -> int:
     """Return the flags of floating-point errors in this thread, and clear them."""
     if not _TAKEN:
-        _TAKEN.append(ctypes.PYFUNCTYPE(ctypes.c_int64)(address("taken_float_errors")))
+        _TAKEN.append(ctypes.PYFUNCTYPE(ctypes.c_int64)(address("take_float_errors")))
     return int(_TAKEN[0]())
 
 

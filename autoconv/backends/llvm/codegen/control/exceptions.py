@@ -38,7 +38,7 @@ def write_try(region: LoweringContext, node: Node) -> None:
     out.begin(caught)
     if slot_count:
         out.call("release_all", f"%slot{first}", slot_count)
-    body.let_go_of_spares()
+    body.release_spares()
     limits = body.calls.object(LIMITS)(out)
     error = out.call_c("catch_error", *FUNCTIONS["catch_error"], limits, before)
     body.check(out.is_null(error))

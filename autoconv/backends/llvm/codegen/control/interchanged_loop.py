@@ -92,12 +92,12 @@ class _Blocks:
                 with out.loop("0", str(width)) as j:
                     store(b, load(b, value.dtype, f"%from{i}", plus(out, base, j)), cells[i], j)
             with out.loop("0", "%times"), out.loop("0", str(width), in_registers=True) as j:
-                self._step(b, cells, base, j)
+                self._write_iteration(b, cells, base, j)
             for i, value in enumerate(self._state):
                 with out.loop("0", str(width)) as j:
                     store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
 
-    def _step(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
+    def _write_iteration(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
         """Write one iteration for an element: all loads precede the first store."""
         elements: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):

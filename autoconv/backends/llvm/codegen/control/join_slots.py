@@ -59,7 +59,7 @@ def convert(region: LoweringContext, native: Native, from_type: Type, to_type: T
     if isinstance(native, Element):
         if is_scalar(to_type):
             return native
-        return region.boxed(native)
+        return region.box(native)
     if isinstance(native, Memory):
         return replace(native, owner=region.body.own(native.owner.ir))
     return native if native.slot is not None else region.body.own(native.ir)

@@ -86,7 +86,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), far, near, unlikely=True)
 
     out.begin(far)
-    deeper = body.calls.deeper(node, region.call_sites)
+    deeper = body.calls.deep_call(node, region.call_sites)
     _store_results(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
     out.branch(done)
 
@@ -101,7 +101,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     out.branch_if(succeeded, fine, failed)
     out.begin(failed)
     if body.calls.has_python:
-        out.call_c("object_locate", "void", "ptr", body.calls.caller(node, region.call_sites)(out))
+        out.call_c("object_locate", "void", "ptr", body.calls.call_locator(node, region.call_sites)(out))
     out.branch(body.failed)
     out.begin(fine)
     _store_results(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])

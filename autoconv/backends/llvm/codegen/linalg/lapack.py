@@ -47,7 +47,7 @@ _ON_STACK = 1 << 14  # bytes of a part's memory that may be on its stack
 _SMALL = 2000  # elements of a matrix up to which LAPACK uses no threads
 
 
-def has(*names: str) -> bool:
+def has_routines(*names: str) -> bool:
     """Return whether the present LAPACK has those routines."""
     return current_target().has_libraries and all(f"lapack_{name}" in abi.symbols() for name in names)
 
@@ -132,7 +132,7 @@ class Batch:
             … batch.lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    `x` and `results` are pointers to the present matrices, and `spare` returns memory for the routine's own use.
+    `x` and `results` are pointers to the present matrices, and `workspace_for` returns memory for the routine.
     `workspaces` are the symbols among the sizes that `workspace` returned.
     """
 
@@ -170,7 +170,7 @@ class Batch:
         return plus(self.out, product(self.out, row, self.position(width)), column)
 
     @contextmanager
-    def each(self) -> Iterator[None]:
+    def loop_over_matrices(self) -> Iterator[None]:
         """Write the loop over the matrices."""
         with self.out.loop("%first", "%last") as number:
             index = unravel(self.out, number, self._batch)
@@ -191,9 +191,9 @@ class Batch:
 
     def matrix(self, count: Dimension) -> str:
         """Return memory for that many numbers of LAPACK's dtype."""
-        return self.spare(dimensions.times(count, self.wide.size // 8))
+        return self.workspace_for(dimensions.times(count, self.wide.size // 8))
 
-    def spare(self, count: Dimension) -> str:
+    def workspace_for(self, count: Dimension) -> str:
         """Return memory for that many doubles or 64-bit integers, private to each part."""
         start = self.position(self._bytes)
         count = max(count, 1) if isinstance(count, int) else count
@@ -270,7 +270,7 @@ class Batch:
         for place, x in enumerate(elements):
             store(self.b, self.cast(x, kind.dtype), self.results[which], place)
 
-    def unless(self, fine: Element) -> AbstractContextManager[None]:
+    def run_unless(self, fine: Element) -> AbstractContextManager[None]:
         """Run the code inside of the context only where the condition does not hold."""
         return self.out.unless(fine.ir)
 

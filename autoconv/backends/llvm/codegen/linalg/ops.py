@@ -15,7 +15,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has, routine_of, workspace
+from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST, Rows, cholesky, eliminate
 from autoconv.backends.llvm.codegen.registry import complex_native, native
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
@@ -35,7 +35,7 @@ def _lapack_predicate(*names: str) -> Callable[[Node], bool]:
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
         single = all(is_array(kind) and 0 not in sizes(kind) for kind in kinds)
-        return single and all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has(*names)
+        return single and all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_routines(*names)
 
     return fits
 
@@ -50,7 +50,7 @@ def _fits_open(*names: str) -> Callable[[Node], bool]:
         kinds: list[Any] = [value.type for value in node.inputs]
         shapes = [shape_of(value.type) for value in (*node.inputs, *node.results)]
         dense = all(is_dense(value.type) or is_scalar(value.type) for value in (*node.inputs, *node.results))
-        if not dense or any(0 in shape for shape in shapes) or not has(*names):
+        if not dense or any(0 in shape for shape in shapes) or not has_routines(*names):
             return False
         if not all(kind.dtype.name in ("float32", "float64") for kind in kinds):
             return False
@@ -68,12 +68,13 @@ def _fits_complex(*names: str) -> Callable[[Node], bool]:
 
     def fits(node: Node) -> bool:
         kinds: list[Any] = [value.type for value in node.inputs]
-        return all(is_complex(kind) and is_array(kind) and 0 not in sizes(kind) for kind in kinds) and has(*names)
+        fitting = all(is_complex(kind) and is_array(kind) and 0 not in sizes(kind) for kind in kinds)
+        return fitting and has_routines(*names)
 
     return fits
 
 
-def _single(factor: int) -> Callable[[Node], int]:
+def _work_of_one(factor: int) -> Callable[[Node], int]:
     """Return the estimate of the work of one matrix; 0 for several, which threads share."""
 
     def work(node: Node) -> int:
@@ -83,7 +84,7 @@ def _single(factor: int) -> Callable[[Node], int]:
     return work
 
 
-def _side(node: Node, operand: int = 0) -> Any:
+def _column_count(node: Node, operand: int = 0) -> Any:
     """Return the number of columns of an operand, a constant or a symbol."""
     return shape_of(node.inputs[operand].type)[-1]
 
@@ -107,23 +108,23 @@ def _work_estimate(factor: int, *counts: Dimension, small: bool = False) -> Dime
     "slogdet",
     fits=_lapack_predicate("dgetrf"),
     of_open=_fits_open("dgetrf"),
-    work=_single(4),
+    work=_work_of_one(4),
     library=True,
 )
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition: signs of the diagonal, and the sum of its logarithms."""
-    n = _side(node)
+    n = _column_count(node)
     batch = Batch(region, node, [0] * len(node.results))
     out, b = batch.out, batch.b
-    matrix, pivots = batch.matrix(times(n, n)), batch.spare(n)
+    matrix, pivots = batch.matrix(times(n, n)), batch.workspace_for(n)
     sign, total = out.alloca(memory(batch.wide)), out.alloca("double")
     small, both = _is_small(batch, n), len(node.results) == 2
 
-    def give(*elements: Element) -> None:
+    def store_results(*elements: Element) -> None:
         for which, x in enumerate(elements):
             batch.store_result([x], which)
 
-    with batch.each(), ExitStack() as stack:
+    with batch.loop_over_matrices(), ExitStack() as stack:
         if small:
             diagonal, elements, _, fine = eliminate(b, batch.numbers(batch.x[0], n, n), [])
             for x in diagonal:
@@ -131,8 +132,8 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
             size = b.intrinsic("fabs", elements)
             fine = fine & b.compare("gt", size, 1e-290) & b.compare("lt", size, 1e290)
             signed = b.intrinsic("copysign", b.constant(1.0, float64), elements)
-            give(*([signed, b.libm("log", size)] if both else [elements]))
-            stack.enter_context(batch.unless(fine))
+            store_results(*([signed, b.libm("log", size)] if both else [elements]))
+            stack.enter_context(batch.run_unless(fine))
         batch.transpose(batch.x[0], matrix, n, n)
         singular = b.wrap(bool_, batch.lapack(batch.routine_of("dgetrf"), n, n, matrix, n, pivots))
         store(b, _number(b, 1.0, batch.wide), sign, 0)
@@ -144,7 +145,7 @@ def write_determinant(region: LoweringContext, node: Node) -> None:
             store(b, load(b, float64, total, 0) + b.libm("log", size), total, 0)
         signed = _unless(b, singular, load(b, batch.wide, sign, 0))
         size = b.select(singular, b.constant(-math.inf, float64), load(b, float64, total, 0))
-        give(*([signed, size] if both else [signed * _number(b, b.libm("exp", size), batch.wide)]))
+        store_results(*([signed, size] if both else [signed * _number(b, b.libm("exp", size), batch.wide)]))
     batch.run(_work_estimate(4, n, n, n, small=small))
 
 
@@ -175,12 +176,12 @@ def _unless(b: ElementWriter, condition: Element, x: Element) -> Element:
 @complex_native("inverse", fits=_fits_complex("zgesv"), library=True)
 @native("inverse", fits=_lapack_predicate("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
-    n = _side(node)
+    n = _column_count(node)
     batch = Batch(region, node, [2])
     out, b = batch.out, batch.b
-    matrix, pivots, solution = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, n))
+    matrix, pivots, solution = batch.matrix(times(n, n)), batch.workspace_for(n), batch.matrix(times(n, n))
     adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n)
-    with batch.each(), ExitStack() as stack:
+    with batch.loop_over_matrices(), ExitStack() as stack:
         if small:
             one, zero = (b.constant(number, float64) for number in (1.0, 0.0))
             unit = [[one if i == j else zero for j in range(n)] for i in range(n)]
@@ -198,11 +199,11 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
 @complex_native("solve", fits=_fits_complex("zgesv"), library=True)
 @native("solve", fits=_lapack_predicate("dgesv"), of_open=_fits_open("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
-    n, columns = _side(node), _side(node, 1)
+    n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, [2])
-    matrix, pivots, solution = batch.matrix(times(n, n)), batch.spare(n), batch.matrix(times(n, columns))
+    matrix, pivots, solution = batch.matrix(times(n, n)), batch.workspace_for(n), batch.matrix(times(n, columns))
     adjoint, small = node.attributes.get("adjoint", False), _is_small(batch, n, columns)
-    with batch.each(), ExitStack() as stack:
+    with batch.loop_over_matrices(), ExitStack() as stack:
         if small:
             stack.enter_context(_solve(batch, adjoint, batch.numbers(batch.x[1], n, columns)))
         _load(batch, batch.x[0], matrix, n, adjoint)
@@ -216,14 +217,14 @@ def write_solve(region: LoweringContext, node: Node) -> None:
 @native("triangular_solve", fits=_lapack_predicate("dtrtrs"), of_open=_fits_open("dtrtrs"), library=True)
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution: a row-major triangle is the opposite triangle of the column-major matrix."""
-    n, columns = _side(node), _side(node, 1)
+    n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, [2])
     adjoint = node.attributes.get("adjoint", False)
     triangle, turned = "U" if node.attributes.get("lower", True) else "L", "N" if adjoint else "T"
     conjugate = adjoint and batch.dtype.is_complex
     solution = batch.matrix(times(n, columns))
     own = batch.matrix(times(n, n)) if conjugate else batch.working_copy(times(n, n))
-    with batch.each():
+    with batch.loop_over_matrices():
         matrix = batch.x[0]
         if own:
             batch.copy(matrix, own, times(n, n), conjugate=conjugate)
@@ -242,7 +243,7 @@ def _solve(batch: Batch, adjoint: bool, right: Rows) -> AbstractContextManager[N
         matrix = [list(column) for column in zip(*matrix, strict=True)]
     _, _, solution, fine = eliminate(batch.b, matrix, right)
     batch.store_result([x for row in solution for x in row])
-    return batch.unless(fine)
+    return batch.run_unless(fine)
 
 
 def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -> None:
@@ -260,7 +261,7 @@ def _load(batch: Batch, source: str, target: str, n: Dimension, adjoint: bool) -
 @native("cholesky", fits=_lapack_predicate("dpotrf"), of_open=_fits_open("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
-    n = _side(node)
+    n = _column_count(node)
     batch = Batch(region, node, [2])
     out, b, dtype = batch.out, batch.b, batch.dtype
     matrix, small = batch.matrix(times(n, n)), _is_small(batch, n)
@@ -268,7 +269,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
     def place(i: str, j: str) -> Any:
         return batch.place(i, n, j)
 
-    with batch.each(), ExitStack() as stack:
+    with batch.loop_over_matrices(), ExitStack() as stack:
         x, result, side = batch.x[0], batch.results[0], str(batch.position(n))
         if small:
             whole, half = batch.numbers(x, n, n), b.constant(0.5, float64)
@@ -276,7 +277,7 @@ def write_cholesky(region: LoweringContext, node: Node) -> None:
             found, fine = cholesky(b, even)
             zeros = [b.constant(0.0, float64)] * n
             batch.store_result([y for row in found for y in (*row, *zeros[len(row) :])])
-            stack.enter_context(batch.unless(fine))
+            stack.enter_context(batch.run_unless(fine))
         with out.loop("0", side) as i, out.loop("0", side) as j:
             total = _symmetric_part(b, load(b, dtype, x, place(i, j)), load(b, dtype, x, place(j, i)))
             store(b, batch.cast(total, batch.wide), matrix, place(j, i))
@@ -304,7 +305,7 @@ def _dtype(node: Node) -> Any:
     "qr",
     fits=_lapack_predicate("dgeqrf", "dorgqr"),
     of_open=_fits_open("dgeqrf", "dorgqr"),
-    work=_single(8),
+    work=_work_of_one(8),
     library=True,
 )
 def write_qr(region: LoweringContext, node: Node) -> None:
@@ -318,7 +319,7 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     lengths = maximum(first, columns), maximum(second, inner)
     matrix, scales = batch.matrix(times(rows, maximum(columns, inner))), batch.matrix(fewer)
     work = batch.matrix(maximum(*lengths))
-    with batch.each():
+    with batch.loop_over_matrices():
         q, r = batch.results
         batch.transpose(batch.x[0], matrix, rows, columns)
         batch.lapack(decompose, rows, columns, matrix, rows, scales, work, lengths[0])
@@ -332,9 +333,9 @@ def write_qr(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("eigh", fits=_fits_complex("zheevd"), library=True)
-@native("eigh", fits=_lapack_predicate("dsyevd"), of_open=_fits_open("dsyevd"), work=_single(60), library=True)
+@native("eigh", fits=_lapack_predicate("dsyevd"), of_open=_fits_open("dsyevd"), work=_work_of_one(60), library=True)
 def write_eigh(region: LoweringContext, node: Node) -> None:
-    n = _side(node)
+    n = _column_count(node)
     name, question = routine_of(_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
     of_complex = _dtype(node).is_complex
     if of_complex:
@@ -342,10 +343,10 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     else:
         numbers, integers, reals = workspace(region, name, *question, work=6, integers=8)
     batch = Batch(region, node, [1, 2], numbers, integers, reals)
-    matrix, eigenvalues = batch.matrix(times(n, n)), batch.spare(n)
-    work, whole = batch.matrix(numbers), batch.spare(integers)
-    more = (batch.spare(reals), reals) if of_complex else ()
-    with batch.each():
+    matrix, eigenvalues = batch.matrix(times(n, n)), batch.workspace_for(n)
+    work, whole = batch.matrix(numbers), batch.workspace_for(integers)
+    more = (batch.workspace_for(reals), reals) if of_complex else ()
+    with batch.loop_over_matrices():
         values, vectors = batch.results
         batch.transpose(batch.x[0], matrix, n, n)
         batch.fail_if(batch.lapack(name, "V", "L", n, matrix, n, eigenvalues, work, numbers, *more, whole, integers))
@@ -355,7 +356,7 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
 
 
 @complex_native("svd", fits=_fits_complex("zgesdd"), library=True)
-@native("svd", fits=_lapack_predicate("dgesdd"), of_open=_fits_open("dgesdd"), work=_single(80), library=True)
+@native("svd", fits=_lapack_predicate("dgesdd"), of_open=_fits_open("dgesdd"), work=_work_of_one(80), library=True)
 def write_svd(region: LoweringContext, node: Node) -> None:
     """The right vectors are stored as LAPACK leaves them: its rows are the columns here, or their conjugates."""
     rows, columns = shape_of(node.inputs[0].type)[-2:]
@@ -367,13 +368,13 @@ def write_svd(region: LoweringContext, node: Node) -> None:
     name, of_complex = routine_of(_dtype(node), "dgesdd"), _dtype(node).is_complex
     numbers = workspace(region, name, *shape, *[None] * (5 if of_complex else 4), work=10)[0]
     batch = Batch(region, node, [1, 2, 2][: len(node.results)], numbers)
-    matrix, singular_values = batch.matrix(times(rows, columns)), batch.spare(fewer)
+    matrix, singular_values = batch.matrix(times(rows, columns)), batch.workspace_for(fewer)
     u, v = (batch.matrix(size if vectors else 1) for size in (times(rows, left), times(right, columns)))
-    work, whole = batch.matrix(numbers), batch.spare(times(8, fewer))
+    work, whole = batch.matrix(numbers), batch.workspace_for(times(8, fewer))
     # At least the size that the manual of zgesdd requires for any shape.
     reals = times(fewer, plus(plus(times(7, fewer), times(2, maximum(rows, columns))), 12))
-    more = (batch.spare(reals),) if of_complex else ()
-    with batch.each():
+    more = (batch.workspace_for(reals),) if of_complex else ()
+    with batch.loop_over_matrices():
         batch.transpose(batch.x[0], matrix, rows, columns)
         call_arguments = (
             which,

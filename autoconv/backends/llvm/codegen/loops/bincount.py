@@ -31,7 +31,7 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
     x, least, *weights = node.inputs
     (result,) = node.results
     out, dtype = region.out, result.dtype
-    greatest = out.call(_greatest(region, x), *region.body.module.sizes, region.data(x))
+    greatest = out.call(_write_maximum(region, x), *region.body.module.sizes, region.data(x))
     bound = RegisterWriter(region).cast(region.number(least), int64).ir
     outside = out.or_(out.icmp("eq", greatest, _OUTSIDE), out.icmp("slt", bound, 0))
     region.refuse(node, outside)
@@ -42,11 +42,11 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
         *pointers(region, x, *weights, counts_array),
         f"{register(int64)} {count}",
     ]
-    call(region, _counting(region, x, weights, dtype), *call_arguments)
+    call(region, _write_counting(region, x, weights, dtype), *call_arguments)
     region.set(result, counts_array)
 
 
-def _greatest(region: LoweringContext, x: Any) -> str:
+def _write_maximum(region: LoweringContext, x: Any) -> str:
     """Return the name of a function for the greatest number, -1 of none, `_OUTSIDE` where one is negative."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %x"], "i64")
     out, b = routine.out, routine.b
@@ -59,7 +59,7 @@ def _greatest(region: LoweringContext, x: Any) -> str:
     return routine.finish(f"ret i64 {b.select(outside, _OUTSIDE, load(b, int64, high, 0)).ir}")
 
 
-def _counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:
+def _write_counting(region: LoweringContext, x: Any, weights: Any, dtype: Any) -> str:
     names = ["ptr noalias readonly %x", *("ptr noalias readonly %weights" for _ in weights), "ptr noalias %result"]
     routine = Routine(region, [*open_dimensions(region), *names, "i64 %count"])
     out, b = routine.out, routine.b

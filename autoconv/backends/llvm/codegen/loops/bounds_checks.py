@@ -8,7 +8,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.indexing import Check, checks, is_indexed, single_positions, whole_shape
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.slice_update import writable
+from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, product
@@ -24,7 +24,7 @@ from autoconv.ops.index_spec import At, Slice, align
 def write_guard(region: LoweringContext, node: Node) -> list[Any]:
     """Let the op's kernel raise where a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
-        return [_position(region, node, *single) for single in _singles(node)]
+        return [_position(region, node, *single) for single in _single_positions(node)]
     groups: dict[Value, list[Check]] = {}
     for check in checks(node):
         groups.setdefault(check.positions, []).append(check)
@@ -46,7 +46,7 @@ def _open_sizes(group: Sequence[Check]) -> list[str]:
     return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
 
-def _singles(node: Node) -> Iterator[tuple[Value, int]]:
+def _single_positions(node: Node) -> Iterator[tuple[Value, int]]:
     """Yield the operands that are single positions, with the sizes of the dimensions that they index."""
     name = node.op.name
     if name not in ("gather", "get_item", "set_item", "add_at_item"):
@@ -85,7 +85,7 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     b = ElementWriter(out)
     given: DType = type_.dtype
     wide = any(check.wraps for check in group) and not given.is_unsigned
-    limits = {check: _limit(out, check, given) for check in group}
+    limits = {check: _least_invalid_position(out, check, given) for check in group}
     if not wide and all(limit is None for limit in limits.values()):
         return ""
     dtype = int64 if wide or _open_sizes(group) else given
@@ -107,13 +107,13 @@ def _check_function(region: LoweringContext, value: Value, group: Sequence[Check
     some = 0 not in sizes(type_)
     for check, cell in cells.items():
         greatest = out.new(f"load {kind}, ptr {cell}")
-        beyond = out.new(f"icmp uge {kind} {greatest}, {_text(limits[check], dtype)}")
+        beyond = out.new(f"icmp uge {kind} {greatest}, {_literal_or_register(limits[check], dtype)}")
         flag = out.new(f"or i1 {flag}, {beyond}") if some else flag
     out.line(f"ret i1 {flag}")
     return out.finish("check")
 
 
-def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:
+def _least_invalid_position(out: FunctionText, check: Check, dtype: DType) -> Position | None:
     """Return the least number out of range, unsigned and as wide as the dtype; None if there is none.
 
     For an open size it is 64 bits wide.
@@ -127,7 +127,7 @@ def _limit(out: FunctionText, check: Check, dtype: DType) -> Position | None:
     return min(check.size, int(dtype.max) + 1)
 
 
-def _text(limit: Position | None, dtype: DType) -> str:
+def _literal_or_register(limit: Position | None, dtype: DType) -> str:
     return limit if isinstance(limit, str) else literal(limit, dtype)
 
 
@@ -147,7 +147,7 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
         region.out.clear(region.data(result), count)
         return array
     x = node.inputs[base]
-    return writable(region, x, region.is_last_reader(item, x))
+    return take_writable(region, x, region.is_last_reader(item, x))
 
 
 def guarded_views(plan: Plan, item: Item) -> list[Node]:

@@ -19,11 +19,11 @@ class ConcatWriter(LoopNestWriter):
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))
         start: Position = 0
         for value in node.inputs:
-            self._part(node.results[0], value, axis, start)
+            self._copy_operand(node.results[0], value, axis, start)
             start = plus(self.out, start, sizes(value.type)[axis])
         return self._end("join")
 
-    def _part(self, result: Value, value: Value, axis: int, start: Position) -> None:
+    def _copy_operand(self, result: Value, value: Value, axis: int, start: Position) -> None:
         def copy(index: Index) -> None:
             self._memo.clear()
             place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])

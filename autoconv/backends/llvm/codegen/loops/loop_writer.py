@@ -26,11 +26,11 @@ class LoopWriter(ElementWriter):
     def number(self, value: Value) -> Element:
         return self.at(value, ())
 
-    def rare(self, condition: Element) -> None:
+    def mark_rare(self, condition: Element) -> None:
         if self.rare_flag is None:
             self.rare_flag = self.out.alloca("i1", "false")
         before = self.out.new(f"load i1, ptr {self.rare_flag}")
         after = self.out.new(f"or i1 {before}, {condition.ir}")
         self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
 
-    fail = rare
+    fail = mark_rare

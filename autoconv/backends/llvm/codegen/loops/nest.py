@@ -217,7 +217,7 @@ class LoopNestWriter:
                 with self.out.loop(str(start), str(stop)) as i:
                     store(self.b, constant, pointer, plus(self.out, first, i))
 
-        def around(first: Position, depth: int) -> None:
+        def fill_around(first: Position, depth: int) -> None:
             if depth == len(shape):
                 return
             out, stride = self.out, element_count(self.out, shape[depth + 1 :])
@@ -227,9 +227,9 @@ class LoopNestWriter:
             fill(first, product(out, end, stride), product(out, shape[depth], stride))
             if any(map(any, node.attributes["paddings"][depth + 1 :])):
                 with self.out.loop(str(before), str(end)) as i:
-                    around(plus(out, first, product(out, i, stride)), depth + 1)
+                    fill_around(plus(out, first, product(out, i, stride)), depth + 1)
 
-        around(0, 0)
+        fill_around(0, 0)
 
     def _dimension(self, index: Index, shape: Sequence[int], sums: Sequence[Reduction]) -> None:
         depth, part = len(index), self._split.dimension if self._split is not None else None

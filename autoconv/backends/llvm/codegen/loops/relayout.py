@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from autoconv.backends.llvm.analysis.classify import ROLES
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.slice_update import writable
+from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.ir.index_arith import (
@@ -49,7 +49,7 @@ def write_copy(region: LoweringContext, node: Node) -> None:
     """Copy the elements. An array that nothing else refers to is the result itself."""
     (x,), (result,) = node.inputs, node.results
     if result.type == x.type and not region.is_view(x) and not region.is_lent(x):
-        region.set(result, writable(region, x, region.uses[x] == 1))
+        region.set(result, take_writable(region, x, region.uses[x] == 1))
         return
     region.set(result, region.new_array(result.type))
     size = math.prod(sizes(x.type)) * x.dtype.size
@@ -120,12 +120,12 @@ def _collapse(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Pos
 # ---- mirrored edges
 
 
-def _mirrors(node: Node) -> bool:
+def _is_mirrored(node: Node) -> bool:
     is_static = _is_open(node) and node.attributes["paddings"] is not None
     return is_static and 0 not in sizes(node.results[0].type)
 
 
-def _mirror(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
+def _mirror_position(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
     """Map a position before the first element, or after the last, to its mirror image; others map to themselves."""
     out = routine.out
     again = 0 if symmetric else 1
@@ -161,7 +161,7 @@ def _for_each_padded(
                 continue
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
-                place = _mirror(routine, position, size, symmetric) if is_mirrored else position
+                place = _mirror_position(routine, position, size, symmetric) if is_mirrored else position
                 write_from((*inner, place), (*outer, i))
 
     if 0 not in whole:
@@ -180,7 +180,7 @@ def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
 
 
 def _sums_mirrors(node: Node) -> bool:
-    return _mirrors(node) and not node.inputs[0].dtype.is_bool
+    return _is_mirrored(node) and not node.inputs[0].dtype.is_bool
 
 
 @native("unpad", fits=_sums_mirrors, of_open=_sums_mirrors)
@@ -199,7 +199,7 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     _call(region, node, routine)
 
 
-native("pad", fits=_mirrors, of_open=_mirrors)(write_mirrored_pad)
+native("pad", fits=_is_mirrored, of_open=_is_mirrored)(write_mirrored_pad)
 
 
 def _unless_constant(role: Callable[[Node], str | None]) -> Callable[[Node], str | None]:

@@ -25,13 +25,13 @@ class RowChainWriter(LoopNestWriter):
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
         self._places: dict[Value, tuple[str, bool]] = {}
-        for value in self._needed_later():
+        for value in self._values_of_later_phases():
             place = self._place_of(value)
             if place is not None:
                 self._places[value] = place
         super()._loops(sums)
 
-    def _needed_later(self) -> Iterator[Value]:
+    def _values_of_later_phases(self) -> Iterator[Value]:
         """Yield the values that later phases read and that are costly to recompute."""
         for node in self._phase_of:
             (value,) = node.results
@@ -55,11 +55,11 @@ class RowChainWriter(LoopNestWriter):
             return self.stores[value], False
         row = (self._item.shape or ())[self._item.depth :]
         if not is_known(row):
-            return self._shared_place(value)
+            return self._shared_rows(value)
         width = math.prod(row)
         return self.out.alloca(f"[{width} x {memory(value.dtype)}]"), True
 
-    def _shared_place(self, value: Value) -> tuple[str, bool] | None:
+    def _shared_rows(self, value: Value) -> tuple[str, bool] | None:
         """Return memory for rows of open length: that of a result of the last phase with the same type, until it is
         stored.
         """

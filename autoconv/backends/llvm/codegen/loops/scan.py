@@ -54,14 +54,14 @@ class _IterationSpace:
         return plus(out, product(out, start, self.inner), column)
 
 
-def _scans(node: Node) -> bool:
+def _can_scan(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
 def _multiplies_complex(node: Node) -> bool:
     """Return whether operands and results have one dtype (complex sums are split into parts before)."""
     kinds = {value.dtype for value in (*node.inputs, *node.results)}
-    return len(kinds) == 1 and _scans(node)
+    return len(kinds) == 1 and _can_scan(node)
 
 
 def _scans_open(node: Node) -> bool:
@@ -69,7 +69,7 @@ def _scans_open(node: Node) -> bool:
 
 
 @complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
-@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_scans, of_open=_scans_open)
+@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_can_scan, of_open=_scans_open)
 def write_scan(region: LoweringContext, node: Node) -> None:
     """Vectorise a scan over columns where there are several, else interleave several rows.
 
@@ -224,7 +224,7 @@ def _recurs_open(node: Node) -> bool:
 
 
 @complex_native("linear_recurrence", fits=_multiplies_complex)
-@native("linear_recurrence", fits=_scans, of_open=_recurs_open)
+@native("linear_recurrence", fits=_can_scan, of_open=_recurs_open)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as its addend plus its coefficient times the step before."""
     (coefficient, addend), (result,) = node.inputs, node.results

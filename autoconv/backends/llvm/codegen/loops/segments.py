@@ -41,7 +41,7 @@ def write_reduced_at(region: LoweringContext, node: Node) -> None:
     pointers = [region.data(places), region.data(x), region.data(result)]
     call(region, _checks(region, node), f"ptr {pointers[0]}", f"ptr {wrong}", *open_dimensions(region))
     region.refuse(node, out.load("i1", wrong))
-    call(region, _reduces(region, node), *(f"ptr {one}" for one in pointers), *open_dimensions(region))
+    call(region, _write_segment_reduction(region, node), *(f"ptr {one}" for one in pointers), *open_dimensions(region))
 
 
 def _checks(region: LoweringContext, node: Node) -> str:
@@ -54,7 +54,7 @@ def _checks(region: LoweringContext, node: Node) -> str:
     return routine.finish()
 
 
-def _reduces(region: LoweringContext, node: Node) -> str:
+def _write_segment_reduction(region: LoweringContext, node: Node) -> str:
     kind: Any = node.inputs[0].type
     (size,), (count,), dtype = sizes(kind), sizes(node.inputs[1].type), kind.dtype
     names = ("readonly %places", "readonly %x", "%result")

@@ -24,7 +24,7 @@ def write_update(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     x, value = node.inputs[:2]
     last = region.uses[x] == node.inputs.count(x) == 1
-    region.set(result, writable(region, x, last))
+    region.set(result, take_writable(region, x, last))
     pointer = region.data(result)
     loops(region.out, _updated_shape(region, node), lambda index: _write_element(region, node, value, pointer, index))
 
@@ -51,13 +51,13 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
     store(b, element, pointer, offset)
 
 
-def writable(region: LoweringContext, value: Value, last: bool) -> Object:
+def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
     """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
     out = region.out
     base_object = region.object(value)
     copied, done = out.label("copied"), out.label("writable")
     before = out.block
-    if last and base_object.slot is not None:
+    if is_last_use and base_object.slot is not None:
         alone = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
         is_taken = out.label("taken")
         out.branch_if(alone, is_taken, copied)

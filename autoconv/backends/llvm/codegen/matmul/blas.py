@@ -27,7 +27,7 @@ class Matrix:
 
 def has_products(dtype: DType) -> bool:
     """Return whether there is a BLAS for the dtype."""
-    return f"cblas_{_letter(dtype)}gemm" in abi.symbols()
+    return f"cblas_{_precision_letter(dtype)}gemm" in abi.symbols()
 
 
 def product_call(
@@ -40,13 +40,13 @@ def product_call(
     leaves z unchanged if x has no columns; `some` states that it has some.
     """
     rows, inner, columns = sizes
-    if some and f"cblas_{_letter(dtype)}gemv" in abi.symbols():
+    if some and f"cblas_{_precision_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
             return _by_vector(module, dtype, x, y, z, rows, inner)
         if rows == 1:
             return _by_vector(module, dtype, dataclasses.replace(y, transposed=not y.transposed), x, z, columns, inner)
     kind = register(dtype)
-    name, leading = f"cblas_{_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
+    name, leading = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
     gemm = module.declare(name, "void", f"{leading}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
     return (
         f"call void {gemm}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i32 {_transpose_flag(y)}, i64 {rows}, "
@@ -60,7 +60,7 @@ def _by_vector(
 ) -> str:  # fmt: skip
     """Return the call, as `product_call`, for contiguous vectors y and z."""
     kind = register(dtype)
-    name, sizes = f"cblas_{_letter(dtype)}gemv", "i32, i32, i64, i64"
+    name, sizes = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
     lines, columns = (inner, rows) if x.transposed else (rows, inner)
     return (
@@ -74,7 +74,7 @@ def _transpose_flag(matrix: Matrix) -> int:
     return _TRANSPOSED if matrix.transposed else _NOT_TRANSPOSED
 
 
-def _letter(dtype: DType) -> str:
+def _precision_letter(dtype: DType) -> str:
     return "s" if dtype is float32 else "d"
 
 

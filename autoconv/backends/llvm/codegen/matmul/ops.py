@@ -80,7 +80,7 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
     y, (result,) = product.node.inputs[1], product.node.results
     registers: dict[str, Position] = {}
 
-    def tell(size: Position) -> Position:
+    def kernel_for(size: Position) -> Position:
         if isinstance(size, int):
             return size
         name = f"%told.{len(registers)}"
@@ -88,16 +88,16 @@ def tile_rows(region: LoweringContext, product: Product, unit: int = 0) -> tuple
         return name
 
     rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
-    plan = tiling(tell(rows), product.columns, product.dtype, machine, 0 if patches else unit)
+    plan = tiling(kernel_for(rows), product.columns, product.dtype, machine, 0 if patches else unit)
     columns = transpose_operand(region, y, plan.lanes) if product.flip_y else region.data(y)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:
         x = product.node.inputs[0]
         step, row = (product.width_x, 1) if product.flip_x else (1, product.width_x)
-        sums: Sequence[Sum] = [Sum(0, 0, tell(product.inner), step, product.columns)]
+        sums: Sequence[Sum] = [Sum(0, 0, kernel_for(product.inner), step, product.columns)]
     else:
         x = patches.base
-        sums, lines, row = _patch_offsets(patches, product.columns, lambda size: tell(dimension(out, size)))
+        sums, lines, row = _patch_offsets(patches, product.columns, lambda size: kernel_for(dimension(out, size)))
     text = ProductText(
         region.body.module, plan, product.dtype, tuple(sums), (row, product.columns), tuple(lines), tuple(registers)
     )

@@ -52,9 +52,9 @@ class ProductText:
         out, tiling = self._function(), self._tiling
         if self._lines:
             with out.loop("%first", "%last", unrolled=False) as line:
-                x = self._line(out, line)
+                x = self._line_address(out, line)
                 first = out.mul(line, tiling.rows) if isinstance(tiling.rows, str) else line
-                z = self._moved(out, "%z", first, self._z_row * (1 if isinstance(tiling.rows, str) else tiling.rows))
+                z = self._advance(out, "%z", first, self._z_row * (1 if isinstance(tiling.rows, str) else tiling.rows))
                 self._write_tiles(out, "0", "", x, z)
         else:
             self._write_tiles(out, "%first", "%last", "%x", "%z")
@@ -65,21 +65,21 @@ class ProductText:
         """Write the tiles from `first` to `last`; without `last`, all from `first` on."""
         tiling = self._tiling
         if isinstance(tiling.rows, str):
-            self._overlapping(out, first, last, x, z)
+            self._write_overlapping_tiles(out, first, last, x, z)
             return
         full, rest = divmod(tiling.rows, tiling.height)
         end = last or str(full)
         if rest and last:
             end = out.select(out.icmp("slt", last, full), last, full)
         with out.loop(first, end, unrolled=False) as i:
-            self._row(out, i, tiling.height, x, z)
+            self._write_row(out, i, tiling.height, x, z)
         if rest and last:
             with out.if_(out.icmp("sgt", last, full)):
-                self._row(out, str(full), rest, x, z)
+                self._write_row(out, str(full), rest, x, z)
         elif rest:
-            self._row(out, str(full), rest, x, z)
+            self._write_row(out, str(full), rest, x, z)
 
-    def _overlapping(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
+    def _write_overlapping_tiles(self, out: FunctionText, first: str, last: str, x: str, z: str) -> None:
         """Write the tiles of a symbolic number of rows; lower ones where there are fewer rows than a tile has."""
         height, rows, done = self._tiling.height, self._tiling.rows, out.label("done")
         for tile_height in sorted({height, max(height // 2, 1), 1}, reverse=True):
@@ -93,8 +93,8 @@ class ProductText:
             with out.loop(first if tile_height == height else "0", tile_count, unrolled=False) as i:
                 row = out.mul(i, tile_height)
                 row = out.select(out.icmp("slt", row, last_start), row, last_start)  # the start of the last tile
-                moved = self._moved(out, x, row, self._x_row), self._moved(out, z, row, self._z_row)
-                self._row(out, "0", tile_height, *moved)
+                moved = self._advance(out, x, row, self._x_row), self._advance(out, z, row, self._z_row)
+                self._write_row(out, "0", tile_height, *moved)
             out.branch(done)
             out.begin(few)
         out.branch(done)
@@ -106,31 +106,31 @@ class ProductText:
     def _parameters(self) -> list[str]:
         return ["ptr noalias %x", "ptr noalias %y", "ptr noalias %z", *(f"i64 {name}" for name in self._registers)]
 
-    def _line(self, out: FunctionText, line: str) -> str:
+    def _line_address(self, out: FunctionText, line: str) -> str:
         """Return the address in x where a line begins."""
         x = "%x"
         for depth, (size, step) in reversed(list(enumerate(self._lines))):
             place = out.op("urem", line, size) if depth else line
-            x = self._moved(out, x, place, step)
+            x = self._advance(out, x, place, step)
             line = out.op("udiv", line, size)
         return x
 
-    def _row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
+    def _write_row(self, out: FunctionText, i: str, height: int, x: str = "%x", z: str = "%z") -> None:
         """Write the tiles of one height from left to right."""
-        x = self._moved(out, x, i, self._tiling.height * self._x_row)
-        z = self._moved(out, z, i, self._tiling.height * self._z_row)
+        x = self._advance(out, x, i, self._tiling.height * self._x_row)
+        z = self._advance(out, z, i, self._tiling.height * self._z_row)
         wide = self._tiling.width * self._tiling.lanes
         full, rest = divmod(self._tiling.columns, wide)
         if full:
             name = self._tile(height, wide)
             with out.loop("0", str(full), unrolled=False) as j:
-                y, target = self._moved(out, "%y", j, wide), self._moved(out, z, j, wide)
+                y, target = self._advance(out, "%y", j, wide), self._advance(out, z, j, wide)
                 out.call(name, x, y, target, *self._registers)
         if rest:
-            y, target = self._moved(out, "%y", "1", full * wide), self._moved(out, z, "1", full * wide)
+            y, target = self._advance(out, "%y", "1", full * wide), self._advance(out, z, "1", full * wide)
             out.call(self._tile(height, rest), x, y, target, *self._registers)
 
-    def _moved(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
+    def _advance(self, out: FunctionText, pointer: str, count: Position, step: Position) -> str:
         offset = out.mul(count, step)
         return out.gep(self._kind, pointer, offset)
 
@@ -190,11 +190,11 @@ class ProductText:
         for cell in [cell for row in cells for cell in row] if start else ():
             out.store(v.vector, "zeroinitializer", cell)
         static_x = part.x if isinstance(part.x, int) else 0
-        x = "%x" if part.x == static_x else self._moved(out, "%x", part.x, 1)
-        x = self._moved(out, x, start, part.x_step) if start else x
-        y = self._moved(out, "%y", start, part.y_step) if start else "%y"
+        x = "%x" if part.x == static_x else self._advance(out, "%x", part.x, 1)
+        x = self._advance(out, x, start, part.x_step) if start else x
+        y = self._advance(out, "%y", start, part.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
-            left, right = self._moved(out, x, k, part.x_step), self._moved(out, y, k, part.y_step)
+            left, right = self._advance(out, x, k, part.x_step), self._advance(out, y, k, part.y_step)
             loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
             for r, row in enumerate(cells):
                 spread = v.spread(out.load(v.kind, v.at(left, static_x + r * self._x_row)))

@@ -29,7 +29,7 @@ class _Transpose:
     def write(self) -> str:
         for height in self._spans(self._rows):
             for width in self._spans(self._columns):
-                self._squares(*height, *width)
+                self._transpose_squares(*height, *width)
         self._out.ret()
         return self._out.finish("transpose")
 
@@ -39,29 +39,29 @@ class _Transpose:
         blocks = [(0, full, self._lanes)] if full else []
         return [*blocks, (full * self._lanes, 1, rest)] if rest else blocks
 
-    def _squares(self, row: int, down: int, height: int, column: int, across: int, width: int) -> None:
+    def _transpose_squares(self, row: int, down: int, height: int, column: int, across: int, width: int) -> None:
         out, lanes = self._out, self._lanes
         with (
             out.loop("0", str(down), unrolled=False) as i,
             out.loop("0", str(across), unrolled=False) as j,
         ):
-            start = self._place(i, row, j, column, self._columns)
-            target = self._place(j, column, i, row, self._rows)
+            start = self._offset(i, row, j, column, self._columns)
+            target = self._offset(j, column, i, row, self._rows)
             source, to, v = self._v.at("%from", start), self._v.at("%to", target), self._v
             vectors = [
                 v.load(v.at(source, r * self._columns), width) if r < height else "zeroinitializer"
                 for r in range(lanes)
             ]
-            for r, vector in enumerate(self._turned(vectors)[:width]):
+            for r, vector in enumerate(self._transpose_vectors(vectors)[:width]):
                 v.store(vector, v.at(to, r * self._rows), height)
 
-    def _place(self, i: str, row: int, j: str, column: int, stride: int) -> str:
+    def _offset(self, i: str, row: int, j: str, column: int, stride: int) -> str:
         out = self._out
         down = out.mul(i, self._lanes * stride)
         across = out.mul(j, self._lanes)
         return out.add(out.add(down, across), row * stride + column)
 
-    def _turned(self, rows: list[str]) -> list[str]:
+    def _transpose_vectors(self, rows: list[str]) -> list[str]:
         """Transpose a square of vectors.
 
         Within each 16 bytes, numbers of two vectors are interleaved, then pairs of them, and so on; then whole 16-byte

@@ -158,11 +158,11 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
     if memory.whole == "false":
         return region.body.own(_view(region, memory, type_))
 
-    def itself() -> str:
+    def owner() -> str:
         out.line(f"call void @retain(ptr {memory.owner.ir})")
         return Operand.of(memory.owner.ir, "ptr")
 
-    return region.body.own(out.either(memory.whole, itself, lambda: _view(region, memory, type_)))
+    return region.body.own(out.either(memory.whole, owner, lambda: _view(region, memory, type_)))
 
 
 def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:

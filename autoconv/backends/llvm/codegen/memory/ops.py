@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.slice_update import writable
+from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
 from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
@@ -316,5 +316,5 @@ def _write_of(region: LoweringContext, node: Node) -> None:
         count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
         region.out.copy(region.address(array), region.data(value), count)
     else:
-        array = writable(region, value, region.uses[value] == 1)
+        array = take_writable(region, value, region.uses[value] == 1)
     region.set(result, array_view.ndarray_memory(region, array, type_))

@@ -42,7 +42,7 @@ def write_total(region: LoweringContext, node: Node) -> None:
         assert isinstance(slow, Element)
         out.store(kind, slow.ir, cell)
 
-    total.run_where_fit(total.refusals(total.sizes), lambda: total.run(cell), keep)
+    total.run_where_fit(total.fallback_conditions(total.sizes), lambda: total.run(cell), keep)
     region.set(result, b.wrap(dtype, out.load(kind, cell)))
 
 
@@ -65,8 +65,8 @@ class _Total(StepLoops):
             found.append((sure or [own for _, own in wide] or [1])[0])
         return tuple(found)
 
-    def refusals(self, into: Sequence[Position]) -> list[str]:
-        wrong = super().refusals(into)
+    def fallback_conditions(self, into: Sequence[Position]) -> list[str]:
+        wrong = super().fallback_conditions(into)
         if self.kind in _NEED_ELEMENTS:
             wrong += [self.region.out.icmp("eq", size, 0) for size in self.sizes if not isinstance(size, int)]
         return wrong

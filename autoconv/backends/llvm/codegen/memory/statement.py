@@ -42,7 +42,7 @@ def write_statement(region: LoweringContext, node: Node) -> None:
     The kernel runs where open sizes do not fit.
     """
     statement = _Statement(region, node)
-    wrong = statement.refusals(statement.target.sizes)
+    wrong = statement.fallback_conditions(statement.target.sizes)
     statement.run_where_fit(wrong, lambda: _write_fitting(region, statement))
 
 

@@ -44,9 +44,9 @@ class StepLoops:
         self.steps: Sequence[Step] = node.attributes["steps"]
         # Later inputs only keep memory alive.
         count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
-        self.operands: list[tuple[Value, Memory | Element]] = [(value, self._taken(value)) for value in inputs[:count]]
+        self.operands = [(value, self._operand(value)) for value in inputs[:count]]
 
-    def _taken(self, value: Value) -> Memory | Element:
+    def _operand(self, value: Value) -> Memory | Element:
         region = self.region
         if is_scalar(value.type):
             return region.number(value)
@@ -61,7 +61,7 @@ class StepLoops:
         operand = self.operands[step.operands[0]][1]
         return operand.sizes if isinstance(operand, Memory) else ()
 
-    def refusals(self, into: Sequence[Position]) -> list[str]:
+    def fallback_conditions(self, into: Sequence[Position]) -> list[str]:
         """Return the conditions, each an i1, on which the kernel has to run; `into` are the sizes of the loops."""
         tests = self.has_other_sizes(into), self.has_position_out_of_range()
         return [test for test in tests if test is not None]
@@ -159,7 +159,7 @@ class StepLoops:
                 values.append(b.wrap(int64, "0"))  # read by gathers alone
                 continue
             if step.op == "get_item":
-                values.append(self._gathered(b, given, step, values[step.operands[1]]))
+                values.append(self._load_gathered(b, given, step, values[step.operands[1]]))
                 continue
             if step.op:
                 operands = [values[i] for i in step.operands]
@@ -174,7 +174,7 @@ class StepLoops:
             values.append(load(b, step.type.dtype, where, 0))
         return values[-1]
 
-    def _gathered(
+    def _load_gathered(
         self, b: ElementWriter, operands: Sequence[Memory | Element], step: Step, position: Element
     ) -> Element:  # fmt: skip
         base = operands[self.steps[step.operands[0]].operands[0]]
@@ -212,7 +212,7 @@ class CommonCaseWriter(ElementWriter):
 
     in_loop = True
 
-    def rare(self, condition: Element) -> None: ...
+    def mark_rare(self, condition: Element) -> None: ...
 
 
 class ProbeWriter(ElementWriter):
@@ -224,7 +224,7 @@ class ProbeWriter(ElementWriter):
         super().__init__(out)
         self.flag = out.alloca("i1", "false")
 
-    def rare(self, condition: Element) -> None:
+    def mark_rare(self, condition: Element) -> None:
         self.out.store("i1", self.out.or_(self.out.load("i1", self.flag), condition.ir), self.flag)
 
 

@@ -18,7 +18,7 @@ def write_iterate(op: Operation) -> None:
     (items,), out = op.operands(), op.out
     iterator = op.call("object_iterator", items)
 
-    def fast() -> list[str]:
+    def write_fast_path() -> list[str]:
         op.check(out.is_null(iterator))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
         reference = op.body.own(iterator)
@@ -30,7 +30,7 @@ def write_iterate(op: Operation) -> None:
             out.store("ptr", reference, op.place(result, offset))
         return [result]
 
-    op.by_kernel_if(out.is_same(iterator, OTHER), fast)
+    op.by_kernel_if(out.is_same(iterator, OTHER), write_fast_path)
 
 
 def _takes_cursor(node: Node) -> bool:
@@ -62,10 +62,10 @@ def write_unpack(op: Operation) -> None:
     (items,), out, count = op.operands(), op.out, op.attributes["count"]
     fits = op.call("object_is_tuple", items, count)
 
-    def fast() -> list[str]:
+    def write_fast_path() -> list[str]:
         result = [out.call_c("PyTuple_GetItem", "ptr", "ptr, i64", items, i) for i in range(count)]
         for item in result:
             out.call("retain", item)
         return result
 
-    op.by_kernel_if(out.not_(fits), fast)
+    op.by_kernel_if(out.not_(fits), write_fast_path)

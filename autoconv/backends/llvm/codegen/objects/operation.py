@@ -59,11 +59,11 @@ class Operation:
         `after` writes code after the kernel call in the uncommon case.
         """
 
-        def fast() -> list[str]:
+        def write_fast_path() -> list[str]:
             self.check(self.out.is_null(result))
             return [result] if self.node.results else []
 
-        self.by_kernel_if(self.out.is_same(result, OTHER), fast, after)
+        self.by_kernel_if(self.out.is_same(result, OTHER), write_fast_path, after)
 
     def check(self, failed: str) -> None:
         """Locate the raised error and leave the function, if the i1 `failed` is true."""

@@ -117,7 +117,7 @@ def _box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["how"] == "array":
-        whole = op.region.boxed(number)
+        whole = op.region.box(number)
         out.store("ptr", "null", whole.slot)
         item = out.call_c("PyArray_Return", "ptr", "ptr", whole.ir)
     elif number.dtype is bool_:
@@ -135,12 +135,12 @@ def _box(op: Operation) -> None:
 def _box_identified(op: Operation, number: str) -> None:
     """Box a float; the kernel boxes a NaN."""
 
-    def fast() -> list[str]:
+    def write_fast_path() -> list[str]:
         result = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
         op.check(op.out.is_null(result))
         return [result]
 
-    op.by_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), fast)
+    op.by_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), write_fast_path)
 
 
 def _truth_object(op: Operation, truth: str) -> str:
@@ -215,11 +215,11 @@ def _index(op: Operation) -> None:
     truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
     is_decided = out.or_(whole, out.or_(*truths))
 
-    def fast() -> list[str]:
+    def write_fast_path() -> list[str]:
         number = out.load("i64", place)
         return [out.select(whole, number, out.cast("zext", truths[0], "i64"))]
 
-    op.by_kernel_if(out.not_(is_decided), fast)
+    op.by_kernel_if(out.not_(is_decided), write_fast_path)
 
 
 @on_objects("object_isinstance")

@@ -43,7 +43,7 @@ def write_method(op: Operation, owners: int) -> None:
 
 def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], bool]) -> None:
     out, owner = op.out, op.operands()[0]
-    cell = _cell(op.body)
+    cell = _object_cell(op.body)
     is_same_owner = out.is_same(owner, out.load("ptr", cell))
     found = out.where(is_same_owner, write, OTHER)
 
@@ -59,7 +59,7 @@ def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], boo
     op.set_result(found, ask)
 
 
-def _cell(body: Body) -> str:
+def _object_cell(body: Body) -> str:
     """Return the address of the cell for the object, initially null."""
     if body.recursion is not None and len(body.module.sites) < SITES:
         body.module.sites.append(None)

@@ -59,13 +59,13 @@ def run_parts(
     parts, size, step = bounds
     cell = out.alloca("i1", "false")
 
-    def shared() -> None:
+    def run_on_threads() -> None:
         out.store("i1", _call_thread_pool(split, module, out, body, parameters, has_rare, parts, (size, step)), cell)
 
-    def alone() -> None:
+    def run_on_one_thread() -> None:
         out.store("i1", out.call(body, *(Parameter.of(one).name for one in parameters), 0, 0, size), cell)
 
-    out.either(out.icmp("sgt", parts, 1), shared, alone)
+    out.either(out.icmp("sgt", parts, 1), run_on_threads, run_on_one_thread)
     return out.load("i1", cell) if has_rare else "false"
 
 

@@ -74,7 +74,7 @@ class _Writer(ElementWriter):
 
     in_loop = True
 
-    def rare(self, condition: Element) -> None: ...
+    def mark_rare(self, condition: Element) -> None: ...
 
 
 # ---- distributions
@@ -105,7 +105,7 @@ class _Draw:
         out.call(self.philox, buffer, block, size // 4, *_KEY_NAMES)
         return buffer
 
-    def long(self, bits: str, i: str) -> Element:
+    def word_pair(self, bits: str, i: str) -> Element:
         """Return the words of a number as an integer of 64 bits, the first in its lower half."""
         if self.each == 1:
             return self._word(bits, i)
@@ -125,7 +125,7 @@ class _Draw:
         whole = b.bits("shl", upper, 32) | self._word(bits, self.out.add(first, 1))
         return b.cast(b.wrap(int64, whole.ir), float64) * 2.0**-precision
 
-    def pair(self, bits: str, first: str) -> tuple[Element, Element]:
+    def normal_pair(self, bits: str, first: str) -> tuple[Element, Element]:
         """Apply Box and Muller's transform to the words from `first` on; each step is rounded but for float64."""
         b, double = self.b, self.dtype is float64
         kind = float64 if double else float32
@@ -199,7 +199,7 @@ def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
         bits = draw.bits(start)
         with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
             place = out.mul(i, 2)
-            for k, number in enumerate(draw.pair(bits, out.mul(place, draw.each))):
+            for k, number in enumerate(draw.normal_pair(bits, out.mul(place, draw.each))):
                 store(b, number, numbers, out.add(place, k))
         _each_number(out, start, length, lambda i, place: draw.put(load(b, kind, numbers, i), place))
 
@@ -216,7 +216,7 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
     def chunk(start: str, length: str) -> None:
         bits = draw.bits(start)
 
-        def quick() -> None:
+        def write_quick_remainders() -> None:
             """Compute the remainders without a division; a second step corrects the error of the float quotient."""
             inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
 
@@ -231,10 +231,10 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
             write(remainder)
 
         def write(remainder: Callable[[Element], Element]) -> None:
-            _each_number(out, start, length, lambda i, place: draw.put(low + remainder(draw.long(bits, i)), place))
+            _each_number(out, start, length, lambda i, place: draw.put(low + remainder(draw.word_pair(bits, i)), place))
 
         small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
-        out.either(small.ir, quick, lambda: write(lambda x: b.remainder(x, range_)))
+        out.either(small.ir, write_quick_remainders, lambda: write(lambda x: b.remainder(x, range_)))
 
     draw.chunks(chunk)
     return draw.finish(count)
@@ -245,7 +245,7 @@ def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
 
     def chunk(start: str, length: str) -> None:
         words = draw.bits(start)
-        _each_number(draw.out, start, length, lambda i, place: draw.put(draw.long(words, i), place))
+        _each_number(draw.out, start, length, lambda i, place: draw.put(draw.word_pair(words, i), place))
 
     draw.chunks(chunk)
     return draw.finish(count)
@@ -277,7 +277,7 @@ def draw_truncated(region: LoweringContext, dtype: DType, groups: Position) -> s
         out.call(draw.philox, words, out.op("add", block, number), 1, *_KEY_NAMES)
         out.store("i64", out.op("add", number, 1), turn)
         for first in range(0, 4, words_of_pair(dtype)):
-            for found in draw.pair(words, str(first)):
+            for found in draw.normal_pair(words, str(first)):
                 keep(found, begin)
         out.branch_if(out.icmp("slt", out.load("i64", filled), size), again, done)
         out.begin(done)

@@ -15,7 +15,7 @@ def key_dtype(dtype: DType) -> DType:
     return _INTEGER.get(dtype, dtype)
 
 
-def key(b: ElementWriter, x: Element, kind: str) -> Element:
+def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
     """Return the key of a number for a search for the "max" or the "min", in which nan counts as best."""
     if not x.dtype.is_floating:
         return x
@@ -26,7 +26,7 @@ def key(b: ElementWriter, x: Element, kind: str) -> Element:
     return b.select(b.is_nan(x), dtype.max if kind == "max" else dtype.min, ordered)
 
 
-def worst(dtype: DType, kind: str) -> Any:
+def worst_key(dtype: DType, kind: str) -> Any:
     """Return the worst key."""
     if dtype.is_floating:  # the key of an infinity
         infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
@@ -34,6 +34,6 @@ def worst(dtype: DType, kind: str) -> Any:
     return dtype.min if kind == "max" else dtype.max
 
 
-def better(b: ElementWriter, x: Element, y: Element, kind: str) -> Element:
+def better_key(b: ElementWriter, x: Element, y: Element, kind: str) -> Element:
     """Return the better of two keys."""
     return b.intrinsic(("u" if x.dtype.is_unsigned or x.dtype.is_bool else "s") + kind, x, y)

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.codegen.sort.numpy_routines import held_array
 from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
-from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift
+from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift_down
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -64,7 +64,7 @@ class _Rows:
         b = self.routine.b
         return lambda i: to_key(b, load(b, self.dtype, "%x", self.place(row, i, column)), self.descending, zeros_alike)
 
-    def each(self, write: Callable[[Position, Position], None]) -> None:
+    def write_rows(self, write: Callable[[Position, Position], None]) -> None:
         """Write the loops over the rows."""
         out = self.routine.out
         if 0 not in self.shape:
@@ -199,7 +199,7 @@ def write_sort(region: LoweringContext, node: Node) -> None:
         if dtype.is_floating:
             _restore_zeros(rows.routine, dtype, rows.descending, rows.size, lambda i: rows.place(row, i, column))
 
-    rows.each(write)
+    rows.write_rows(write)
     _finish(region, node, rows, sort_first=vectorised)
 
 
@@ -264,7 +264,7 @@ def write_argsort(region: LoweringContext, node: Node) -> None:
         with out.loop("0", str(rows.size)) as i:
             store(b, load(b, int32, positions, i), "%result0", rows.place(row, i, column))
 
-    rows.each(write)
+    rows.write_rows(write)
     _finish(region, node, rows)
 
 
@@ -308,7 +308,7 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
 
     def write(row: Position, column: Position) -> None:
         key_at = rows.key_at(row, column, zeros_alike=True)
-        positions = _largest(rows, key_at, count) if few else rows.sorter.sort(key_at)[1]
+        positions = _select_largest(rows, key_at, count) if few else rows.sorter.sort(key_at)[1]
         start = times(out, row, count)
         with out.loop("0", str(count)) as i:
             position = load(b, int32, positions, i)
@@ -317,11 +317,11 @@ def write_top_k(region: LoweringContext, node: Node) -> None:
             store(b, position, "%result1", plus(out, start, i))
 
     if count:
-        rows.each(write)
+        rows.write_rows(write)
     _finish(region, node, rows)
 
 
-def _largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -> str:
+def _select_largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -> str:
     """Return the positions of the least keys, in order; a key that is not less than all kept ones changes nothing."""
     out, b, sorter = rows.routine.out, rows.routine.b, rows.sorter
     keys, positions = sorter.keys[0], sorter.positions[0]
@@ -334,7 +334,7 @@ def _largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -> str:
             store(b, load(b, sorter.dtype, keys, source), keys, target)
             store(b, load(b, uint32, positions, source), positions, target)
 
-        place = sift(out, last, is_before, move)
+        place = sift_down(out, last, is_before, move)
         store(b, key, keys, place)
         store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
 

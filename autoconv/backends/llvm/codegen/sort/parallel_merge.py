@@ -67,7 +67,7 @@ class Halves:
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
             start = out.mul(half, self._half)
-            memory = [self._share(routine, name, dtype, half) for name, dtype in self._arrays()]
+            memory = [self._half_address(routine, name, dtype, half) for name, dtype in self._arrays()]
             sorter = Sorter(routine, self._half, self._dtype, self._ordered, Memory(memory[0], memory[-1]))
 
             def key_of(i: str) -> Element:
@@ -87,7 +87,7 @@ class Halves:
     def _arrays(self) -> list[tuple[str, DType]]:
         return [("%keys", self._dtype), *([("%positions", uint32)] if self._ordered else [])]
 
-    def _share(self, routine: Routine, array: str, dtype: DType, half: str, part: str = "0") -> str:
+    def _half_address(self, routine: Routine, array: str, dtype: DType, half: str, part: str = "0") -> str:
         """Return where in an array the memory of that half begins, or the second part of it."""
         out = routine.out
         share = out.op("shl", half, 1)
@@ -100,7 +100,7 @@ class Halves:
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as which:
             sorted_ = [
-                [self._share(routine, name, dtype, str(half), load(b, int64, "%found", half).ir) for half in range(2)]
+                [self._half_address(routine, name, dtype, str(i), load(b, int64, "%found", i).ir) for i in range(2)]
                 for name, dtype in self._arrays()
             ]
             out.either(

@@ -51,7 +51,7 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         name = partitioned_routine(region, arguments, search.routine, rows * -(-each // lanes), work)
     else:
         out, dimensions = region.out, open_dimensions(region)
-        call_arguments += [f"i64 {_groups(out, _searches_per_sequence(out, node))}", *dimensions]
+        call_arguments += [f"i64 {_group_count(out, _searches_per_sequence(out, node))}", *dimensions]
         arguments += ["i64 %groups", *dimensions]
         search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
         counts: list[Position] = [*shape[:-1], "%groups"]
@@ -91,7 +91,7 @@ def _searches_per_sequence(out: FunctionText, node: Node) -> Position:
     return element_count(out, needles if len(shape) == 1 else needles[-1:])
 
 
-def _groups(out: FunctionText, each: Position) -> str:
+def _group_count(out: FunctionText, each: Position) -> str:
     """Return the number of groups: of _LANES numbers where there are enough, else of one."""
     several = out.op("udiv", plus(out, each, _LANES - 1), _LANES)
     return out.select(out.icmp("slt", each, _LANES), each, several)
@@ -173,7 +173,7 @@ class _Search:
     def _goes_before(self, element: Element, value: Element) -> Element:
         return ~self._is_less(value, element) if self._right else self._is_less(element, value)
 
-    def _steps(self) -> str:
+    def _step_count(self) -> str:
         if isinstance(self._size, int):
             return str(max(self._size - 1, 0).bit_length())
         before = plus(self.out, self._size, -1)
@@ -187,7 +187,7 @@ class _Search:
         store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), cells[0], 0)
         for cell in cells[1:]:
             store(b, b.constant(0, int64), cell, 0)
-        with out.loop("0", self._steps()):
+        with out.loop("0", self._step_count()):
             left = load(b, int64, cells[0], 0)
             half = b.bits("lshr", left, 1)
             lows = [load(b, int64, cell, 0) for cell in cells[1:]]
