@@ -24,7 +24,7 @@ class Writing(ElementWriter):
     def fail(self, condition):
         self.fails = True
 
-    def rare(self, condition):
+    def mark_rare(self, condition):
         self.is_rare = True
 
 

@@ -28,9 +28,9 @@ ENDLESS = "define i99999 @f(i99999 %x) {\n  %y = mul i99999 %x, %x\n  ret i99999
 
 @pytest.fixture(autouse=True)
 def own_helper():
-    helper.forget()
+    helper.drop_helper()
     yield
-    helper.forget()
+    helper.drop_helper()
 
 
 def test_a_text_is_compiled_as_it_is_here():

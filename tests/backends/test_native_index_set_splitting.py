@@ -9,7 +9,7 @@ import pytest
 
 from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import below, count, plus, times
+from autoconv.backends.llvm.ir.index_arith import is_below, note_counter, plus, times
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph import dimensions
 from autoconv.graph.types import Symbol
@@ -78,13 +78,13 @@ def test_large_rolls_are_split_over_threads() -> None:
 
 def test_what_is_known_of_positions() -> None:
     out = FunctionText(ModuleText())
-    count(out, "%i", 0, 10)
+    note_counter(out, "%i", 0, 10)
     moved = plus(out, times(out, "%i", -1), 9)
-    assert below(out, moved, 10) is True
-    assert below(out, moved, 0) is False
-    assert below(out, moved, 4) is None  # 9 - i < 4 from i = 6 on
-    assert below(out, "%elsewhere", 4) is None
-    assert below(out, 3, 4) is True
+    assert is_below(out, moved, 10) is True
+    assert is_below(out, moved, 0) is False
+    assert is_below(out, moved, 4) is None  # 9 - i < 4 from i = 6 on
+    assert is_below(out, "%elsewhere", 4) is None
+    assert is_below(out, 3, 4) is True
 
 
 def test_where_what_is_known_of_positions_changes() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 import autoconv as ac
 from autoconv.backends.llvm.describe import describe
-from autoconv.backends.llvm.legalize.rotate_loops import rotate
+from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
 from autoconv.graph.verify import verify
 
 
@@ -37,7 +37,7 @@ def test_test_and_body_share_a_loop() -> None:
     function = ac.function(newton)
     np.testing.assert_allclose(np.asarray(function(ac.constant(a))), np.sqrt(a), rtol=1e-5)
     graph = function.get_concrete_function(ac.TensorSpec([50], ac.float32)).optimised
-    verify(rotate(graph))
+    verify(rotate_loops(graph))
     lines = describe(graph)
     assert sum("loop over 50" in line for line in lines) == 2  # the first test, and the body with the others
 

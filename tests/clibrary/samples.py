@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output
-from autoconv.backends.llvm.library.build import unfit
+from autoconv.backends.llvm.library.build import unsupported_ops
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
@@ -46,7 +46,7 @@ def graphs() -> Iterator[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
                         values.append(graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)))
                         given.append(x)
                 graph.outputs = list(graph.add(op, values, sample.attributes).results)
-                if is_numeric(graph) and not unfit(form_of(graph), graph):
+                if is_numeric(graph) and not unsupported_ops(form_of(graph), graph):
                     assert op.kernel is not None
                     found = op.kernel(*inputs, **sample.attributes)
                     fits = True

@@ -28,13 +28,13 @@ from autoconv.backends.llvm.entry.eligibility import can_call
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, make_ready, native_entry, notes
+from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, compilation_notes, make_ready, native_entry
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
-from autoconv.backends.llvm.runtime.library import addresses, pending, resolve
+from autoconv.backends.llvm.runtime.library import addresses, pending_texts, resolve_item
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
 from autoconv.graph.graph import Graph, Value, has_recursion
@@ -67,10 +67,10 @@ class NativeGraph:
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
-        make_ready({**texts, **pending("".join(texts), calls.objects)})
+        make_ready({**texts, **pending_texts("".join(texts), calls.objects)})
         code = Code(texts, exports, addresses("".join(texts)))
-        self.notes = notes(texts)
-        objects = tuple(map(resolve, calls.objects))
+        self.notes = compilation_notes(texts)
+        objects = tuple(map(resolve_item, calls.objects))
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
             table[i] = item.at if isinstance(item, Address) else id(item)

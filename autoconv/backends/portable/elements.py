@@ -79,7 +79,7 @@ class Elementwise(Arrays):
     def fma(self, x: Any, y: Any, z: Any) -> Term:
         return x * y + z
 
-    def scaled(self, x: Term, n: Term) -> Term:
+    def scale_by_power_of_two(self, x: Term, n: Term) -> Term:
         """Return x·2^n, in two steps: 2^n alone may overflow."""
         half = self.bits("ashr", n, 1)
         for part in (half, n - half):

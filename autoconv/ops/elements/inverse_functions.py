@@ -101,28 +101,28 @@ def _acos(b: Elements, x: Any) -> Any:
 
 def _sinh(b: Any, x: Any) -> Any:
     size = b.intrinsic("fabs", x)
-    b.rare(size > _EXP_END[x.dtype])
+    b.mark_rare(size > _EXP_END[x.dtype])
     grown = apply(b, "expm1", size)
     return b.intrinsic("copysign", 0.5 * (grown + grown / (grown + 1.0)), x)
 
 
 def _cosh(b: Any, x: Any) -> Any:
     size = b.intrinsic("fabs", x)
-    b.rare(size > _EXP_END[x.dtype])
+    b.mark_rare(size > _EXP_END[x.dtype])
     grown = apply(b, "exp", size)
     return 0.5 * grown + 0.5 / grown
 
 
 def _asinh(b: Any, x: Any) -> Any:
     size = b.intrinsic("fabs", x)
-    b.rare(size > _SQUARE_END[x.dtype])
+    b.mark_rare(size > _SQUARE_END[x.dtype])
     square = size * size
     result = apply(b, "log1p", size + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
     return b.intrinsic("copysign", result, x)
 
 
 def _acosh(b: Any, x: Any) -> Any:
-    b.rare(x > _SQUARE_END[x.dtype])
+    b.mark_rare(x > _SQUARE_END[x.dtype])
     above = x - 1.0
     return apply(b, "log1p", above + b.intrinsic("sqrt", above * (above + 2.0)))
 

@@ -1,7 +1,7 @@
 """Element rules of elementary functions: vectorisable polynomials in loops, the C library for single numbers.
 
 A rule that is not exact enough for some operands (arguments of sin beyond its range reduction) calls
-`b.rare(condition)`. Then the loop runs again, with the C library's function, wherever one such operand appeared.
+`b.mark_rare(condition)`. Then the loop runs again, with the C library's function, wherever one such operand appeared.
 Coefficients of log in float64 and of sin and cos are those published with fdlibm (Sun Microsystems, 1993),
 of exp, tanh in float32 those of Cephes (Moshier, 1992).
 """
@@ -137,7 +137,7 @@ def _exp(b: Elements, x: Any) -> Any:
     vanishes = x < low
     moderate = b.select(vanishes, 0.0, b.select(x > high, high, x))
     integer, _, minus_one = _reduce_argument(b, moderate)
-    return b.select(vanishes, 0.0, b.scaled(minus_one + 1.0, integer))
+    return b.select(vanishes, 0.0, b.scale_by_power_of_two(minus_one + 1.0, integer))
 
 
 def _exp_of_moderate(b: Elements, x: Any) -> Any:
@@ -232,7 +232,7 @@ _COS = {
 
 def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
-    b.rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
+    b.mark_rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
     n, integer = _round(b, x, 0.6366197723675814)
     rest = x
     for part in _PI_HALVES[x.dtype]:

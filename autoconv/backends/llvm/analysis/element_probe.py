@@ -34,7 +34,7 @@ class ElementProbe:
     def _as_first(self, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)
 
-    add = subtract = multiply = divide = remainder = negative = fma = scaled = _as_first
+    add = subtract = multiply = divide = remainder = negative = fma = scale_by_power_of_two = _as_first
 
     def _as_second(self, name: str, x: Element, *others: Any) -> Element:
         return self.wrap(x.dtype)

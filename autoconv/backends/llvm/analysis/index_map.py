@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import write_position
-from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear, remainder, unravel, wrap
+from autoconv.backends.llvm.ir.index_arith import Index, Position, Size, linear_offset, remainder, unravel, wrap
 from autoconv.graph.dimensions import floor_quotient, product, substitute, times
 from autoconv.graph.dimensions import plus as sum_of
 from autoconv.graph.dtypes import int64
@@ -182,7 +182,7 @@ class Reshape(IndexMap):
     own: tuple[Position, ...] = ()  # of the source
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
-        return unravel(b.out, linear(b.out, index, self.shape), self.own)
+        return unravel(b.out, linear_offset(b.out, index, self.shape), self.own)
 
 
 def reshape(shape: Point, own: Point, registers: tuple[tuple[Position, ...], tuple[Position, ...]]) -> IndexMap:

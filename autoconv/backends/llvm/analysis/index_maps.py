@@ -20,7 +20,7 @@ from autoconv.backends.llvm.analysis.index_map import (
 from autoconv.backends.llvm.analysis.indexing import first_of, gather_map, is_indexed, position_from_start
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
-from autoconv.backends.llvm.ir.index_arith import Index, Position, below, plus, times
+from autoconv.backends.llvm.ir.index_arith import Index, Position, is_below, plus, times
 from autoconv.backends.llvm.ir.scalars import Element, Pair
 from autoconv.graph.dimensions import plus as plus_of
 from autoconv.graph.dimensions import times as times_of
@@ -121,7 +121,7 @@ def _pad(b: Any, node: Node, index: Index) -> Place:
             inner.append(position)
             continue
         at = plus(out, position, times(out, dimension(out, before), -1))
-        ends = below(out, at, 0), below(out, at, size)
+        ends = is_below(out, at, 0), is_below(out, at, size)
         if ends[0] is True or ends[1] is False:
             return constant  # type: ignore[no-any-return]
         if ends == (False, True):

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_open, register_of
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Position, plus, product, smaller
+from autoconv.backends.llvm.ir.index_arith import Position, minimum, plus, product
 from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_computed, plain_symbols, value_of
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
@@ -119,7 +119,7 @@ def _emit_polynomial(out: FunctionText, symbol: Symbol, position_of: Callable[[S
         return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
     if isinstance(symbol, Minimum):
         x, y = (write_position(out, size, position_of) for size in (symbol.first, symbol.second))
-        return smaller(out, x, y)
+        return minimum(out, x, y)
     if not isinstance(symbol, Sum):
         return position_of(symbol)
     total: Position = 0

@@ -30,7 +30,7 @@ from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
 from autoconv.backends.llvm.codegen.registry import lower
 from autoconv.backends.llvm.codegen.scalars import element_at
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
-from autoconv.backends.llvm.ir.index_arith import Index, linear
+from autoconv.backends.llvm.ir.index_arith import Index, linear_offset
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, load
 from autoconv.backends.llvm.ir.types import memory, register
@@ -111,7 +111,7 @@ class Region(KernelCalls):
             )
             assert not isinstance(place, Element) and is_block(value), node
             source, index, _ = place
-            offset = linear(self.out, index, sizes(source.type))
+            offset = linear_offset(self.out, index, sizes(source.type))
             return self.out.gep(memory(kind.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
 
@@ -251,7 +251,7 @@ class Region(KernelCalls):
         dtype = value.dtype
         if value in self._plan.lent:
             return load(b, dtype, element_address(self.out, self.lent(value), index), 0)
-        return load(b, dtype, self.data(value), linear(self.out, index, sizes(value.type)))
+        return load(b, dtype, self.data(value), linear_offset(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:

@@ -101,7 +101,7 @@ class EntryWriter:
             out.call("release", place)
         out.store("ptr", donation, place)
 
-    def unwrapped(self, given: str, form: CallForm, weak: bool) -> str:
+    def unwrap_tensor(self, given: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
         kind = self._calls.object(form.tensor_class)(self.out)
         self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
@@ -122,7 +122,7 @@ class EntryWriter:
         self._check(self.out.icmp("ne", plain, FALSE))
         return given
 
-    def laid_by_rows(self, given: str, value: Value, by_columns: bool) -> str:
+    def as_row_major(self, given: str, value: Value, by_columns: bool) -> str:
         """Return an array as the graph takes it.
 
         It is the object, or a C-contiguous copy of an array that lies otherwise. With `by_columns` it is the
@@ -132,7 +132,7 @@ class EntryWriter:
         kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
         array = given, kind, descriptor, len(sizes(value.type))
         result = out.call("turned_view", *array) if by_columns else out.call("plain_copy", *array, value.dtype.size)
-        self.copies.append(self.result_writer.held(result))
+        self.copies.append(self.result_writer.hold(result))
         if by_columns:
             self._check(out.icmp("ne", result, NULL))
             return result
@@ -173,7 +173,7 @@ class EntryWriter:
         self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.items)(out)))
         return given
 
-    def opaque(self, given: str, whole: InstanceParameter) -> str:
+    def check_instance(self, given: str, whole: InstanceParameter) -> str:
         """Check the class of the object, and return it."""
         self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(whole.kind)(self.out)))
         return given
@@ -225,7 +225,7 @@ class EntryWriter:
         """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
         b = ElementWriter(self.out)
         made = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in parts)))
-        return made, self.result_writer.held(made)
+        return made, self.result_writer.hold(made)
 
     def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:
         """Copy the arrays that are restored if the graph fails."""
@@ -235,8 +235,8 @@ class EntryWriter:
         out = self.out
         given = out.alloca(f"[{1 + 2 * len(arrays)} x ptr]")  # the error will be the first one
         for i, array in enumerate(arrays):
-            copy = self.result_writer.checked(out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0))
-            self._saved.append(self.result_writer.held(copy))
+            copy = self.result_writer.check_not_null(out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0))
+            self._saved.append(self.result_writer.hold(copy))
             for position, one in enumerate((array, copy), 1 + 2 * i):
                 out.store("ptr", one, out.gep("ptr", given, position))
         self._restored = self._calls.object(form.restore)(out), given, 1 + 2 * len(arrays)

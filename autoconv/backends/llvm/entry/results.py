@@ -49,15 +49,15 @@ class ResultWriter:
 
     def as_tuple(self, found: Sequence[Element | Object]) -> None:
         """Return a tuple of arrays, and of the other objects as they are."""
-        held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
-        made, slot = self._container(tuple, len(found))
+        held = [self.hold(native.ir) if isinstance(native, Object) else "" for native in found]
+        made, slot = self._new_container(tuple, len(found))
         for i, (native, own) in enumerate(zip(found, held, strict=True)):
             if isinstance(native, Element):
                 part = self.box(native)
             else:
-                part = self._taken(native.ir, own)
-            self._put(tuple, made, i, part)
-        self._out.ret(self._taken(made, slot), "ptr")
+                part = self._move_from_slot(native.ir, own)
+            self._set_item(tuple, made, i, part)
+        self._out.ret(self._move_from_slot(made, slot), "ptr")
         self.end()
 
     def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
@@ -65,16 +65,16 @@ class ResultWriter:
         kinds = outputs_of(form.result)
         self._form = form
         self._found: list[Element | Object] = []
-        held = [self.held(native.ir) if isinstance(native, Object) else "" for native in found]
+        held = [self.hold(native.ir) if isinstance(native, Object) else "" for native in found]
         others: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
             if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
-                owned = self.checked(self._owned(self._taken(native.ir, held[i]), others))
+                owned = self.check_not_null(self._owned_array(self._move_from_slot(native.ir, held[i]), others))
                 others.append((native.ir, owned))
                 self._out.store("ptr", owned, held[i])
                 native = Object(owned)
             self._found.append(native)
-        made_result = self._made(form.result)  # NULL after an error, and returned then
+        made_result = self._build_result(form.result)  # NULL after an error, and returned then
         for slot in held:
             if slot:
                 self._out.call("release", slot)
@@ -92,39 +92,39 @@ class ResultWriter:
 
     # ---- owned references
 
-    def checked(self, object_: str) -> str:
+    def check_not_null(self, object_: str) -> str:
         """Return the object; leave the function if it is NULL."""
         if self._failed is None:
             self._failed = self._out.label("missing")
         self._out.leave_if(self._out.is_null(object_), self._failed)
         return object_
 
-    def held(self, object_: str) -> str:
+    def hold(self, object_: str) -> str:
         """Store the reference in a new slot, and return the slot."""
         slot = self._out.slot()
         self._out.store("ptr", object_, slot)
         return slot
 
-    def _taken(self, object_: str, slot: str) -> str:
+    def _move_from_slot(self, object_: str, slot: str) -> str:
         """Move the reference out of the slot."""
         self._out.store("ptr", "null", slot)
         return object_
 
     # ---- parts of the result
 
-    def _made(self, wanted: ResultForm) -> str:
+    def _build_result(self, wanted: ResultForm) -> str:
         """Return a new reference to the result; NULL after an error."""
         if isinstance(wanted, OutputResult):
-            return self._given(self._found[wanted.position], wanted.kind)
+            return self._convert_output(self._found[wanted.position], wanted.kind)
         if isinstance(wanted, ConstantResult):
             object_ = self._calls.object(wanted.value)(self._out)
             self._out.call("retain", object_)
             return object_
         if isinstance(wanted, ContainerResult):
-            return self._container_of(wanted)
-        return self._selected(wanted)
+            return self._build_container(wanted)
+        return self._build_selected(wanted)
 
-    def _selected(self, wanted: SelectedResult) -> str:
+    def _build_selected(self, wanted: SelectedResult) -> str:
         """Build the arm that the tag selects."""
         out, tag = self._out, self._found[wanted.tag]
         assert isinstance(tag, Element)
@@ -135,14 +135,14 @@ class ResultWriter:
                 this, other = out.label("arm"), out.label("other")
                 out.branch_if(out.icmp("eq", tag.ir, number), this, other)
                 out.begin(this)
-            ends.append((Operand.of(self._made(arm), "ptr"), out.block))
+            ends.append((Operand.of(self._build_result(arm), "ptr"), out.block))
             out.branch(done)
             if number < len(wanted.arms) - 1:
                 out.begin(other)
         out.begin(done)
         return out.phi(*ends)
 
-    def _owned(self, array: str, others: Sequence[tuple[str, str]]) -> str:
+    def _owned_array(self, array: str, others: Sequence[tuple[str, str]]) -> str:
         """Return the array, or a copy if its memory has other owners (the caller, or the code whose constant it is).
 
         An array that is identical to one of `others` maps to the same replacement. NULL after an error.
@@ -151,12 +151,12 @@ class ResultWriter:
         if others:
             (other, owned), rest = others[-1], others[:-1]
 
-            def shared() -> Operand:
+            def share_replacement() -> Operand:
                 out.call("retain", owned)
                 self._release(array)
                 return Operand.of(owned, "ptr")
 
-            return out.either(out.is_same(array, other), shared, lambda: self._owned(array, rest))
+            return out.either(out.is_same(array, other), share_replacement, lambda: self._owned_array(array, rest))
         before, alone = out.block, out.call("is_alone", array)
         with out.unless(alone):
             copy = out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
@@ -169,21 +169,21 @@ class ResultWriter:
         self._out.store("ptr", object_, slot)
         self._out.call("release", slot)
 
-    def _container_of(self, wanted: ContainerResult) -> str:
+    def _build_container(self, wanted: ContainerResult) -> str:
         kind: type = dict if wanted.keys is not None else wanted.kind
-        made, slot = self._container(kind, len(wanted.parts))
+        made, slot = self._new_container(kind, len(wanted.parts))
         for i, part in enumerate(wanted.parts):
             key = i if wanted.keys is None else wanted.keys[i]
-            self._put(kind, made, key, self.checked(self._made(part)))
-        return self._taken(made, slot)
+            self._set_item(kind, made, key, self.check_not_null(self._build_result(part)))
+        return self._move_from_slot(made, slot)
 
-    def _container(self, kind: type, size: int) -> tuple[str, str]:
+    def _new_container(self, kind: type, size: int) -> tuple[str, str]:
         """Make a container; return it and the slot that owns it."""
         maker, parameters = _MAKERS[kind]
-        made = self.checked(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
-        return made, self.held(made)
+        made = self.check_not_null(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
+        return made, self.hold(made)
 
-    def _put(self, kind: type, container: str, key: Any, part: str) -> None:
+    def _set_item(self, kind: type, container: str, key: Any, part: str) -> None:
         """Store a part in a container, which takes over the new reference."""
         out, (setter, parameters) = self._out, _SETTERS[kind]
         if kind is not dict:
@@ -191,31 +191,31 @@ class ResultWriter:
             return
         went = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), part)
         self._release(part)
-        self.checked(out.select(out.icmp("eq", went, 0), container, NULL))
+        self.check_not_null(out.select(out.icmp("eq", went, 0), container, NULL))
 
     def box(self, element: Element) -> str:
         """Return the number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
-        result = self.checked(out.call("new_array", 0, "null", descriptor))
+        result = self.check_not_null(out.call("new_array", 0, "null", descriptor))
         place = out.gep("i8", result, abi.DATA)
         store(ElementWriter(out), element, out.load("ptr", place), 0)
         return result
 
-    def _given(self, native: Element | Object, kind: str) -> str:
+    def _convert_output(self, native: Element | Object, kind: str) -> str:
         """Convert an output to the form in which the user gets it."""
         out = self._out
         if kind == "number":
             return self._python_number(native) if isinstance(native, Element) else self._complex_number(native)
         if kind == "tensor":
             return self._tensor(native)
-        whole = self._whole(native)
+        whole = self._as_object(native)
         if kind in ("memory", "object"):
             return whole
         assert kind == "array"  # complex numbers are arrays of rank 0 here
         return out.call_c("PyArray_Return", "ptr", "ptr", whole)
 
-    def _whole(self, native: Element | Object) -> str:
+    def _as_object(self, native: Element | Object) -> str:
         if isinstance(native, Element):
             return self.box(native)
         self._out.call("retain", native.ir)
@@ -224,14 +224,14 @@ class ResultWriter:
     def _tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
         kind = self._calls.object(form.tensor_class)(out)
-        made = self.checked(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
-        slot = self.held(made)
-        whole, typed = self._whole(native), self._calls.object(False)(out)
+        made = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
+        slot = self.hold(made)
+        whole, typed = self._as_object(native), self._calls.object(False)(out)
         out.call("retain", typed)
         for offset, held in ((form.array_slot, whole), (form.weak_slot, typed)):
             place = out.gep("i8", made, offset)
             out.store("ptr", held, place)
-        return self._taken(made, slot)
+        return self._move_from_slot(made, slot)
 
     def _complex_number(self, held: Object) -> str:
         """Convert an array of rank 0 to a Python complex."""

@@ -143,7 +143,7 @@ def write_call(
             natives.append(entry.list_of(argument, parameter))
             continue
         if isinstance(parameter, InstanceParameter):
-            natives.append(entry.opaque(argument, parameter))
+            natives.append(entry.check_instance(argument, parameter))
             continue
         if parameter == "memory":
             natives.append(entry.memory_of(argument, value))
@@ -152,9 +152,9 @@ def write_call(
             natives.append(entry.scalar(argument, value))
             continue
         if parameter == "tensor":
-            argument = entry.unwrapped(argument, form, next(weak))
+            argument = entry.unwrap_tensor(argument, form, next(weak))
         elif is_dense(value.type):
-            argument = entry.laid_by_rows(argument, value, parameter == BY_COLUMNS)
+            argument = entry.as_row_major(argument, value, parameter == BY_COLUMNS)
         natives.append(entry.graph_argument(entry.array_of(argument, value), value))
     entry.check_apart()
     entry.open.compute()

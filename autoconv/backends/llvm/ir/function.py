@@ -79,7 +79,7 @@ class FunctionText(Builder):
         cell = self._errors[key]
         self.line(f"store {kind} {self.new(f'or {kind} {self.load(kind, cell)}, {condition}')}, ptr {cell}")
 
-    def first(self, *lines: str) -> None:
+    def prepend(self, *lines: str) -> None:
         """Append lines to the entry block, after the allocas so far."""
         self._allocas += [f"  {line}" for line in lines]
 
@@ -266,12 +266,12 @@ class FunctionText(Builder):
                 for (error, kind), cell in self._errors.items():
                     flag = self.load(kind, cell)
                     with self.unlikely(flag if kind == "i1" else self.icmp("slt", flag, 0)):
-                        self.line(f"call void {raising(self.module, error)}()")
+                        self.line(f"call void {raising_function(self.module, error)}()")
             self._lines.append(line)
         return self._lines
 
 
-def raising(module: ModuleText, error: str) -> str:
+def raising_function(module: ModuleText, error: str) -> str:
     """Return the name of a function that raises the processor's flag of an error; LLVM cannot compute it before."""
     name, (instruction, x, y) = f"raise_{error}", _RAISING[error]
     return module.constant(

@@ -36,10 +36,10 @@ def with_hidden_counts(lines: Sequence[str]) -> list[str]:
     start.append("%zero = load volatile i64, ptr %zero.place")
     start += [f"%count{count} = add nuw nsw i64 %zero, {count}" for count in counts]
     entry, *others = lines
-    return [entry, *(f"  {line}" for line in start), *map(_hide, others)]
+    return [entry, *(f"  {line}" for line in start), *map(_hide_trip_count, others)]
 
 
-def _hide(line: str) -> str:
+def _hide_trip_count(line: str) -> str:
     return f"{line.test}%count{line.turns}" if isinstance(line, TripTest) and line.turns >= _FEWEST else line
 
 

@@ -1,6 +1,6 @@
 """Arithmetic on the positions of an index: constants where known, else registers.
 
-A register that is affine in a loop counter (factor · counter + offset) is recorded. `below` then decides bounds for
+A register that is affine in a loop counter (factor · counter + offset) is recorded. `is_below` then decides bounds for
 whole ranges of the counter.
 """
 
@@ -78,13 +78,13 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
     return result
 
 
-def count(out: FunctionText, counter: str, low: int, high: int) -> None:
+def note_counter(out: FunctionText, counter: str, low: int, high: int) -> None:
     """Record that a loop counter goes from `low` up to `high`."""
     out.lines[counter] = (counter, 1, 0)
     out.counter_ranges[counter] = (low, high)
 
 
-def below(out: FunctionText, position: Position, limit: Position) -> bool | None:
+def is_below(out: FunctionText, position: Position, limit: Position) -> bool | None:
     """Return whether the position is below the limit; None where that depends on the count, or is unknown."""
     if not isinstance(limit, int):
         return None
@@ -109,7 +109,7 @@ def product(out: FunctionText, x: Position, y: Position) -> Position:
     return times(out, x, y) if isinstance(y, int) else out.new(f"mul nsw i64 {x}, {y}")
 
 
-def linear(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
+def linear_offset(out: FunctionText, index: Index, shape: Sequence[Position]) -> Position:
     """Return the row-major offset of an element, in elements."""
     result: Position = 0
     for position, size in zip(index, shape, strict=True):
@@ -143,17 +143,17 @@ def broadcast_index(index: Sequence[_P], shape: Sequence[Any]) -> tuple[_P | int
 def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:
     """Return the offset of the block of `rank` dimensions at an index of a batch to which it is broadcast."""
     batch = shape[: len(shape) - rank]
-    offset = linear(out, broadcast_index(index, batch), batch)
+    offset = linear_offset(out, broadcast_index(index, batch), batch)
     return product(out, offset, element_count(out, shape[len(shape) - rank :]))
 
 
-def smaller(out: FunctionText, x: Position, y: Position) -> Position:
+def minimum(out: FunctionText, x: Position, y: Position) -> Position:
     if isinstance(x, int) and isinstance(y, int):
         return min(x, y)
     return x if x == y else out.call_c("llvm.smin.i64", "i64", "i64, i64", x, y)
 
 
-def larger(out: FunctionText, x: Position, y: Position) -> Position:
+def maximum(out: FunctionText, x: Position, y: Position) -> Position:
     if isinstance(x, int) and isinstance(y, int):
         return max(x, y)
     return x if x == y else out.call_c("llvm.smax.i64", "i64", "i64, i64", x, y)
@@ -181,7 +181,7 @@ def wrap(out: FunctionText, position: Position, size: Position) -> Position:
         return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {position}, {size}')}, i64 {position}")
     if isinstance(position, int) or not size:
         return position % size if size and isinstance(position, int) else position
-    verdict = below(out, position, size)
+    verdict = is_below(out, position, size)
     if verdict is not None:
         return position if verdict else plus(out, position, -size)
     beyond = out.new(f"icmp sge i64 {position}, {size}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, plus, smaller, times
+from autoconv.backends.llvm.ir.index_arith import Index, Position, minimum, plus, times
 
 
 def loops(
@@ -36,4 +36,4 @@ def strips(out: FunctionText, first: Position, last: Position, size: int) -> Ite
     count = -(-length // size) if isinstance(length, int) else out.op("sdiv", plus(out, length, size - 1), size)
     with out.loop("0", str(count)) as number:
         start = plus(out, times(out, number, size), first)
-        yield start, smaller(out, plus(out, start, size), last)
+        yield start, minimum(out, plus(out, start, size), last)

@@ -141,7 +141,7 @@ class ElementWriter:
 
     def _binary(self, floating: str, integer: str, x: Element, y: Any) -> Element:
         name = floating if x.dtype.is_floating else integer
-        return self._rounded(self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"))
+        return self._round_to_dtype(self._new(x.dtype, f"{name} {register(x.dtype)} {x.ir}, {self.like(x, y).ir}"))
 
     def add(self, x: Element, y: Any) -> Element:
         return self._binary("fadd", "add", x, y)
@@ -205,7 +205,7 @@ class ElementWriter:
         suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
         function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
         element = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
-        return self._rounded(element)
+        return self._round_to_dtype(element)
 
     def libm(self, name: str, *operands: Element) -> Element:
         """Call the C library's function of doubles or of floats."""
@@ -219,7 +219,7 @@ class ElementWriter:
     def fma(self, x: Element, y: Any, z: Any) -> Element:
         return self.intrinsic("fma", x, self.like(x, y), self.like(x, z))
 
-    def scaled(self, x: Element, n: Element) -> Element:
+    def scale_by_power_of_two(self, x: Element, n: Element) -> Element:
         """Return x·2^n for an n as wide as x, rounded once where it becomes subnormal, inf beyond the largest number.
 
         |n| is at most the range of exponents.
@@ -253,12 +253,12 @@ class ElementWriter:
         """Reinterpret the bits as another dtype of the same size."""
         if not is_narrow(x.dtype) and not is_narrow(dtype):
             return self._new(dtype, f"bitcast {register(x.dtype)} {x.ir} to {register(dtype)}")
-        kind, ir = memory(x.dtype), self.stored(x)
+        kind, ir = memory(x.dtype), self.to_memory(x)
         if kind != memory(dtype):
             ir = self.out.new(f"bitcast {kind} {ir} to {memory(dtype)}")
-        return self.loaded(ir, dtype)
+        return self.from_memory(ir, dtype)
 
-    def loaded(self, ir: str, dtype: DType) -> Element:
+    def from_memory(self, ir: str, dtype: DType) -> Element:
         """Convert a number from its form in memory to that in a register."""
         if dtype is bool_:
             ir = self.out.new(f"icmp ne i8 {ir}, 0")
@@ -269,7 +269,7 @@ class ElementWriter:
             ir = self.out.new(f"bitcast i32 {ir} to float")
         return Element(self, dtype, ir)
 
-    def stored(self, x: Element) -> str:
+    def to_memory(self, x: Element) -> str:
         """Convert a number from its form in a register to that in memory."""
         if x.dtype is bool_:
             return self.out.new(f"zext i1 {x.ir} to i8")
@@ -280,10 +280,10 @@ class ElementWriter:
             return self.out.new(f"trunc i32 {bits} to i16")
         return x.ir
 
-    def _rounded(self, x: Element) -> Element:
+    def _round_to_dtype(self, x: Element) -> Element:
         """Round to a narrow dtype, whose register may hold any float32: to nearest, ties to even."""
         if x.dtype is float16:
-            return self.loaded(self.stored(x), float16)
+            return self.from_memory(self.to_memory(x), float16)
         if x.dtype is not bfloat16:
             return x
         bits = self.bitcast(self.wrap(float32, x.ir), uint32)
@@ -317,7 +317,7 @@ class ElementWriter:
             return self.cast(self.wrap(float32, x.ir), dtype)
         if is_narrow(dtype):
             exact = source is float64 and dtype is float16  # other numbers are converted to float32 first, as in NumPy
-            return self._rounded(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
+            return self._round_to_dtype(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if source.is_floating and dtype.is_floating:
@@ -359,7 +359,7 @@ def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = 
         real, imag = (b.wrap(part, b.out.new(f"load {register(part)}, ptr {place}{scopes}")) for place in places)
         return Pair(b, dtype, real, imag)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
-    return b.loaded(b.out.new(f"load {kind}, ptr {address}{scopes}"), dtype)
+    return b.from_memory(b.out.new(f"load {kind}, ptr {address}{scopes}"), dtype)
 
 
 def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
@@ -374,7 +374,7 @@ def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes:
         for part, place in zip((element.real, element.imag), places, strict=True):
             b.out.line(f"store {register(part.dtype)} {part.ir}, ptr {place}{scopes}")
         return
-    kind, ir = memory(element.dtype), b.stored(element)
+    kind, ir = memory(element.dtype), b.to_memory(element)
     address = b.out.new(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {offset}")
     b.out.line(f"store {kind} {ir}, ptr {address}{scopes}")
 

@@ -24,7 +24,7 @@ from autoconv.forks import COMPILATION, after_fork, new_lock
 
 _COUNT = itertools.count()
 _LOCK = new_lock(order=COMPILATION)  # LLVM's global context is not thread-safe
-after_fork(helper.forget)  # it belongs to the parent
+after_fork(helper.drop_helper)  # it belongs to the parent
 _PROCESSOR = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
@@ -111,7 +111,7 @@ def _with_less(text: str, level: int, ended: helper.HelperEnded, key: str) -> by
     return NoMachineCode(str(ended))
 
 
-def notes(texts: Iterable[str]) -> list[str]:
+def compilation_notes(texts: Iterable[str]) -> list[str]:
     """Return the texts' notes on compilation at lower levels."""
     return [_LESS[text] for text in texts if text in _LESS]
 

@@ -88,7 +88,7 @@ class Helper:
         """Wait until the process is ready for texts. Raises HelperUnavailable."""
         if self._is_ready:
             return
-        self._reap()
+        self._reap_child()
         try:
             self._is_ready = self._answer() == (0, protocol.READY, b"")
         except (OSError, HelperEnded) as error:
@@ -101,9 +101,9 @@ class Helper:
         self._connection.close()
         with contextlib.suppress(OSError):
             os.close(self._stderr)
-        self._reap()
+        self._reap_child()
 
-    def _reap(self) -> None:
+    def _reap_child(self) -> None:
         """Wait for the end of the intermediate child, which has started the helper."""
         started, self._started = self._started, 0
         if started:
@@ -139,10 +139,10 @@ class Helper:
             self._connection.sendall(data, self._without_signal)
 
     def _answer(self) -> tuple[int, int, bytes]:
-        number, kind, size = protocol.ANSWER.unpack(self._received(protocol.ANSWER.size))
-        return number, kind, self._received(size)
+        number, kind, size = protocol.ANSWER.unpack(self._receive(protocol.ANSWER.size))
+        return number, kind, self._receive(size)
 
-    def _received(self, size: int) -> bytes:
+    def _receive(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
             try:
@@ -210,13 +210,13 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
         try:
             helper.exchange([modules[i] for i in batch], done)
         except (HelperEnded, _Restart) as error:
-            forget()
+            drop_helper()
             if isinstance(error, HelperEnded) and len(batch) == 1 and is_new:
                 done[0] = error
             elif isinstance(error, HelperEnded):
                 singly = helper.threads + 1
         except BaseException:
-            forget()  # the helper is still compiling modules whose results nothing needs
+            drop_helper()  # the helper is still compiling modules whose results nothing needs
             raise
         results.update({batch[number]: what for number, what in done.items()})
         waiting = [i for i in waiting if i not in results]
@@ -239,7 +239,7 @@ def load() -> None:
     try:
         _running().exchange((), {})
     except BaseException:
-        forget()
+        drop_helper()
         raise
 
 
@@ -249,15 +249,15 @@ def _running() -> Helper:
     try:
         _HELPER[0].wait()
     except BaseException:
-        forget()
+        drop_helper()
         raise
     return _HELPER[0]
 
 
-def forget() -> None:
+def drop_helper() -> None:
     """Drop the helper; the next call starts another one. A forked child must not use that of its parent."""
     while _HELPER:
         _HELPER.pop().close()
 
 
-atexit.register(forget)
+atexit.register(drop_helper)

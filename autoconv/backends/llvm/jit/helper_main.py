@@ -58,11 +58,11 @@ class _Server:
 
     def serve(self) -> None:
         while True:
-            header = self._received(REQUEST.size)
+            header = self._receive(REQUEST.size)
             number, level, size = REQUEST.unpack(header)
             with self._counting:
                 self._open += 1
-            self._jobs.put((number, level, self._received(size)))
+            self._jobs.put((number, level, self._receive(size)))
             if self._started < min(self._threads, self._open):
                 self.start_thread()
 
@@ -95,7 +95,7 @@ class _Server:
             with self._counting:
                 self._open -= 1
 
-    def _received(self, size: int) -> bytes:
+    def _receive(self, size: int) -> bytes:
         parts: list[bytes] = []
         while size:
             patience = _LOOK if self._open else _IDLE
@@ -104,7 +104,7 @@ class _Server:
                 part = self._connection.recv(min(size, 1 << 20))
             except TimeoutError:
                 # A short wait began while a text was compiled: it is no sign of a time without work.
-                self._look(is_idle=patience == _IDLE and not parts)
+                self._check_limits(is_idle=patience == _IDLE and not parts)
                 continue
             if not part:
                 os._exit(0)  # the connection is closed
@@ -112,16 +112,16 @@ class _Server:
             size -= len(part)
         return b"".join(parts)
 
-    def _look(self, is_idle: bool) -> None:
+    def _check_limits(self, is_idle: bool) -> None:
         """End the process if it was idle for long, or a text exceeds its limit."""
         if is_idle:
-            self._leave()
+            self._exit()
         for thread, (number, limit, computed, since) in list(self._running.items()):
             if _thread_seconds(thread) - computed > limit or time.monotonic() - since > _STUCK * limit:
                 self.answer(number, OVER)
-                self._leave()
+                self._exit()
 
-    def _leave(self) -> None:
+    def _exit(self) -> None:
         self.answer(0, LEAVES)
         os._exit(0)
 

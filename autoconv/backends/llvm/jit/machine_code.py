@@ -138,7 +138,7 @@ class Library:
         self.InitializeNativeTarget()
         self.InitializeNativeAsmPrinter()
         self._triple, self._processor, self._features = map(
-            self._told, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
+            self._call_with_message, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
         )
         self._machines: dict[int, list[int]] = {}  # unused machines by level
         self._options = {level: self._tuning(level) for level in (1, 2, 3)}
@@ -157,12 +157,12 @@ class Library:
             message = ctypes.c_void_p()
             module = self.ParseAssembly(context, text.encode(), ctypes.byref(message))
             if not module:
-                raise BadText(f"LLVM does not take the text of a module: {self._taken(message)}")
+                raise BadText(f"LLVM does not take the text of a module: {self._take_message(message)}")
             try:
                 self.SetDataLayout(module, self._layout(machine))
                 if level:
                     self._optimise(module, machine, level)
-                return self._emitted(module, machine)
+                return self._emit(module, machine)
             finally:
                 self.DisposeModule(module)
         finally:
@@ -176,7 +176,7 @@ class Library:
         """
         data = self.CreateTargetMachineData(machine)
         try:
-            return self._told(lambda place: self.CopyStringRepOfTargetData(data, place))
+            return self._call_with_message(lambda place: self.CopyStringRepOfTargetData(data, place))
         finally:
             self.DisposeTargetData(data)
 
@@ -187,11 +187,11 @@ class Library:
         self.DisposeNewModulePassManger(manager)
         self.DisposePassBuilder(builder)
 
-    def _emitted(self, module: int, machine: int) -> bytes:
+    def _emit(self, module: int, machine: int) -> bytes:
         message = ctypes.c_void_p()
         buffer = self.TargetMachineEmitToMemory(machine, module, 1, ctypes.byref(message))
         if not buffer:
-            raise BadText(f"LLVM makes no machine code: {self._taken(message)}")
+            raise BadText(f"LLVM makes no machine code: {self._take_message(message)}")
         try:
             return ctypes.string_at(self.GetBufferStart(buffer), self.GetBufferSize(buffer))
         finally:
@@ -201,7 +201,7 @@ class Library:
         message = ctypes.c_void_p()
         target = self.GetTargetFromTriple(self._triple, ctypes.byref(message))
         if not target:
-            raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._taken(message)}")
+            raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._take_message(message)}")
         triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
         where = [word.encode() for word in _addressing(level)]
         found: int = self.CreateTargetMachine(target, triple, self._processor, self._features, level, *where, 0, 1, b"")
@@ -213,12 +213,12 @@ class Library:
             getattr(self, f"PTOSet{what}")(options, level > 1 + what.startswith(_OF_LOOPS))
         return options
 
-    def _told(self, function: Any) -> bytes:
+    def _call_with_message(self, function: Any) -> bytes:
         message = ctypes.c_void_p()
         function(ctypes.byref(message))
-        return self._taken(message).encode()
+        return self._take_message(message).encode()
 
-    def _taken(self, message: ctypes.c_void_p) -> str:
+    def _take_message(self, message: ctypes.c_void_p) -> str:
         """Return the message of LLVM and free it."""
         if not message.value:
             return ""

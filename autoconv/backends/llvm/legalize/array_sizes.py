@@ -55,13 +55,13 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
                     size = source.shape[at + axis - result]
                     whole = ("size", size) if size is not None else _size_key(node.inputs[0], at + axis - result)
                     is_whole = isinstance(entry, Rest) or entry.is_whole
-                    return whole if is_whole else ("array slice", whole, _cut(entry.filled(given)))
+                    return whole if is_whole else ("array slice", whole, _cut_length(entry.filled(given)))
                 break
             result += width if isinstance(entry, Rest) else 1
     return "array", x, axis
 
 
-def _cut(parts: tuple[Any, Any, Any]) -> Any:
+def _cut_length(parts: tuple[Any, Any, Any]) -> Any:
     """Return what the length of a slice depends on: of `x[1:]` and `x[:-1]` only the number of elements cut off."""
     start, stop, step = parts
     numbers = all(part is None or isinstance(part, int) for part in parts)

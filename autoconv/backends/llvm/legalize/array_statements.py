@@ -66,12 +66,12 @@ def with_statements(graph: Graph) -> Graph:
     """Return a copy of the graph, regions included, with elementwise assignments and reductions of views fused."""
     if not any(node.op.name in ("array_store", "array_of", "array_load") or is_part(node) for node in graph.walk()):
         return graph
-    copy = _rebuilt(graph, Overlaps(graph), {})
+    copy = _rebuild(graph, Overlaps(graph), {})
     compute_effects(copy)
     return copy
 
 
-def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
+def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Graph:
     copy, values = begin_copy(graph)
     copies[graph] = copy
     statements = _Statements(graph, overlaps)
@@ -90,7 +90,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             attributes = {"steps": steps, "op": total.op, "options": tuple(total.options.items())}
             types = [value.type for value in node.results]
             operands = [parts.get(v) or values[v] for v in inputs]
-            operands += _kept_alive(inputs, parts, values)
+            operands += _owners_of_parts(inputs, parts, values)
             made = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
             values[node.results[0]] = made.results[0]
             continue
@@ -105,7 +105,7 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
                 copy.add_replacement(node, node.op, operands, node.attributes)
             continue
         if statement is None:
-            regions = copy_regions(node, copies, lambda region: _rebuilt(region, overlaps, copies))
+            regions = copy_regions(node, copies, lambda region: _rebuild(region, overlaps, copies))
             append_copy(copy, node, values, regions)
             continue
         inputs, steps = statement
@@ -114,13 +114,15 @@ def _rebuilt(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             target = values[node.results[0]] = _allocate_target(copy, node, operands, steps)
         else:
             target = values[node.inputs[0]]
-        operands += _kept_alive(inputs, parts, values)
+        operands += _owners_of_parts(inputs, parts, values)
         copy.add_replacement(node, ASSIGN, [target, *operands], {"steps": steps}, types=())
     copy.outputs = [values[value] for value in graph.outputs]
     return copy
 
 
-def _kept_alive(inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]) -> list[Value]:
+def _owners_of_parts(
+    inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]
+) -> list[Value]:
     """Return the tensors that the parts are views of: as further inputs they stay alive while the node reads them."""
     return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
@@ -232,8 +234,8 @@ class _Statements:
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.shape == ():
             return
-        fusion = _Fusion(store, self._tree([value], {store}, store))
-        if self._step(value, fusion) is None or len(fusion.steps) > _MOST_STEPS:
+        fusion = _Fusion(store, self._elementwise_tree([value], {store}, store))
+        if self._step_index(value, fusion) is None or len(fusion.steps) > _MOST_STEPS:
             return
         tree, inputs, steps = fusion.tree, fusion.inputs, fusion.steps
         reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
@@ -251,8 +253,8 @@ class _Statements:
         users = {node, *total.between}
         if not all(self._is_used_by(between, users) for between in total.between):
             return
-        fusion = _Fusion(node, self._tree(total.values, users, node))
-        found = [self._step(value, fusion) for value in total.values]
+        fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
+        found = [self._step_index(value, fusion) for value in total.values]
         steps = fusion.steps
         operands = tuple(number for number in found if number is not None)
         if len(operands) < len(found) or len(steps) >= _MOST_STEPS:
@@ -291,7 +293,7 @@ class _Statements:
             for each in node.inputs:
                 yield from self.leaves(each)
 
-    def _tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
+    def _elementwise_tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
         """Return the nodes that compute the values elementwise, and only for `users`."""
         result: set[Node] = set()
         nodes = {value.node for value in values}
@@ -304,7 +306,7 @@ class _Statements:
                 nodes |= {value.node for value in node.inputs}
         return result
 
-    def _step(self, value: Value, fusion: _Fusion) -> int | None:
+    def _step_index(self, value: Value, fusion: _Fusion) -> int | None:
         """Return the index of the step that computes the value; None if the value prevents the fusion."""
         if value in fusion.numbers:
             return fusion.numbers[value]
@@ -317,17 +319,17 @@ class _Statements:
             return fusion.leaf(value, value)
         assert node is not None
         if is_gather(node):
-            return self._gathered(node, fusion)
-        operands = [self._step(operand, fusion) for operand in node.inputs]
+            return self._add_gather(node, fusion)
+        operands = [self._step_index(operand, fusion) for operand in node.inputs]
         if any(number is None for number in operands):
             return None
         known = tuple(number for number in operands if number is not None)
         return fusion.add(value, Step(type_, node.op.name, known, node.attributes))
 
-    def _gathered(self, node: Node, fusion: _Fusion) -> int | None:
+    def _add_gather(self, node: Node, fusion: _Fusion) -> int | None:
         """Add a gather: a load of the array at positions that are a leaf of their own."""
         base, positions = node.inputs
-        number = self._step(positions, fusion)
+        number = self._step_index(positions, fusion)
         if number is None or fusion.steps[number].op:
             return None
         load, (result,) = base.node, node.results

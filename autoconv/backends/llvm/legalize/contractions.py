@@ -42,7 +42,7 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
     shapes = [dimensions(x) for x in inputs]
     if any(0 in shape for shape in shapes) or inputs[0].dtype.is_bool:
         return None
-    operands, result = _without_ellipsis(operands, result, shapes)
+    operands, result = _expand_ellipsis(operands, result, shapes)
     size: Sizes = {}
     for shape, labels in zip(shapes, operands, strict=True):
         for label, n in zip(labels, shape, strict=True):
@@ -50,16 +50,17 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
                 return None  # open sizes that need not be equal
     for labels in operands:
         size |= {label: 1 for label in labels if label not in size}
-    left = [_without_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
+    left = [_drop_broadcast_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
     for i, j in _order(left, result, size):
         x, y = left.pop(i), left.pop(j)
         needed = set(result).union(*(labels for _, labels in left))
-        left.append(_pair(b, _sum(b, *x, needed | set(y[1])), _sum(b, *y, needed | set(x[1])), needed, size))
+        summed = _sum_unneeded(b, *x, needed | set(y[1])), _sum_unneeded(b, *y, needed | set(x[1]))
+        left.append(_pair(b, *summed, needed, size))
     ((x, labels),) = left
-    return _arrange(b, *_sum(b, x, labels, set(result)), result, size)
+    return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, size)
 
 
-def _without_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
+def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
     """Replace `...` by unused letters, one for each dimension, aligned from the last."""
     free = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
@@ -81,7 +82,7 @@ def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
     return x, labels
 
 
-def _without_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
+def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
     """Drop the dimensions of 1 that are broadcast."""
     rest = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
     if len(rest) == len(labels):
@@ -107,7 +108,7 @@ def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int
     return steps
 
 
-def _sum(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
+def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
     """Sum the operand over the labels that are not needed."""
     over = tuple(i for i, label in enumerate(labels) if label not in needed)
     if not over:
@@ -133,8 +134,8 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
     transpose_b = bool(columns) and of_y == batch + columns + inner
     lead = (product([size[label] for label in batch]),) if batch else ()
     counts = [product([size[label] for label in group]) for group in (rows, inner, columns)]
-    x = _arrange(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
-    y = _arrange(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
+    x = _transpose_to(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
+    y = _transpose_to(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
     x = reshape(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
     y = reshape(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
     found = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
@@ -143,11 +144,11 @@ def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], si
 
 def _expand_to_labels(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
-    x = _arrange(b, x, own, "".join(label for label in labels if label in own), size)
+    x = _transpose_to(b, x, own, "".join(label for label in labels if label in own), size)
     return reshape(b, x, tuple(size[label] if label in own else 1 for label in labels))
 
 
-def _arrange(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
+def _transpose_to(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:
     """Transpose the operand to the order of the wanted labels."""
     return x if labels == order else b.transpose(x, perm=tuple(labels.index(label) for label in order))
 

@@ -115,7 +115,7 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]
     b = GraphBuilder(copy, node.span)
     zero = b.constant(value=int64.numpy.type(0))
-    counting = [_counting(graph, numbers, captured, graph is body) for graph in (test, body)]
+    counting = [_counting_region(graph, numbers, captured, graph is body) for graph in (test, body)]
     first = copy.add(
         node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured)], {"state": len(numbers) + 1},
         regions=counting, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
@@ -145,7 +145,7 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     return [by_number[i] for i in range(count)]
 
 
-def _counting(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
+def _counting_region(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
     """Reduce a region to its scalars, and append the trip count to the state."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}

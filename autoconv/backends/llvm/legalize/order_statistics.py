@@ -42,12 +42,12 @@ def select_order_statistics(graph: Graph) -> Graph:
         readers.update(inner.outputs)
         for node in inner.nodes:
             readers.update(node.inputs)
-            picks.update(node.inputs[:1] if _picks(node) else ())
+            picks.update(node.inputs[:1] if _is_pick(node) else ())
     if not any(_is_selected(value, readers, picks) for value in picks):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if not _picks(node) or not _is_selected(node.inputs[0], readers, picks):
+        if not _is_pick(node) or not _is_selected(node.inputs[0], readers, picks):
             return None
         sort = inputs[0].node
         assert sort is not None
@@ -85,7 +85,7 @@ def _is_selected(value: Value, readers: Counter[Value], picks: Counter[Value]) -
     return readers[value] == picks[value] <= _MOST_READERS and current_target().has_libraries
 
 
-def _picks(node: Node) -> bool:
+def _is_pick(node: Node) -> bool:
     """Return whether a node reads a few positions along the axis by which its first operand was sorted."""
     source = node.inputs[0].node if node.inputs else None
     if source is None or source.op.name != "sort":

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.legalize.lent_loads import mark_lent_loads
 from autoconv.backends.llvm.legalize.loads_of_views import load_views
 from autoconv.backends.llvm.legalize.order_statistics import select_order_statistics
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
-from autoconv.backends.llvm.legalize.rotate_loops import rotate
+from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
 from autoconv.backends.llvm.legalize.sink_transposes import sink_transposes
 from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
 from autoconv.graph.graph import Graph
@@ -40,7 +40,7 @@ LEGALISATIONS = (
     Legalisation(name="sink_transposes", transform=sink_transposes),
     Legalisation(name="loads_of_views", transform=load_views),  # before statements, which read views in place
     Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
-    Legalisation(name="rotate_loops", transform=rotate),  # before loops are interchanged: their tests become scalars
+    Legalisation(name="rotate_loops", transform=rotate_loops),  # before interchange: tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),
     Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions

@@ -22,13 +22,13 @@ from autoconv.graph.region_flow import state_size
 _LOOPS = frozenset({"element", "reduce"})
 
 
-def rotate(graph: Graph) -> Graph:
+def rotate_loops(graph: Graph) -> Graph:
     """Return the graph, regions included, with such loops rotated."""
     if not any(_is_rotatable(node) for node in graph.walk()):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        return _rotated_loop(copy, node, inputs) if _is_rotatable(node) else None
+        return _rotate_loop(copy, node, inputs) if _is_rotatable(node) else None
 
     return clone(graph, rewrite)
 
@@ -44,18 +44,18 @@ def _is_rotatable(node: Node) -> bool:
     return same and has_same_inputs and is_scalar(test.outputs[0].type) and loops
 
 
-def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
     count = state_size(node)
-    (going,) = _inlined_outputs(copy, test, inputs)
+    (going,) = _inline(copy, test, inputs)
     head, turned = Graph(test.name), Graph(body.name)
     for graph in (head, turned):
         graph.add_parameter(going.type, "going")
         for value in body.parameters:
             graph.add_parameter(value.type, value.name)
     head.outputs = head.parameters[:1]
-    state = _inlined_outputs(turned, body, turned.parameters[1:])
-    turned.outputs = [*_inlined_outputs(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
+    state = _inline(turned, body, turned.parameters[1:])
+    turned.outputs = [*_inline(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
     loop = copy.add_replacement(
         node, node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
         types=[going.type, *(value.type for value in node.results)],
@@ -63,14 +63,14 @@ def _rotated_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Valu
     return loop.results[1:]
 
 
-def _inlined_outputs(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
+def _inline(copy: Graph, graph: Graph, arguments: Sequence[Value]) -> list[Value]:
     """Add the nodes of a region, with rotated loops, to `copy`; return the region's outputs."""
     values = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         if _is_rotatable(node):
-            results = _rotated_loop(copy, node, inputs)
+            results = _rotate_loop(copy, node, inputs)
         else:
-            results = copy_node(copy, node, inputs, copy_regions(node, {}, rotate)).results
+            results = copy_node(copy, node, inputs, copy_regions(node, {}, rotate_loops)).results
         values.update(zip(node.results, results, strict=True))
     return [values[value] for value in graph.outputs]

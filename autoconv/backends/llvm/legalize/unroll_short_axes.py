@@ -110,11 +110,11 @@ def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
     if is_scalar(value.type):
         return [value] * count
     if sizes(value.type)[-1] == 1:
-        return [_without_last(b, value)] * count
+        return [_drop_last_dimension(b, value)] * count
     return [b.get_item(value, spec=(Rest(), At(k))) for k in range(count)]
 
 
-def _without_last(b: GraphBuilder, value: Value) -> Value:
+def _drop_last_dimension(b: GraphBuilder, value: Value) -> Value:
     """Drop the last dimension, of size 1; undo the node that has just added it."""
     node, shape = value.node, sizes(value.type)[:-1]
     if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:

@@ -54,7 +54,7 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
     return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
 
 
-def unfit(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
+def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> list[str]:
     """Return the ops of a graph that need Python."""
     target_processor = processor(cpu, "x86_64-linux-gnu")
     with compiling_for(target_processor.target):

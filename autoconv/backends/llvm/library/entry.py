@@ -107,15 +107,15 @@ class _Variant(_Function):
         well = out.call("graph", *natives, cells, *self._module.sizes)
         out.leave_if(out.not_(well), "failed")
         self._give(cells)
-        self._let_go()
+        self._release_slots()
         out.ret(0, "i32")
         out.begin("failed")
-        self._let_go()
+        self._release_slots()
         code = out.load("i32", "@code")
         out.ret(out.select(out.icmp("eq", code, 0), Operand.of(self._unknown, "i32"), code))
         out.finish()
 
-    def _let_go(self) -> None:
+    def _release_slots(self) -> None:
         if self.out.slots:
             self.out.call("release_all", "%slots", self.out.slots)
 
@@ -266,14 +266,14 @@ class _Entry(_Function):
         """Check that no tensor lies in memory that the function may write to by another."""
         if not any(one.is_memory for _, one in tensors):
             return
-        ends = [(one, *self._ends(i, one)) for i, one in tensors]
+        ends = [(one, *self._address_range(i, one)) for i, one in tensors]
         for number, (one, low, high) in enumerate(ends):
             for other, other_low, other_high in ends[:number]:
                 if one.is_memory or other.is_memory:
                     apart = self.out.or_(self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low))
                     self._require(apart, f"{other.name} and {one.name} overlap")
 
-    def _ends(self, i: int, argument: Argument) -> tuple[str, str]:
+    def _address_range(self, i: int, argument: Argument) -> tuple[str, str]:
         """Return the addresses of the first byte, and of the byte behind the last."""
         out = self.out
         low = high = out.cast("ptrtoint", self.data(i, argument), "i64")

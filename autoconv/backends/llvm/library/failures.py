@@ -56,12 +56,12 @@ class Failures:
         texts = [f"@{ERRORS} = constant [{len(kinds)} x {{ i64, i64 }}] [{errors}]"]
         texts.append(list_constant(CAUGHT, [int(kind is not None) for kind in kinds]))
         for clauses in self._clauses:
-            numbers = [_clause(kind, clauses) for kind in kinds]
+            numbers = [_clause_number(kind, clauses) for kind in kinds]
             texts.append(list_constant(self.match(clauses), numbers))
         return [text.replace("= internal constant", "= constant") for text in texts]
 
 
-def _clause(kind: Kind, clauses: tuple[Any, ...]) -> int:
+def _clause_number(kind: Kind, clauses: tuple[Any, ...]) -> int:
     if kind is None:
         return len(clauses)
     return next((i for i, one in enumerate(clauses) if issubclass(kind, one)), len(clauses))
@@ -118,7 +118,7 @@ def _fill_template(template: Sequence[object]) -> str:
 # ---- ops over numbers that fail for several reasons: what they raise where a test of the operands holds
 
 
-def causes(node: Node) -> Causes:
+def error_causes(node: Node) -> Causes:
     """Return the errors of Python's among the failures of a node over numbers; the first that holds is raised."""
     rule = CAUSES.get(node.op.name)
     return rule(node) if rule is not None else ()
@@ -194,4 +194,4 @@ def _is_infinite(b: ElementWriter, x: Sequence[Element]) -> Element:
     return x[0].same(float("inf")) | x[0].same(float("-inf"))
 
 
-__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "causes", "failure_of", "line_of", "add_place"]
+__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "error_causes", "failure_of", "line_of", "add_place"]

@@ -163,7 +163,7 @@ def _write_by_vector(module: ModuleText, kind: str, letter: str) -> None:
         f"cblas_{letter}gemv",
     ))  # fmt: skip
 
-    def turned() -> None:
+    def write_transposed() -> None:
         out.clear("%z", out.mul("%columns", 4 if kind == "float" else 8))
         with out.loop("0", "%lines") as i:
             factor = out.load(kind, out.gep(kind, "%y", i))
@@ -182,7 +182,7 @@ def _write_by_vector(module: ModuleText, kind: str, letter: str) -> None:
                 out.store(kind, out.op("fadd reassoc", out.load(kind, cell), product), cell)
             out.store(kind, out.load(kind, cell), out.gep(kind, "%z", i))
 
-    out.either(out.icmp("eq", Operand.of("%turn", "i32"), _TURNED), turned, as_it_lies)
+    out.either(out.icmp("eq", Operand.of("%turn", "i32"), _TURNED), write_transposed, as_it_lies)
     out.ret()
     out.finish()
 

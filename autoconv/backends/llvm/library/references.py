@@ -15,7 +15,7 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.library.failures import ERRORS, Failures, add_place, causes, failure_of, line_of
+from autoconv.backends.llvm.library.failures import ERRORS, Failures, add_place, error_causes, failure_of, line_of
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -72,7 +72,7 @@ class LibraryCalls(Calls):
             self._library.needs_python.append((node.op.name, node))
         operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
         numbers = [one for one in operands_of_node if isinstance(one, Element)]
-        if not causes(node) or not numbers or len(numbers) < len(operands_of_node):
+        if not error_causes(node) or not numbers or len(numbers) < len(operands_of_node):
             return self._failure(node)
         return lambda out: self._cause(out, node, numbers)
 
@@ -81,7 +81,7 @@ class LibraryCalls(Calls):
         b = ElementWriter(out)
         numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
         code = Operand.of(self._failures.code(*failure_of(node)), "i64")
-        for kind, text, test in reversed(causes(node)):
+        for kind, text, test in reversed(error_causes(node)):
             own = self._failures.code(add_place(node, f"{kind.__name__}: {text}"), kind)
             code = out.select(test(b, numbers).ir, Operand.of(own, "i64"), code)
         return out.cast("inttoptr", code, "ptr")

@@ -34,7 +34,7 @@ def using_pool(number: int) -> Iterator[None]:
 _POOL: ContextVar[int] = ContextVar("pool", default=0)
 
 
-def pending(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
+def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
     """Return the shared texts that a module with this text and these objects needs and that are not compiled yet.
 
     Each text is mapped to its optimisation level.
@@ -75,7 +75,7 @@ def _is_loaded(find: Any) -> bool:
 HANDLER = object()  # stands for `handler()`, whose code may not be compiled yet
 
 
-def resolve(item: Any) -> Any:
+def resolve_item(item: Any) -> Any:
     """Return the object that an item of a table of objects stands for."""
     return handler() if item is HANDLER else item
 

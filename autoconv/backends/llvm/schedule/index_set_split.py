@@ -20,7 +20,7 @@ _SHORT_ROW = 1024  # counts up to which the remainder after the last whole vecto
 _MOST = 6  # pieces of a loop, each of which is emitted separately
 
 
-def straight(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
+def split_counts(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
     """Split the counts up to `size` into ranges within which the body does not depend on the count.
 
     `cuts(low, high)` returns the counts in between where the body changes. With too many ranges the loop stays whole.
@@ -51,7 +51,7 @@ def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
         yield high - lanes, high
 
 
-def cuts(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, in_memory: Container[Value]) -> set[int]:
+def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, in_memory: Container[Value]) -> set[int]:
     """Return the counts within the span at which the elements that the nodes read at `index` change.
 
     `in_memory` are the values that the loops read from memory.

@@ -65,7 +65,7 @@ def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
         return None
     if flat:
         return _split(None, shape, each, BLOCK)
-    for dimension in independent(plan, item, shape):
+    for dimension in independent_dimensions(plan, item, shape):
         outermost = all(size == 1 for size in shape[:dimension])
         split = _split(dimension, shape, each, 1 if outermost else NARROWEST)
         if split is not None:
@@ -110,7 +110,7 @@ def _steps(dimension: int | None, size: int, work: int, multiple: int) -> Split 
     return Split(dimension, size, step) if step < size else None
 
 
-def independent(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
+def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
     reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
     scatters = [map_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]

@@ -25,7 +25,7 @@ def schedule(graph: Graph, classes: LoweringClasses | None = None) -> Plan:
     plan = Plan(graph, LoweringClasses() if classes is None else classes)
     fuse_row_chains(plan)
     plan.find_traffic()
-    plan.items = plan.ordered()
+    plan.items = plan.execution_order()
     for step in PASSES:
         plan.items = step(plan, plan.items)
     return plan

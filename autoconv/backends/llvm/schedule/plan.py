@@ -71,7 +71,7 @@ class Plan:
         self.graph = graph
         self.classes: dict[Node, str] = {node: classes[node] for node in graph.nodes}
         self.patches: dict[Node, Patches] = {}
-        self._consumers = self._found_consumers()
+        self._consumers = self._find_consumers()
         self._choose_patches()
         self.views: set[Value] = set()
         self._choose_views()
@@ -84,10 +84,10 @@ class Plan:
         self._definers = {size: node for node in graph.nodes for size in defined_sizes(node)}
         for position, node in enumerate(graph.nodes):
             if node in self.classes:
-                self._place(node, position)
+                self._schedule_node(node, position)
         self.items: list[Item] = []
 
-    def _found_consumers(self) -> dict[Value, list[Node]]:
+    def _find_consumers(self) -> dict[Value, list[Node]]:
         result: dict[Value, list[Node]] = {}
         for node in self.classes:
             for value in self.inputs(node):
@@ -105,7 +105,7 @@ class Plan:
             for node in patches.nodes:
                 self.classes.pop(node, None)
         if self.patches:
-            self._consumers = self._found_consumers()
+            self._consumers = self._find_consumers()
 
     def inputs(self, node: Node) -> tuple[Value, ...]:
         """Return the values that running the node reads.
@@ -192,7 +192,7 @@ class Plan:
 
     # ---- groups
 
-    def _place(self, node: Node, position: int) -> None:
+    def _schedule_node(self, node: Node, position: int) -> None:
         kind = self.classes[node]
         loops = kind in ("element", "reduce", "scatter", "copy", "place")
         needs, joins = self._needs(node, kind)
@@ -354,7 +354,7 @@ class Plan:
                 return True
         return False
 
-    def ordered(self) -> list[Item]:
+    def execution_order(self) -> list[Item]:
         left = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
         waiting = {i: {self.resolve(d) for d in item.direct} - {i} for i, item in left}
         followers: dict[int, list[int]] = {}

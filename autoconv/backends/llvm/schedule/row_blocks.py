@@ -37,7 +37,7 @@ def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
         for other in items:
             run.take(other)
         if len(run.members) > 1 and item in run.members:
-            return [*block_rows(plan, run.before), _item([run.members]), *block_rows(plan, run.after)]
+            return [*block_rows(plan, run.before), _item_of_runs([run.members]), *block_rows(plan, run.after)]
     return list(items)
 
 
@@ -47,7 +47,7 @@ def pair_up(plan: Plan, items: Sequence[Item]) -> list[Item]:
     Parts of all runs are then handed to the threads at once.
     """
     for i, item in enumerate(items):
-        if not _runs(plan, item):
+        if not _runs_of_item(plan, item):
             continue
         inside, behind = _numbers(plan, item), 0
         before, together = list(items[:i]), [item]
@@ -57,7 +57,7 @@ def pair_up(plan: Plan, items: Sequence[Item]) -> list[Item]:
             for member in other.members or [other]:
                 needs |= member.before
             waits = needs & behind or (after and any(node.effects for node in other.nodes))
-            if not waits and not needs & inside and _runs(plan, other):
+            if not waits and not needs & inside and _runs_of_item(plan, other):
                 together.append(other)
                 inside |= _numbers(plan, other)
             elif waits or needs & inside:
@@ -66,12 +66,12 @@ def pair_up(plan: Plan, items: Sequence[Item]) -> list[Item]:
             else:
                 before.append(other)
         if len(together) > 1:
-            runs = [run for one in together for run in _runs(plan, one)]
-            return [*pair_up(plan, before), _item(runs), *pair_up(plan, after)]
+            runs = [run for one in together for run in _runs_of_item(plan, one)]
+            return [*pair_up(plan, before), _item_of_runs(runs), *pair_up(plan, after)]
     return list(items)
 
 
-def _runs(plan: Plan, item: Item) -> list[list[Item]]:
+def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
     if item.runs:
         return item.runs
     return [[item]] if product_of(plan, item) is not None else []
@@ -81,7 +81,7 @@ def _numbers(plan: Plan, item: Item) -> int:
     return sum(1 << member.number for member in item.members or [item])
 
 
-def _item(runs: list[list[Item]]) -> Item:
+def _item_of_runs(runs: list[list[Item]]) -> Item:
     first = runs[0][0]
     nodes = [node for run in runs for member in run for node in member.nodes]
     return type(first)(nodes, first.position, runs=runs)

@@ -19,7 +19,7 @@ from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of
 from autoconv.backends.llvm.codegen.registry import complex_native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
-from autoconv.backends.llvm.ir.index_arith import Index, Position, linear, plus, times
+from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, plus, times
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -179,7 +179,7 @@ def _ask_for_numbers(region: LoweringContext, node: Node, axes: Sequence[int]) -
     out.store("i8", 0, flag)
 
     def check(index: Index) -> None:
-        sums = load(b, result.dtype, data, linear(out, index, shape))
+        sums = load(b, result.dtype, data, linear_offset(out, index, shape))
         for part in (sums.real, sums.imag) if isinstance(sums, Pair) else (sums,):
             is_wrong = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
             out.store("i8", out.op("or", out.load("i8", flag), is_wrong), flag)

@@ -340,9 +340,9 @@ class Batch:
         """Allocate the memory of the parts, on their stacks if it is small enough."""
         if isinstance(self._bytes, int) and self._bytes <= _ON_STACK:
             kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
-            self.out.first(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
+            self.out.prepend(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
             return None
-        self.out.first(
+        self.out.prepend(
             f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
             f"store ptr %spare_here, ptr {self._own}",

@@ -57,11 +57,11 @@ class TypedList:
 
 def get(out: FunctionText, start: str, index: Position, dtype: DType) -> Element:
     place = out.gep(memory(dtype), start, index)
-    return ElementWriter(out).loaded(out.load(memory(dtype), place, _ITEMS), dtype)
+    return ElementWriter(out).from_memory(out.load(memory(dtype), place, _ITEMS), dtype)
 
 
 def put(out: FunctionText, start: str, index: Position, item: Element) -> None:
-    kind, ir = memory(item.dtype), item.b.stored(item)
+    kind, ir = memory(item.dtype), item.b.to_memory(item)
     place = out.gep(kind, start, index)
     out.store(kind, ir, place, _ITEMS)
 

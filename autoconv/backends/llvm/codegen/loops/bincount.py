@@ -9,7 +9,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.codegen.values import RegisterWriter
-from autoconv.backends.llvm.ir.index_arith import element_count, larger, times
+from autoconv.backends.llvm.ir.index_arith import element_count, maximum, times
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.ir.types import is_narrow, register
 from autoconv.graph.dtypes import int64
@@ -35,7 +35,7 @@ def write_bincount(region: LoweringContext, node: Node) -> None:
     bound = RegisterWriter(region).cast(region.number(least), int64).ir
     outside = out.or_(out.icmp("eq", greatest, _OUTSIDE), out.icmp("slt", bound, 0))
     region.refuse(node, outside)
-    count = larger(out, out.add(greatest, 1), bound)
+    count = maximum(out, out.add(greatest, 1), bound)
     counts_array = region.body.new_counted(dtype, (count,))
     call_arguments = [
         *open_dimensions(region),

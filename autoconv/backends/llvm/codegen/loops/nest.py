@@ -29,20 +29,20 @@ from autoconv.backends.llvm.ir.index_arith import (
     Position,
     broadcast_index,
     byte_offset,
-    count,
     element_count,
-    larger,
-    linear,
+    linear_offset,
+    maximum,
+    minimum,
+    note_counter,
     plus,
     product,
-    smaller,
 )
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.index_set_split import COUNTER, VECTOR, cuts, in_vectors, straight
+from autoconv.backends.llvm.schedule.index_set_split import COUNTER, VECTOR, cut_positions, in_vectors, split_counts
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
@@ -268,18 +268,18 @@ class LoopNestWriter:
             with out.loop(first, last) as i:
                 write(i)
             return
-        pieces = straight(size, lambda low, high: self._cuts(index, low, high)) if self._is_split else [(0, size)]
+        pieces = split_counts(size, lambda low, high: self._cuts(index, low, high)) if self._is_split else [(0, size)]
         if whole and self._may_recompute:
             pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
         for low, high in pieces:
             start, stop = str(low), str(high)
             if not whole:
-                start, stop = str(larger(out, first, low)), str(smaller(out, last, high))
+                start, stop = str(maximum(out, first, low)), str(minimum(out, last, high))
             elif high == low + 1:
                 write(low)
                 continue
             with out.loop(start, stop) as i:
-                count(out, i, low, high)
+                note_counter(out, i, low, high)
                 write(i)
 
     def _cuts(self, index: Index, low: int, high: int) -> set[int]:
@@ -288,7 +288,7 @@ class LoopNestWriter:
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
         rank = len(self._item.shape or ())
         place = (*outer, COUNTER, *[0] * (rank - len(index) - 1))
-        return cuts(self._plan, self._item.nodes, place, span, self._names)
+        return cut_positions(self._plan, self._item.nodes, place, span, self._names)
 
     def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._memo.clear()
@@ -310,7 +310,7 @@ class LoopNestWriter:
             one.accumulate(self.element(one.node.inputs[0], index), index)
 
     def _store(self, element: Element, pointer: str, shape: tuple[int, ...], index: Index) -> None:
-        offset = index[0] if self._flat else linear(self.out, index, shape)
+        offset = index[0] if self._flat else linear_offset(self.out, index, shape)
         store(self.b, element, pointer, offset)
 
     def _scatter(self, node: Node, index: Index) -> None:
@@ -319,7 +319,7 @@ class LoopNestWriter:
         type_: Any = result.type
         element = self.b.cast(self._operand(updates(node), result, index), type_.dtype)
         target = gather_map(node).write(self.b, index, self._pick_names.get(node, []))
-        offset = linear(self.out, target, sizes(type_))
+        offset = linear_offset(self.out, target, sizes(type_))
         scatter = node.op.traits.scatter
         assert scatter is not None
         combine = scatter.combine
@@ -351,13 +351,13 @@ class LoopNestWriter:
             moved = byte_offset(self.out, index, self._strides(value))
             return load(self.b, value.dtype, self.out.gep("i8", self._names[value], moved, inbounds=False), 0)
         if value in self._names:
-            offset = index[0] if self._flat else linear(self.out, index, sizes(value.type))
+            offset = index[0] if self._flat else linear_offset(self.out, index, sizes(value.type))
             return load(self.b, value.dtype, self._names[value], offset)
         assert node is not None
         base = base_of(value, self._plan.views)
         if base is not value and base in self._names and base not in self._plan.lent and is_dense(base.type):
             # Elements in the same order have the same offsets as in the base.
-            return load(self.b, base.dtype, self._names[base], linear(self.out, index, sizes(value.type)))
+            return load(self.b, base.dtype, self._names[base], linear_offset(self.out, index, sizes(value.type)))
         if value in self._plan.views or self._plan.classes[node] == "copy":
             place = place_in_base(self.b, node, index, self._pick_names.get(node, []))
             return self._element_at(place)

@@ -10,7 +10,7 @@ from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, fold, neutral
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear
+from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear_offset
 from autoconv.backends.llvm.ir.nested_loops import strips
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import is_narrow, literal, register
@@ -97,7 +97,7 @@ class Reduction:
             element = element / self.count()
         element = b.cast(element, self.node.results[0].dtype)
         if self.pointer:
-            store(b, element, self.pointer, linear(b.out, index, self.result_shape))
+            store(b, element, self.pointer, linear_offset(b.out, index, self.result_shape))
         return element
 
 
@@ -237,8 +237,8 @@ class MemoryReduction(Reduction):
         out, shape, depth = self.kernel.out, self.kernel.shape or (), len(place)
         if depth == len(shape):
             dimensions = self._kept_dimensions
-            cell = linear(out, tuple(place[d] for d in dimensions), tuple(shape[d] for d in dimensions))
-            offset = linear(out, _result_index(self.node, place), self.result_shape)
+            cell = linear_offset(out, tuple(place[d] for d in dimensions), tuple(shape[d] for d in dimensions))
+            offset = linear_offset(out, _result_index(self.node, place), self.result_shape)
             move(out.gep("double", self._totals, cell), offset)
         elif depth not in self._kept_dimensions:
             self._each_total((*place, 0), part, move)
@@ -254,7 +254,7 @@ class MemoryReduction(Reduction):
 
     def accumulate(self, element: Element, index: Index) -> None:
         b = self.kernel.b
-        offset = linear(b.out, _result_index(self.node, index), self.result_shape)
+        offset = linear_offset(b.out, _result_index(self.node, index), self.result_shape)
         before = load(b, self.dtype, self.pointer, offset)
         total = fold(b, self.reduction, self.dtype, before.ir, element, ordered=True)
         store(b, b.wrap(self.dtype, total), self.pointer, offset)

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     Position,
     byte_offset,
     element_count,
-    linear,
+    linear_offset,
     plus,
     row_major_strides,
     times,
@@ -148,7 +148,7 @@ def _for_each_padded(
     def write_from(inner: Index, outer: Index) -> None:
         depth = len(outer)
         if depth == len(shape):
-            write(linear(out, inner, shape), linear(out, outer, whole))
+            write(linear_offset(out, inner, shape), linear_offset(out, outer, whole))
             return
         size, (before, _) = shape[depth], paddings[depth]
         if depth < len(shape) - 1:

@@ -14,7 +14,7 @@ from autoconv.backends.llvm.codegen.loops.row_chain import RowChainWriter
 from autoconv.backends.llvm.codegen.matmul.ops import tile_rows
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import smaller
+from autoconv.backends.llvm.ir.index_arith import minimum
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.schedule.partition import Split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -103,7 +103,7 @@ def _dispatch_to_runs(region: LoweringContext, runs: Sequence[_Run], arguments: 
         split, here = run.split, out.sub("%first", before)
         with out.leaving(out.icmp("slt", here, split.parts)):
             first = out.mul(here, split.step)
-            last = smaller(out, out.add(first, split.step), split.size)
+            last = minimum(out, out.add(first, split.step), split.size)
             passed = [*(names[argument] for argument in run.arguments), f"i64 {here}", f"i64 {first}", f"i64 {last}"]
             flag = out.new(f"call i1 @{run.name}({', '.join(passed)})")
             out.line(f"ret i1 {flag}")
@@ -140,7 +140,7 @@ def _write_block(
     out, names = _begin_part(region, given)
     first = out.new(f"mul nsw i64 %first, {height}")
     end_row = out.new(f"mul nsw i64 %last, {height}")
-    last = smaller(out, end_row, rows)
+    last = minimum(out, end_row, rows)
     for name, arguments, width in steps:
         if width < 0:
             start, end = (out.new(f"mul nsw i64 {count}, {height // -width}") for count in ("%first", "%last"))

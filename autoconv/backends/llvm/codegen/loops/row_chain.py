@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.reductions import RegisterReduction
-from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear
+from autoconv.backends.llvm.ir.index_arith import Index, is_known, linear_offset
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -107,7 +107,7 @@ class RowChainWriter(LoopNestWriter):
                 continue
             if is_row:
                 depth = self._item.depth
-                offset = linear(self.out, index[depth:], (self._item.shape or ())[depth:])
+                offset = linear_offset(self.out, index[depth:], (self._item.shape or ())[depth:])
                 store(self.b, self.element(value, index), pointer, offset)
             elif self.stores.get(value) != pointer:
                 self._store(self.element(value, index), pointer, sizes(value.type), index)
@@ -119,5 +119,5 @@ class RowChainWriter(LoopNestWriter):
         if value in self._places and node is not None and self._phase_of[node] < self._phase:
             pointer, is_row = self._places[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
-            return load(self.b, value.dtype, pointer, linear(self.out, index[depth:], shape[depth:]))
+            return load(self.b, value.dtype, pointer, linear_offset(self.out, index[depth:], shape[depth:]))
         return super()._element(value, index)

@@ -17,10 +17,10 @@ from autoconv.backends.llvm.ir.index_arith import (
     broadcast_index,
     element_count,
     is_known,
-    linear,
+    linear_offset,
+    minimum,
     plus,
     product,
-    smaller,
     times,
     unravel,
 )
@@ -170,7 +170,7 @@ class _Scan:
             blocks = out.new(f"sdiv i64 {plus(out, count, _LANES - 1)}, {_LANES}")
             with out.loop("0", blocks) as block:
                 start = plus(out, times(out, block, _LANES), "%first")
-                rows = [smaller(out, plus(out, start, i), end) for i in range(_LANES)]
+                rows = [minimum(out, plus(out, start, i), end) for i in range(_LANES)]
                 self._scan_interleaved(rows, [0] * _LANES, space.size)
             return
         lanes = min(_LANES, space.outer)
@@ -238,7 +238,7 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     def operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
         if own != shape:
-            place = linear(out, broadcast_index(unravel(out, place, shape), own), own)
+            place = linear_offset(out, broadcast_index(unravel(out, place, shape), own), own)
         return load(b, dtype, name, place)
 
     def step_of(row: Position, step: Position, first: bool) -> None:

@@ -10,7 +10,14 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import compute
-from autoconv.backends.llvm.ir.index_arith import Index, Position, broadcast_index, element_count, linear, product
+from autoconv.backends.llvm.ir.index_arith import (
+    Index,
+    Position,
+    broadcast_index,
+    element_count,
+    linear_offset,
+    product,
+)
 from autoconv.backends.llvm.ir.nested_loops import loops
 from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.backends.llvm.target import abi
@@ -39,12 +46,12 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
         element = region.number(value)
     else:
         own = sizes(value.type)
-        place = linear(region.out, broadcast_index(index, own), own)
+        place = linear_offset(region.out, broadcast_index(index, own), own)
         element = load(b, value.dtype, region.data(value), place)
     x = node.inputs[0]
     dtype = x.dtype
     target = item_map(node).write(b, index, region.checked_positions.get(node, []))
-    offset = linear(region.out, target, sizes(x.type))
+    offset = linear_offset(region.out, target, sizes(x.type))
     element = b.cast(element, dtype)
     if node.op.name == "add_at_item":
         element = compute(b, "add", [load(b, dtype, pointer, offset), element], dtype)

@@ -23,7 +23,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     broadcast_index,
     byte_offset,
     element_count,
-    linear,
+    linear_offset,
     plus,
     product,
     row_major_strides,
@@ -201,7 +201,7 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
 
     def write(index: Index) -> None:
         element = load(b, dtype, place_of(region, x, index), 0)
-        store(b, element, target, linear(region.out, index, shape))  # type: ignore[arg-type]
+        store(b, element, target, linear_offset(region.out, index, shape))  # type: ignore[arg-type]
 
     nested_loops(region, shape, write)
 
@@ -253,7 +253,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     pointer, own = region.data(value), sizes(value.type)
 
     def write(index: Index) -> None:
-        found = load(b, value.dtype, pointer, linear(out, broadcast_index(index, own), own))
+        found = load(b, value.dtype, pointer, linear_offset(out, broadcast_index(index, own), own))
         store(b, b.cast(found, dtype), place_of(region, x, index), 0)
 
     nested_loops(region, x.sizes, write)

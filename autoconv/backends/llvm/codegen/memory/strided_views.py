@@ -8,7 +8,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object
-from autoconv.backends.llvm.ir.index_arith import larger, plus, product, smaller
+from autoconv.backends.llvm.ir.index_arith import maximum, minimum, plus, product
 from autoconv.graph.graph import Node
 
 
@@ -49,9 +49,9 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = memory_of(region, node.inputs[0]), region.out
     right = node.attributes["offset"]
     (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
-    length = smaller(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
+    length = minimum(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
     if right:  # the diagonal may lie outside
-        length = larger(out, length, 0)
+        length = maximum(out, length, 0)
     pointer = advance(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     view = replace(
         x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),

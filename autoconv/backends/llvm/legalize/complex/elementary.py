@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.legalize.complex.inverse_trig import INVERSES, rotate
+from autoconv.backends.llvm.legalize.complex.inverse_trig import INVERSES, rotated_rule
 from autoconv.graph.dtypes import float32
 from autoconv.graph.graph import Value
 from autoconv.ops.builder import GraphBuilder
@@ -171,6 +171,7 @@ def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 FUNCTIONS: dict[str, Callable[..., Parts]] = {
     "exp": exp, "log": log, "expm1": expm1, "log1p": log1p, "sqrt": sqrt, "sinh": sinh, "cosh": cosh,
-    "tanh": tanh, "sin": rotate(sinh), "tan": rotate(tanh), "cos": lambda b, x, y: cosh(b, b.negative(y), x),
+    "tanh": tanh, "sin": rotated_rule(sinh), "tan": rotated_rule(tanh),
+    "cos": lambda b, x, y: cosh(b, b.negative(y), x),
     **INVERSES,
 }  # fmt: skip

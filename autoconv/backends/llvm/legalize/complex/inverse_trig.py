@@ -125,16 +125,17 @@ def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     return b.divide(b.divide(share, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
 
 
-def rotate(rule: Callable[..., Parts]) -> Callable[..., Parts]:
+def rotated_rule(rule: Callable[..., Parts]) -> Callable[..., Parts]:
     """Return the rule -i·f(iz) of an odd f that is real on the real axis."""
 
-    def found(b: GraphBuilder, x: Value, y: Value) -> Parts:
+    def rotated(b: GraphBuilder, x: Value, y: Value) -> Parts:
         real, imag = rule(b, y, x)
         return imag, real
 
-    return found
+    return rotated
 
 
 INVERSES: dict[str, Callable[..., Parts]] = {
-    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotate(asin), "atan": rotate(atanh),
+    "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh, "asinh": rotated_rule(asin),
+    "atan": rotated_rule(atanh),
 }  # fmt: skip

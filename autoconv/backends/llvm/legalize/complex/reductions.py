@@ -58,7 +58,7 @@ def _has_nan(b: GraphBuilder, x: Parts) -> Any:
     return b.logical_or(*(b.is_nan(part) for part in x))
 
 
-def _hits(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
+def _extreme_indicators(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> Any:
     """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
     extreme, worst = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
@@ -73,7 +73,7 @@ def _position(largest: bool) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if 0 in sizes(x[0][0].type):
             return None
-        return b.numpy_argmax(_hits(b, x[0], largest, node.attributes.get("axis")), **node.attributes)
+        return b.numpy_argmax(_extreme_indicators(b, x[0], largest, node.attributes.get("axis")), **node.attributes)
 
     return rule
 
@@ -93,7 +93,7 @@ def _extreme_rule(largest: bool) -> Rule:
         flat = (*(shape[axis] for axis in rest_axes), math.prod(shape[axis] for axis in gone))
         lines = tuple(b.reshape(b.transpose(part, perm=(*rest_axes, *gone)), shape=flat) for part in x[0])
         last = len(rest_axes)
-        where = b.numpy_argmax(_hits(b, lines, largest, last), axis=last, keepdims=True)
+        where = b.numpy_argmax(_extreme_indicators(b, lines, largest, last), axis=last, keepdims=True)
         parts = (b.take_along_axis(line, where, axis=last) for line in lines)
         return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
 

@@ -33,7 +33,7 @@ def _dtype(x: Value) -> DType:
     return x.dtype
 
 
-def _both(name: str) -> Rule:
+def _by_parts(name: str) -> Rule:
     """Return the rule that applies an op to each part."""
     return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
 
@@ -98,19 +98,20 @@ def _function(rule: Callable[..., Parts]) -> Rule:
 
 
 ELEMENTWISE: dict[str, Rule] = {
-    "add": _both("add"), "subtract": _both("subtract"), "negative": _both("negative"), "identity": _both("identity"),
-    "stop_gradient": _both("stop_gradient"), "select": _select,
+    "add": _by_parts("add"), "subtract": _by_parts("subtract"), "negative": _by_parts("negative"),
+    "identity": _by_parts("identity"),
+    "stop_gradient": _by_parts("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": _divide,
     "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
     "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
-    "squared_difference": lambda b, node, x: _square_of(b, _both("subtract")(b, node, x)),
+    "squared_difference": lambda b, node, x: _square_of(b, _by_parts("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
     "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
     "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
     "sign": _sign, "cast": _cast,
-    "equal": lambda b, node, x: b.logical_and(*_both("equal")(b, node, x)),
-    "not_equal": lambda b, node, x: b.logical_or(*_both("not_equal")(b, node, x)),
+    "equal": lambda b, node, x: b.logical_and(*_by_parts("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_by_parts("not_equal")(b, node, x)),
     "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
     "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
     "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
@@ -120,7 +121,7 @@ ELEMENTWISE: dict[str, Rule] = {
 
 
 def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
-    real, imag = functions.exp(b, *_both("negative")(b, node, x))
+    real, imag = functions.exp(b, *_by_parts("negative")(b, node, x))
     return _reciprocal(b, (b.add(real, 1.0), imag))
 
 

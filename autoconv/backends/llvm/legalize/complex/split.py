@@ -125,10 +125,10 @@ class _Writer:
                 split.parts = real, imag
             else:
                 assert split.whole is not None
-                split.parts = self._taken_apart(split.whole)
+                split.parts = self._split_value(split.whole)
         return split.parts
 
-    def _taken_apart(self, whole: Value) -> Parts:
+    def _split_value(self, whole: Value) -> Parts:
         b, node = GraphBuilder(self.graph), whole.node
         if node is not None and node.op.name == "constant":
             array, weak = np.asarray(node.attributes["value"]), node.attributes.get("weak", False)
@@ -192,10 +192,10 @@ class _Writer:
             if is_loop and region is node.regions[0]:
                 writer.graph.outputs = [writer.whole(value) for value in region.outputs]
             else:
-                writer.graph.outputs = _flat(writer, region.outputs, carried)
+                writer.graph.outputs = _flatten(writer, region.outputs, carried)
         in_parts = [i < count and carried[i] for i in range(len(outer_values))]
         inputs = [self.whole(value) for value in node.inputs[:first]]
-        inputs += self._given(node, outer_values, writers, in_parts)
+        inputs += self._region_arguments(node, outer_values, writers, in_parts)
         attributes = dict(node.attributes)
         if is_loop:
             attributes |= {"state": count + sum(carried)}
@@ -207,7 +207,7 @@ class _Writer:
         for value, pair in zip(node.results, carried, strict=True):
             self.set(value, (next(left), next(left)) if pair else next(left))
 
-    def _given(
+    def _region_arguments(
         self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
     ) -> list[Value]:
         """Return what the regions are given, and set their parameters: each value in the forms that they read."""
@@ -250,7 +250,7 @@ class _Writer:
         return split
 
 
-def _flat(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
+def _flatten(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
     for value, pair in zip(values, carried, strict=True):
         result += writer.parts(value) if pair else (writer.whole(value),)
