@@ -8,7 +8,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.lists.typed import TypedList, dtype_of, get, list_of, new_list, put
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
-from autoconv.backends.llvm.codegen.sort.radix import sift_down
+from autoconv.backends.llvm.codegen.sort.radix import shift_up_larger
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
@@ -49,7 +49,7 @@ def _sort_function(region: LoweringContext, dtype: DType) -> str:
             out.ret(TRUE)
     with out.loop("1", "%count") as i:
         item = get(out, "%items", i, dtype)
-        place = sift_down(
+        place = shift_up_larger(
             out, i, lambda last: b.compare("lt", item, get(out, "%items", last, dtype)).ir,
             lambda last, place: put(out, "%items", place, get(out, "%items", last, dtype)),
         )  # fmt: skip

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.registry import native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.codegen.sort.numpy_routines import held_array
 from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
-from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, sift_down
+from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, shift_up_larger
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -334,7 +334,7 @@ def _select_largest(rows: _Rows, key_at: Callable[[str], Element], count: int) -
             store(b, load(b, sorter.dtype, keys, source), keys, target)
             store(b, load(b, uint32, positions, source), positions, target)
 
-        place = sift_down(out, last, is_before, move)
+        place = shift_up_larger(out, last, is_before, move)
         store(b, key, keys, place)
         store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
 

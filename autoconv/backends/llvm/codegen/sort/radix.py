@@ -87,7 +87,7 @@ class Sorter:
                 if self.ordered:
                     store(b, load(b, uint32, positions, last), positions, place)
 
-            place = sift_down(out, i, is_before, move)
+            place = shift_up_larger(out, i, is_before, move)
             store(b, key, keys, place)
             if self.ordered:
                 store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
@@ -145,7 +145,9 @@ class Sorter:
                 out.store("ptr", pointer, cell)
 
 
-def sift_down(out: FunctionText, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]) -> str:
+def shift_up_larger(
+    out: FunctionText, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]
+) -> str:
     """Move the elements before `start` for which `is_before` holds up by one; return the free place."""
     cell = out.alloca("i64")
     out.store("i64", start, cell)
