@@ -39,3 +39,25 @@ def test_an_unused_result_raises(call, tmp_path):
     for x in ([3, 1, 2], [0, 1, 2], [3, 1, 2], [0, 1, 2]):
         assert outcome(compiled, x) == outcome(program, x)
     assert "Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("call", [
+    "np.einsum('i,i', v, y)", "np.einsum('ij,jk', m, m)", "np.broadcast_to(v, (2, 3))", "np.repeat(v, [1, 2, 3])",
+    "v @ y", "np.tensordot(v, y, 1)", "v.reshape(3)",
+])  # fmt: skip
+def test_an_error_behind_a_print_is_numpys(call, tmp_path, capsys):
+    """The call cannot run once more as plain Python, which would print twice."""
+    path = tmp_path / "prints.py"
+    path.write_text(PROGRAM.format(call=f"print(v.shape)\n    {call}"))
+    program = load_module(path).program
+    compiled = autoconv.compile(program)
+    for x in ([3, 1, 2], [0, 1, 2], [0, 1, 2]):
+        found = []
+        for function in (program, compiled):
+            try:
+                function(np.array(x), np.arange(3))
+            except ValueError as error:
+                found.append((type(error), str(error)))
+        assert found[1:] == found[:1]
+        first, second = capsys.readouterr().out.splitlines()
+        assert first == second

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError
+from autoconv.errors import InvalidArgumentError, OpError
 from autoconv.graph.dtypes import int8
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import conjugate, flat, unbroadcast
@@ -48,7 +48,7 @@ def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
                 _raise_flag()
             return result
         except ValueError as error:
-            if "broadcast" not in str(error):
+            if isinstance(error, OpError) or "broadcast" not in str(error):
                 raise
             shapes = " vs. ".join(f"[{','.join(map(str, np.shape(x)))}]" for x in inputs)
             raise InvalidArgumentError(f"Incompatible shapes: {shapes}").in_place_of(error) from None

@@ -71,10 +71,10 @@ def _matmul(x: Any, y: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
     right = np.swapaxes(y, -1, -2) if transpose_b else y
     try:
         return np.matmul(left, right).astype(np.asarray(x).dtype, copy=False)  # NumPy returns float32 for bfloat16
-    except ValueError:
+    except ValueError as error:
         raise InvalidArgumentError(
             f"Matrix size-incompatible: In[0]: {list(np.shape(x))}, In[1]: {list(np.shape(y))}"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _matmul_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -140,10 +140,10 @@ def _tensordot_type(
 def _tensordot(x: Any, y: Any, *, axes: Any) -> Any:
     try:
         return np.tensordot(x, y, axes).astype(np.asarray(x).dtype, copy=False)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError) as error:
         raise InvalidArgumentError(
             f"tensordot: the axes {axes} of the shapes {list(np.shape(x))} and {list(np.shape(y))} differ"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _tensordot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -272,7 +272,7 @@ def _einsum(*inputs: Any, equation: str) -> Any:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(
             f"einsum: {equation!r} does not fit the shapes {shapes}: {error}"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _einsum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -50,10 +50,10 @@ def _broadcast_to(x: Any, vector: Any = None, *, shape: Any) -> Any:
     sizes = shape if vector is None else check_shape("broadcast_to", vector)
     try:
         return np.broadcast_to(x, sizes).copy()
-    except ValueError:
+    except ValueError as error:
         raise InvalidArgumentError(
             f"Incompatible shapes: {list(np.shape(x))} vs. {list(sizes)} in broadcast_to"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _broadcast_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
@@ -165,10 +165,10 @@ def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int
         raise InvalidArgumentError("repeat: the number of repeats must not be negative")
     try:
         return np.repeat(x, amount, axis)
-    except ValueError:
+    except ValueError as error:
         raise InvalidArgumentError(
             f"repeat: {np.size(amount)} repeats for a dimension of {np.shape(x)[axis]}"
-        ) from None
+        ).in_place_of(error) from None
 
 
 def _repeat_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -140,10 +140,11 @@ def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
         if min(sizes, default=0) < -1:
             raise ValueError
         return np.reshape(x, sizes)
-    except ValueError:
-        raise InvalidArgumentError(
+    except ValueError as error:
+        refused = InvalidArgumentError(
             f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
-        ) from None
+        )
+        raise (refused.in_place_of(error) if error.args else refused) from None
 
 
 def _reshape_like(x: Any, like: Any) -> Any:
