@@ -23,7 +23,7 @@ def check_shape(op: str, shape: Any) -> tuple[int, ...]:
         if size < 0:
             raise InvalidArgumentError(
                 f"{op}: dimension {axis} of the shape is {size}, it must not be negative"
-            ).in_place_of(ValueError("negative dimensions are not allowed"))
+            )
     return sizes
 
 
