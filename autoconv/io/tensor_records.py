@@ -108,7 +108,7 @@ class ParseTensor:
         return _repeat_last(self._read_values(fields), size, 0).reshape(shape)
 
     def _read_values(self, fields: dict[int, list[Any]]) -> np.ndarray:
-        """Return the values of the field of the dtype, packed or one a field."""
+        """Return the values of the field of the dtype, which are packed or in a field each."""
         if self.dtype not in _VALUES:  # 16-bit floats, as their bits
             bits = [number for part in fields.get(_HALVES, []) for number in _numbers(part)]
             return np.array(bits, np.uint16).view(self.dtype.numpy)
@@ -125,11 +125,11 @@ class ParseTensor:
 def _shape(message: bytes) -> Iterator[int]:
     size = 1
     for dimension in parse_fields(message).get(2, []):
-        sizes_read = parse_fields(dimension).get(1, [0])[-1]
-        size *= max(sizes_read, 1)
+        dimension_size = parse_fields(dimension).get(1, [0])[-1]
+        size *= max(dimension_size, 1)
         if size > _MAX_ELEMENTS:
-            raise ValueError(f"a dimension of {sizes_read}")
-        yield sizes_read
+            raise ValueError(f"a dimension of {dimension_size}")
+        yield dimension_size
 
 
 def _numbers(part: int | bytes) -> Iterator[int]:
@@ -155,5 +155,5 @@ def _repeat_last(values: np.ndarray, size: int, zero: Any) -> np.ndarray:
 
 
 def _dtype_name(number: int) -> str:
-    dtypes_read = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
-    return next((dtype.name for dtype in dtypes_read if dtype.enum == number), f"unknown dtype {number}")
+    readable_dtypes = (*_VALUES, dtypes.float16, dtypes.bfloat16, string)
+    return next((dtype.name for dtype in readable_dtypes if dtype.enum == number), f"unknown dtype {number}")

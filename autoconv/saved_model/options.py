@@ -9,7 +9,7 @@ from typing import Any
 class SaveOptions:
     """Options of `save`. `function_aliases` are further names of functions that the saved object owns.
 
-    The others name devices, namespaces and forms of TensorFlow's files, and have no effect here.
+    The other options concern devices, namespaces and file formats of TensorFlow, and have no effect here.
 
     >>> autoconv.saved_model.SaveOptions(save_debug_info=True).save_debug_info
     True

@@ -1,5 +1,4 @@
-"""Makes a failing program smaller: takes statements out, puts bodies and operands in the place of what they
-are in."""
+"""Reduce a failing program: remove statements, and replace statements by their bodies and expressions by operands."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from typing import Any
 
 
 def smallest(source: str, fails: Callable[[str], bool], rounds: int = 2_000) -> str:
-    """A program, smaller where one was found, for which `fails` still holds."""
+    """Return the smallest program found for which `fails` still holds."""
     current = ast.parse(source)
     tried: set[str] = set()
     progress = True
     while progress and rounds > 0:
         progress = False
         size = len(ast.unparse(current))
-        for candidate in _smaller(current):
+        for candidate in _reduced_copies(current):
             try:
                 text = ast.unparse(ast.fix_missing_locations(candidate))
             except Exception:
@@ -35,10 +34,10 @@ def smallest(source: str, fails: Callable[[str], bool], rounds: int = 2_000) -> 
     return ast.unparse(current)
 
 
-def _smaller(tree: ast.AST) -> Iterator[ast.AST]:
-    """Copies of the tree with one change each, big changes first."""
-    for path in _blocks(tree):
-        block = _at(tree, path)
+def _reduced_copies(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield copies of the tree with one change each, large changes first."""
+    for path in _paths_of_blocks(tree):
+        block = _node_at(tree, path)
         for index in range(len(block)):
             yield _with_block(tree, path, index, [])
         for index, statement in enumerate(block):
@@ -48,8 +47,8 @@ def _smaller(tree: ast.AST) -> Iterator[ast.AST]:
                     yield _with_block(tree, path, index, inner)
             for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
                 yield _with_block(tree, path, index, part.body)
-    for path in _expressions(tree):
-        node = _at(tree, path)
+    for path in _paths_of_expressions(tree):
+        node = _node_at(tree, path)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 yield _with_expression(tree, path, child)
@@ -71,16 +70,16 @@ def _walk(node: ast.AST, path: Path) -> Iterator[tuple[ast.AST, Path]]:
                     yield from _walk(item, (*path, (name, index)))
 
 
-def _blocks(tree: ast.AST) -> list[Path]:
-    found = []
+def _paths_of_blocks(tree: ast.AST) -> list[Path]:
+    paths = []
     for node, path in _walk(tree, ()):
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             if isinstance(getattr(node, name, None), list) and getattr(node, name):
-                found.append((*path, (name, -1)))
-    return found
+                paths.append((*path, (name, -1)))
+    return paths
 
 
-def _expressions(tree: ast.AST) -> list[Path]:
+def _paths_of_expressions(tree: ast.AST) -> list[Path]:
     return [
         path
         for node, path in _walk(tree, ())
@@ -88,7 +87,7 @@ def _expressions(tree: ast.AST) -> list[Path]:
     ]
 
 
-def _at(tree: Any, path: Path) -> Any:
+def _node_at(tree: Any, path: Path) -> Any:
     for name, index in path:
         tree = getattr(tree, name) if index < 0 else getattr(tree, name)[index]
     return tree
@@ -96,7 +95,7 @@ def _at(tree: Any, path: Path) -> Any:
 
 def _with_block(tree: ast.AST, path: Path, index: int, inner: list[Any]) -> ast.AST:
     changed = copy.deepcopy(tree)
-    block = _at(changed, path)
+    block = _node_at(changed, path)
     block[index : index + 1] = copy.deepcopy(inner)
     if not block and path[-1][0] == "body":
         block.append(ast.Pass())
@@ -105,7 +104,7 @@ def _with_block(tree: ast.AST, path: Path, index: int, inner: list[Any]) -> ast.
 
 def _with_expression(tree: ast.AST, path: Path, new: ast.AST) -> ast.AST:
     changed = copy.deepcopy(tree)
-    owner, (name, index) = _at(changed, path[:-1]), path[-1]
+    owner, (name, index) = _node_at(changed, path[:-1]), path[-1]
     if index < 0:
         setattr(owner, name, copy.deepcopy(new))
     else:

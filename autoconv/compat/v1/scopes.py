@@ -54,7 +54,7 @@ def device(device_name_or_function: Any) -> AbstractContextManager[None]:
 
 @contextmanager
 def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
-    """Without an effect: there is one device.
+    """Do nothing: there is one device.
 
     >>> with autoconv.compat.v1.colocate_with(None):
     ...     pass

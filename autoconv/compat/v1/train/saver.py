@@ -101,7 +101,7 @@ class Saver:
         )
         write_files(path, {name: _as_array(values[name], variables[name]) for name in variables}, [])
         if write_state:
-            self._record(path, latest_filename)
+            self._record_checkpoint(path, latest_filename)
         return path
 
     def restore(self, sess: Session | None, save_path: str) -> None:
@@ -137,11 +137,13 @@ class Saver:
             self.build()
         return self._variables or {}
 
-    def _record(self, path: str, latest_filename: str | None) -> None:
-        self._checkpoints = [(p, moment) for p, moment in self._checkpoints if p != path] + [(path, time.time())]
+    def _record_checkpoint(self, path: str, latest_filename: str | None) -> None:
+        self._checkpoints = [
+            (kept_path, save_time) for kept_path, save_time in self._checkpoints if kept_path != path
+        ] + [(path, time.time())]
         while self._max_to_keep and len(self._checkpoints) > self._max_to_keep:
-            oldest, moment = self._checkpoints.pop(0)
-            if moment > self._next_keep_time:
+            oldest, save_time = self._checkpoints.pop(0)
+            if save_time > self._next_keep_time:
                 self._next_keep_time += self._keep_period
             else:
                 delete_checkpoint(oldest)
