@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from autoconv.backends import library_code
 from autoconv.backends.library_form import NoLibrary, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import interface_of
-from autoconv.clibrary.link import link_library
+from autoconv.clibrary.link import find_compiler, link, no_compiler, shared_path
 from autoconv.clibrary.variants import variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
@@ -86,12 +87,25 @@ def build(
         raise _refusal(called, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
+    files = _write(path, header_text(interface, code.messages).encode(), code.data, links=not target)
+    return Library(*files, code.messages)
+
+
+def _write(path: Path, header: bytes, object_: bytes, links: bool) -> tuple[Path, Path, Path | None]:
+    """Write the files of a library, all of them or none; without a compiler those that need none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    header, object_ = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
-    for file, content in ((header, header_text(interface, code.messages).encode()), (object_, code.data)):
-        with replacing(str(file)) as temporary:
-            Path(temporary).write_bytes(content)
-    return Library(header, object_, None if target else link_library(object_, path), code.messages)
+    written = path.with_name(f"{path.name}.h"), path.with_name(f"{path.name}.o")
+    compiler = find_compiler() if links else None
+    with contextlib.ExitStack() as unfinished:
+        parts = [unfinished.enter_context(replacing(str(file))) for file in written]
+        for part, content in zip(parts, (header, object_), strict=True):
+            Path(part).write_bytes(content)
+        shared = None if compiler is None else shared_path(path)
+        if compiler is not None:
+            link(compiler, parts[1], unfinished.enter_context(replacing(str(shared))))
+    if links and compiler is None:
+        raise no_compiler(written[1], path)
+    return *written, shared
 
 
 def _identifier(name: str) -> str:

@@ -9,26 +9,34 @@ import sys
 from pathlib import Path
 
 from autoconv.errors import TargetError
-from autoconv.storage.files import replacing
 
 
-def link_library(object_: Path, path: Path) -> Path:
-    """Return the shared library; raises TargetError if there is no compiler, or it fails."""
+def find_compiler() -> str | None:
+    """Return the command of a C compiler, or None if there is none."""
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None or shutil.which(compiler.split()[0]) is None:
-        raise TargetError(
-            f"{object_} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
-            "clang), or name one in the environment variable CC"
-        )
-    suffix = ".dylib" if sys.platform == "darwin" else ".so"
-    shared = path.with_name(f"lib{path.name}{suffix}")
+    return compiler if compiler and shutil.which(compiler.split()[0]) else None
+
+
+def no_compiler(object_: Path, path: Path) -> TargetError:
+    """Return the error for a library that is not linked."""
+    return TargetError(
+        f"{object_} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
+        "clang), or name one in the environment variable CC"
+    )
+
+
+def shared_path(path: Path) -> Path:
+    """Return the path of the shared library, as this system names it."""
+    return path.with_name(f"lib{path.name}{'.dylib' if sys.platform == 'darwin' else '.so'}")
+
+
+def link(compiler: str, object_: str, shared: str) -> None:
+    """Link an object file to a shared library; raises TargetError where the compiler fails."""
     options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
-    with replacing(os.fspath(shared)) as temporary:
-        command = [*compiler.split(), "-shared", *options, "-o", temporary, os.fspath(object_), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise TargetError(f"{compiler} does not link {object_}: {done.stderr.strip()}")
-    return shared
+    command = [*compiler.split(), "-shared", *options, "-o", shared, object_, "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise TargetError(f"{compiler} links no shared library: {done.stderr.strip()}")
 
 
-__all__ = ["link_library"]
+__all__ = ["find_compiler", "link", "no_compiler", "shared_path"]

@@ -1,22 +1,23 @@
-"""Elements stored in files, for a cache or in a folder with their spec: a sequence of arrays in NumPy's own format.
+"""Elements stored in files, for a cache or in a folder with their spec.
 
-A file takes its name when a pass is complete; the index of a folder, with the spec of an element as JSON, comes last.
-Strings are stored as their lengths and their bytes. Nothing in the file is code: reading never unpickles.
+A file takes its name when a pass is complete. The index of a folder comes last: it has the spec of an element as JSON,
+and names the file, so that after an interruption the folder holds the old elements or the new ones.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from typing import IO, Any
-
-import numpy as np
+import secrets
+from collections.abc import Iterator
+from typing import Any
 
 from autoconv.api.ragged.tensor import RaggedTensorSpec
 from autoconv.api.sparse.tensor import SparseTensorSpec
+from autoconv.data.element_file import read_elements, write_through
 from autoconv.data.elements import spec_leaves
 from autoconv.data.nodes import Bindings, Element, Node
-from autoconv.errors import DataLossError
+from autoconv.errors import DataLossError, NotFoundError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.runtime.support.shape import TensorSpec
 from autoconv.runtime.support.structure import flatten
@@ -58,6 +59,7 @@ class SavedElements(Node):
         index = read_json(os.path.join(self.path, _INDEX), "saved dataset")
         try:
             spec, self.length = _spec_from_json(index["spec"]), int(index["count"])
+            self._file = os.path.join(self.path, os.path.basename(index["file"]))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise DataLossError(f"{self.path} has no spec of elements that can be read: {error}") from None
         if element_spec is not None and not _is_compatible(spec, element_spec):
@@ -65,7 +67,7 @@ class SavedElements(Node):
         super().__init__(spec)
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        yield from read_elements(os.path.join(self.path, _ELEMENTS), self.spec)
+        yield from read_elements(self._file, self.spec)
 
     def count(self, bindings: Bindings) -> int:
         return self.length
@@ -94,12 +96,26 @@ def save_while_iterating(node: Node, bindings: Bindings, path: Any) -> Iterator[
     """Write the elements of a node into a folder while they are iterated over; the index comes last."""
     folder, content = os.fspath(path), _spec_to_json(node.spec)
     os.makedirs(folder, exist_ok=True)
-    count = 0
-    with replacing(os.path.join(folder, _ELEMENTS)) as temporary:
-        for element in write_through(node.iterate(bindings), node.spec, temporary):
-            count += 1
-            yield element
-    write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count})
+    count, name, before = 0, f"{_ELEMENTS}.{secrets.token_hex(4)}", _named_file(folder)
+    try:
+        with replacing(os.path.join(folder, name)) as temporary:
+            for element in write_through(node.iterate(bindings), node.spec, temporary):
+                count += 1
+                yield element
+        write_json(os.path.join(folder, _INDEX), {"spec": content, "count": count, "file": name})
+    finally:  # after an interruption too, the index decides which file has the elements
+        for unused in {before, name} - {None, _named_file(folder)}:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, str(unused)))
+
+
+def _named_file(folder: str) -> str | None:
+    """Return the name of the file that a folder's index names, None where there is no whole index."""
+    try:
+        name = read_json(os.path.join(folder, _INDEX), "saved dataset").get("file")
+    except (NotFoundError, DataLossError):
+        return None
+    return os.path.basename(name) if isinstance(name, str) else None
 
 
 def _is_compatible(spec: Any, requested: Any) -> bool:
@@ -138,59 +154,3 @@ def _spec_from_json(content: Any) -> Any:
     if kind == "ragged":
         return RaggedTensorSpec(shape, as_dtype(dtype), others[0], as_dtype(others[1]))
     return {"tensor": TensorSpec, "sparse": SparseTensorSpec}[kind](shape, as_dtype(dtype))
-
-
-def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
-    """Write elements of the spec into a file while they are iterated over."""
-    with open(path, "wb") as file:
-        _write_leaf(file, _header(spec))
-        for element in elements:
-            for leaf in element:
-                _write_leaf(file, leaf)
-            yield element
-
-
-def read_elements(path: str, spec: Any) -> Iterator[Element]:
-    """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
-    leaves = spec_leaves(spec)
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        try:
-            if _read_leaf(file, True).tolist() != _header(spec).tolist():
-                raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
-            while file.tell() < size:
-                yield [_read_leaf(file, leaf.dtype.is_string) for leaf in leaves]
-        except (ValueError, EOFError, TypeError) as error:
-            raise DataLossError(f"{path} is not a file of elements, or is damaged: {error}") from None
-
-
-def _header(spec: Any) -> np.ndarray:
-    kinds = ";".join(str(leaf.type) for leaf in spec_leaves(spec))
-    result: np.ndarray = np.empty((), object)
-    result[()] = f"autoconv elements 1: {kinds}".encode()
-    return result
-
-
-def _write_leaf(file: IO[bytes], leaf: Any) -> None:
-    array = np.asarray(leaf)
-    if array.dtype == object:
-        texts: Sequence[bytes] = list(array.flat)
-        _write_array(file, np.array(array.shape, np.int64))
-        _write_array(file, np.array([len(text) for text in texts], np.int64))
-        array = np.frombuffer(b"".join(texts), np.uint8)
-    _write_array(file, array)
-
-
-def _write_array(file: IO[bytes], array: np.ndarray) -> None:
-    np.lib.format.write_array(file, array, allow_pickle=False)
-
-
-def _read_leaf(file: IO[bytes], is_text: bool) -> np.ndarray:
-    array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-    if not is_text:
-        return array
-    shape, text_ends = tuple(array.tolist()), np.cumsum(_read_leaf(file, False))
-    data = _read_leaf(file, False).tobytes()
-    result: np.ndarray = np.empty(shape, object)
-    result.ravel()[:] = [data[start:end] for start, end in zip([0, *text_ends[:-1]], text_ends, strict=True)]
-    return result

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict
@@ -38,7 +39,8 @@ def write_arrays(
     """Write the arrays to a safetensors file, completely or not at all; return their records.
 
     Arrays of any memory order, of numbers, bools and text (bytes objects). `metadata_of` returns texts for the head of
-    the file. Raises TypeError for other dtypes, and ImportError without the package safetensors.
+    the file. Raises TypeError for other dtypes, OSError where the file cannot be written, and ImportError without the
+    package safetensors.
     """
     library = _import_safetensors()
     stored: dict[str, np.ndarray] = {}
@@ -49,7 +51,11 @@ def write_arrays(
         stored.update(parts)
         records[name] = {"dtype": dtype.name, "shape": list(array.shape), "checksum": _checksum(*parts.values())}
     with replacing(path) as temporary:
-        library.numpy.save_file(stored, temporary, metadata_of(records))
+        try:
+            library.numpy.save_file(stored, temporary, metadata_of(records))
+        except library.SafetensorError as error:
+            number = re.search(r"os error (\d+)", str(error))
+            raise (OSError(int(number[1]), os.strerror(int(number[1]))) if number else error) from None
     return records
 
 

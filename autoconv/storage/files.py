@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -17,7 +18,8 @@ from autoconv.errors import DataLossError, NotFoundError
 def replacing(path: str) -> Iterator[str]:
     """Yield the name of a private temporary file beside `path`, which takes the place of `path` at the end.
 
-    After an exception, a full disk included, `path` is as before and the temporary file is gone.
+    After an exception, a full disk included, `path` is as before and the temporary file is gone. An OSError of the disk
+    names `path`.
     """
     folder, name = os.path.split(os.path.abspath(path))
     handle, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".partial", dir=folder)
@@ -27,10 +29,15 @@ def replacing(path: str) -> Iterator[str]:
         _sync(temporary)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK and error.filename in (None, temporary):
+            error.filename = path
         raise
+
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import secrets
@@ -18,9 +19,9 @@ from autoconv.storage.arrays import write_arrays
 from autoconv.storage.files import read_json, write_json
 from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
-from autoconv.train.reader import FORMAT, INDEX, VERSION, open_checkpoint
+from autoconv.train.reader import FORMAT, INDEX, VERSION, exists, open_checkpoint
 from autoconv.train.restoration import InitializationStatus, LoadStatus, Restoration
-from autoconv.train.state import update_checkpoint_state
+from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
 class CheckpointOptions:
@@ -118,12 +119,16 @@ class Checkpoint:
         The file `checkpoint` in the same folder names it as the latest.
         """
         self.save_counter.assign_add(1)
+        path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
+        existed = exists(path)
         try:
-            path = self.write(f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}", options)
+            self.write(path, options)
+            update_checkpoint_state(os.path.dirname(path), path, [path])
         except BaseException:
+            if not existed:
+                delete_unlisted(path)
             self.save_counter.assign_sub(1)
             raise
-        update_checkpoint_state(os.path.dirname(path), path, [path])
         return path
 
     def read(self, save_path: str | os.PathLike[str], options: CheckpointOptions | None = None) -> LoadStatus:
@@ -164,6 +169,23 @@ def write_files(prefix: str, arrays: Mapping[str, np.ndarray], nodes: Sequence[M
         write_json(prefix + INDEX, content)
     finally:  # after an interruption too, the index decides which file is the checkpoint's
         _delete_unused(prefix)
+
+
+def delete_checkpoint(prefix: str) -> None:
+    """Remove the files of a checkpoint of this package, if there is one."""
+    index = prefix + INDEX
+    if os.path.isfile(index):
+        os.unlink(index)
+        for path in data_files(prefix):
+            os.unlink(path)
+
+
+def delete_unlisted(prefix: str) -> None:
+    """Remove a checkpoint whose save failed, unless its folder's list has it already."""
+    with contextlib.suppress(DataLossError):
+        state = get_checkpoint_state(os.path.dirname(prefix))
+        if state is None or prefix != state.model_checkpoint_path:
+            delete_checkpoint(prefix)
 
 
 def data_files(prefix: str) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autoconv.runtime.objects.variable import Variable
-from autoconv.train.checkpoint import Checkpoint, CheckpointOptions, data_files
-from autoconv.train.reader import INDEX, exists
+from autoconv.train.checkpoint import Checkpoint, CheckpointOptions, delete_checkpoint, delete_unlisted
+from autoconv.train.reader import exists
 from autoconv.train.restoration import LoadStatus
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
@@ -102,17 +102,22 @@ class CheckpointManager:
         self._checkpoint.save_counter.assign_add(1)
         number = self._checkpoint.save_counter if checkpoint_number is None else checkpoint_number
         number = int(number.numpy() if hasattr(number, "numpy") else number)
+        path = os.path.join(self._directory, f"{self._name}-{number}")
+        before = self._latest, dict(self._checkpoints), self._last_preserved_at, exists(path)
         try:
-            path = self._checkpoint.write(os.path.join(self._directory, f"{self._name}-{number}"), options)
+            self._checkpoint.write(path, options)
+            self._latest = path
+            self._checkpoints.pop(path, None)
+            self._checkpoints[path] = time.time()
+            surplus = self._drop_surplus()
+            self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         except BaseException:
+            self._latest, self._checkpoints, self._last_preserved_at, existed = before
+            if not existed:
+                delete_unlisted(path)
             self._checkpoint.save_counter.assign_sub(1)
             raise
         self._step_of_last_save = step
-        self._latest = path
-        self._checkpoints.pop(path, None)
-        self._checkpoints[path] = time.time()
-        surplus = self._drop_surplus()
-        self._write_state()  # before files are deleted, so that the state never names a deleted checkpoint
         for old in surplus:
             delete_checkpoint(old)
         return path
@@ -155,12 +160,3 @@ class CheckpointManager:
             all_model_checkpoint_timestamps=list(self._checkpoints.values()),
             last_preserved_timestamp=self._last_preserved_at,
         )
-
-
-def delete_checkpoint(prefix: str) -> None:
-    """Remove the files of a checkpoint of this package, if there is one."""
-    index = prefix + INDEX
-    if os.path.isfile(index):
-        os.unlink(index)
-        for path in data_files(prefix):
-            os.unlink(path)

@@ -1,4 +1,7 @@
-"""The file `checkpoint` of a folder: the list of its checkpoints, and the latest one."""
+"""The file `checkpoint` of a folder: the list of its checkpoints, and the latest one.
+
+Its format is TensorFlow's. A comment, which TensorFlow ignores, has the checksum of what is before it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 import os
 import re
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +17,7 @@ from autoconv.errors import DataLossError
 from autoconv.storage.files import replacing
 from autoconv.train.reader import CheckpointReader, exists, open_checkpoint
 
+_CHECKSUM = "# checksum: "
 _LINE = re.compile(r'^(\w+): (?:("(?:[^"\\]|\\.)*")|(\S+))$')
 
 
@@ -62,7 +67,7 @@ def update_checkpoint_state(
         lines.append(f"last_preserved_timestamp: {last_preserved_timestamp!r}")
     path = os.path.join(folder, latest_filename or "checkpoint")
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+        file.write("".join(f"{line}\n" for line in [*lines, _checksum(lines)]))
 
 
 def get_checkpoint_state(
@@ -78,13 +83,7 @@ def get_checkpoint_state(
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not os.path.isfile(path):
         return None
-    values: dict[str, list[str]] = {}
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file.read().splitlines():
-            match = _LINE.match(line.strip())
-            if match is None:
-                raise DataLossError(f"{path} is no state of checkpoints: {line[:80]!r}")
-            values.setdefault(match[1], []).append(_unquote(match[2], path) if match[2] else match[3])
+    values = _values(path)
     latest = values.get("model_checkpoint_path")
     if not latest:
         raise DataLossError(f"{path} names no checkpoint.")
@@ -99,6 +98,24 @@ def get_checkpoint_state(
         times,
         preserved,
     )
+
+
+def _values(path: str) -> dict[str, list[str]]:
+    """Return the values of each name in a state's file; raises DataLossError for damage."""
+    values: dict[str, list[str]] = {}
+    lines: list[str] = []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file.read().splitlines():
+            if line.startswith(_CHECKSUM) and line != _checksum(lines):
+                raise DataLossError(f"{path} is damaged: its checksum differs from its content.")
+            lines.append(line)
+            if line.startswith("#"):
+                continue
+            match = _LINE.match(line.strip())
+            if match is None:
+                raise DataLossError(f"{path} is no state of checkpoints: {line[:80]!r}")
+            values.setdefault(match[1], []).append(_unquote(match[2], path) if match[2] else match[3])
+    return values
 
 
 def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: str | None = None) -> str | None:
@@ -158,6 +175,11 @@ def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> object
     array([1., 2.], dtype=float32)
     """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+def _checksum(lines: Sequence[str]) -> str:
+    """Return the comment with the checksum of the lines before it."""
+    return f"{_CHECKSUM}{zlib.crc32(chr(10).join(lines).encode()):08x}"
 
 
 def _relative(path: str, folder: str) -> str:

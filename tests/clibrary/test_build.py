@@ -246,6 +246,16 @@ def test_without_a_compiler(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["product.h", "product.o"]
 
 
+def test_a_linker_that_fails_leaves_the_old_files(tmp_path, monkeypatch):
+    to = tmp_path / "product"
+    autoconv.clibrary.build(product, "float64[2,2] float64[2,2]", to=to)
+    old = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(TargetError, match="false links no shared library"):
+        autoconv.clibrary.build(product, "float32[3,3] float32[3,3]", to=to)
+    assert old == {path: path.read_bytes() for path in tmp_path.iterdir()} and len(old) == 3
+
+
 def test_sizes_that_cannot_differ_are_named(tmp_path):
     def total(x, y):
         return x + y

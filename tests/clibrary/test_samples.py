@@ -16,7 +16,7 @@ import pytest
 from autoconv.backends.llvm.library.build import library_object
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import Interface
-from autoconv.clibrary.link import link_library
+from autoconv.clibrary.link import find_compiler, link
 from autoconv.graph.graph import Graph
 
 from .calling import Caller
@@ -47,7 +47,8 @@ def test_agrees_with_the_kernel(part: int, tmp_path: Path) -> None:
     made = library_object(form, [whole], "x86-64", "")
     (tmp_path / "f.h").write_text(header_text(Interface(form, "", ()), made.messages))
     (tmp_path / "f.o").write_bytes(made.data)
-    call = Caller(SimpleNamespace(header=tmp_path / "f.h", shared=link_library(tmp_path / "f.o", tmp_path / "f")))
+    link(find_compiler(), str(tmp_path / "f.o"), str(tmp_path / "libf.so"))
+    call = Caller(SimpleNamespace(header=tmp_path / "f.h", shared=tmp_path / "libf.so"))
     results = call(*(x for _, _, given, _ in chosen for x in given)).values()
     expected = [(name, x) for name, _, _, all_ in chosen for x in all_]
     for (name, other), one in zip(expected, map(np.asarray, results), strict=True):

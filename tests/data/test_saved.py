@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 import autoconv as tf
+from tests.saved_model import damage
 
 Dataset = tf.data.Dataset
 
@@ -42,13 +45,65 @@ def test_what_is_damaged_or_fails_is_not_loaded(tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError):
         failing.save(str(folder))
     assert list(Dataset.load(str(folder)).as_numpy_iterator()) == [0, 1, 2]
-    content = (folder / "elements").read_bytes()
-    (folder / "elements").write_bytes(content[:-3])
-    with pytest.raises(tf.errors.DataLossError):
+    (elements,) = folder.glob("elements.*")
+    content = elements.read_bytes()
+    elements.write_bytes(content[:-3])
+    with pytest.raises(tf.errors.DataLossError, match="damaged, or incomplete, after 3 elements"):
+        list(Dataset.load(str(folder)))
+    elements.unlink()
+    with pytest.raises(tf.errors.DataLossError, match="is missing"):
         list(Dataset.load(str(folder)))
     (folder / "dataset.json").write_text((folder / "dataset.json").read_text().replace("int64", "int32"))
     with pytest.raises(tf.errors.DataLossError):
         Dataset.load(str(folder))
+
+
+@pytest.mark.parametrize("kept", ["saved", "cached"])
+def test_random_damage_of_elements_is_found(tmp_path, kept):
+    """Elements before the damage are right, and then there is an error, or all are right."""
+    path = str(tmp_path / "set")
+    texts = [str(n) * (n % 3) for n in range(12)]
+    made = Dataset.from_tensor_slices((np.arange(24.0).reshape(12, 2), texts, tf.cast(tf.range(12), tf.bfloat16)))
+    if kept == "saved":
+        made.save(path)
+    else:
+        list(made.cache(path))
+
+    def elements():
+        read = Dataset.load(path) if kept == "saved" else made.cache(path)
+        for numbers, text, short in read.as_numpy_iterator():
+            yield numbers.tolist(), text, float(short)
+
+    expected, draw = list(elements()), random.Random(3)
+    assert len(expected) == 12
+    for _ in range(150):
+        file = draw.choice([one for one in tmp_path.rglob("*") if one.is_file()])
+        whole = file.read_bytes()
+        file.write_bytes(damage.damaged(whole, draw)[1])
+        found, failed = [], False
+        try:
+            found.extend(elements())
+        except (tf.errors.DataLossError, tf.errors.NotFoundError):
+            failed = True
+        assert found == expected if not failed else found == expected[: len(found)]
+        file.write_bytes(whole)
+
+
+def test_an_interrupted_save_leaves_the_old_elements(tmp_path, monkeypatch):
+    folder = tmp_path / "set"
+    Dataset.range(3).save(str(folder))
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    for place in ("autoconv.data.stored.write_json", "autoconv.storage.files.os.fsync"):
+        monkeypatch.setattr(place, full)
+        with pytest.raises(OSError, match="No space left"):
+            Dataset.range(9).save(str(folder))
+        monkeypatch.undo()
+        assert list(Dataset.load(str(folder)).as_numpy_iterator()) == [0, 1, 2] and len(list(folder.iterdir())) == 2
+    Dataset.range(2).save(str(folder))
+    assert list(Dataset.load(str(folder)).as_numpy_iterator()) == [0, 1] and len(list(folder.iterdir())) == 2
 
 
 def test_a_snapshot_is_made_once(tmp_path):

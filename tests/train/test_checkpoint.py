@@ -1,7 +1,9 @@
 """Checkpoints: values come back by the names of attributes; damage and killed writers lose nothing silently."""
 
+import functools
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -198,6 +200,22 @@ def test_damage_is_found(tmp_path, kind):
         path.write_bytes(whole)
 
 
+def test_damage_of_the_list_of_checkpoints_is_found(tmp_path):
+    manager = ac.train.CheckpointManager(ac.train.Checkpoint(v=ac.Variable(0.0)), tmp_path, max_to_keep=3)
+    for _ in range(11):
+        latest = manager.save()
+    path = tmp_path / "checkpoint"
+    whole = path.read_bytes()
+    for place in range(8 * len(whole)):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        try:
+            assert ac.train.latest_checkpoint(tmp_path) == latest
+        except DataLossError as error:
+            assert "checkpoint" in str(error)
+
+
 def test_a_killed_writer_costs_nothing(tmp_path):
     """A process is killed at each step of replacing a checkpoint: the old or the new one is there, whole."""
     program = textwrap.dedent("""
@@ -247,6 +265,37 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert ac.train.latest_checkpoint(tmp_path) == path and checkpoint.save_counter.numpy() == 1
     assert [name for name in os.listdir(tmp_path) if "partial" in name or "ckpt-2" in name] == []
+
+
+def test_each_step_of_a_save_may_find_the_disk_full(tmp_path, monkeypatch):
+    """The error names the file; checkpoints, their list and the number are as before, or all are new."""
+    v = ac.Variable([0.0])
+    checkpoint = ac.train.Checkpoint(v=v)
+    manager = ac.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1)
+    for way in (manager.save, lambda: checkpoint.save(tmp_path / "ckpt")):
+        for step in range(10):
+            left = step
+
+            def full(original, *arguments):
+                nonlocal left
+                left -= 1
+                if left < 0:
+                    raise OSError(28, "No space left on device")
+                return original(*arguments)
+
+            way()
+            kept, number = sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()
+            with monkeypatch.context() as patch:
+                for name in ("fsync", "chmod", "replace"):
+                    patch.setattr(os, name, functools.partial(full, getattr(os, name)))
+                try:
+                    way()
+                except OSError as error:
+                    assert re.search(r"No space left on device: '.*/(ckpt-|checkpoint)", str(error))
+                    assert (sorted(os.listdir(tmp_path)), checkpoint.save_counter.numpy()) == (kept, number)
+                    assert ac.train.latest_checkpoint(tmp_path) == str(tmp_path / f"ckpt-{number}")
+                else:
+                    assert step > 8
 
 
 def test_examples_have_tensorflows_bytes():

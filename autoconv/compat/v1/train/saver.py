@@ -15,8 +15,7 @@ from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.compat.v1.session import Session
 from autoconv.errors import InvalidArgumentError, NotFoundError
 from autoconv.graph.types import shapes_compatible
-from autoconv.train.checkpoint import write_files
-from autoconv.train.manager import delete_checkpoint
+from autoconv.train.checkpoint import delete_checkpoint, write_files
 from autoconv.train.reader import exists, open_checkpoint
 from autoconv.train.state import update_checkpoint_state
 

@@ -1,0 +1,136 @@
+"""A file of elements: blocks of bytes, each with a checksum, and a last block with their number.
+
+    magic, block with the types of the leaves, a block for each element, block of the end
+
+A block is its length, a CRC-32 and its bytes. The checksum goes on from that of the block before, so that blocks which
+are left out, or exchanged, are found as well. A leaf is its sizes and its bytes; an array of text has the lengths of
+its texts before the bytes of all. Nothing in the file is code.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from autoconv.data.elements import spec_leaves
+from autoconv.data.nodes import Element
+from autoconv.errors import DataLossError
+
+_MAGIC = b"autoconv elements 2\n"
+_HEAD = struct.Struct("<QI")  # length and checksum of a block
+_END = (1 << 64) - 1  # in place of a length
+
+
+def write_through(elements: Iterator[Element], spec: Any, path: str) -> Iterator[Element]:
+    """Write elements of the spec into a file while they are iterated over."""
+    with open(path, "wb") as file:
+        file.write(_MAGIC)
+        checksum = _write_block(file, _types_of(spec), 0)
+        count = 0
+        for element in elements:
+            checksum = _write_block(file, b"".join(map(_leaf_bytes, element)), checksum)
+            count += 1
+            yield element
+        file.write(_HEAD.pack(_END, _checksum(_END, struct.pack("<Q", count), checksum)))
+
+
+def read_elements(path: str, spec: Any) -> Iterator[Element]:
+    """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
+    dtypes = [leaf.dtype for leaf in spec_leaves(spec)]
+    try:
+        opened = open(path, "rb")  # noqa: SIM115 the next statement closes it
+    except FileNotFoundError:
+        raise DataLossError(f"{path}: the file of elements is missing") from None
+    with opened as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise DataLossError(f"{path} is not a file of elements, or is damaged")
+        blocks = _blocks(file, path)
+        if next(blocks, None) != _types_of(spec):
+            raise DataLossError(f"{path} does not hold elements of {spec}; remove the file")
+        for block in blocks:
+            reader = _LeafReader(block)
+            yield [reader.text() if dtype.is_string else reader.array(dtype.numpy) for dtype in dtypes]
+
+
+def _blocks(file: IO[bytes], path: str) -> Iterator[bytes]:
+    """Return the blocks up to the end; raises DataLossError where one is damaged or missing."""
+    size, checksum, count = os.fstat(file.fileno()).st_size, 0, 0
+    while True:
+        head = file.read(_HEAD.size)
+        length, expected = _HEAD.unpack(head) if len(head) == _HEAD.size else (size, 0)
+        if length == _END:
+            last = _checksum(_END, struct.pack("<Q", count - 1), checksum)
+            if last != expected or file.tell() != size:
+                break
+            return
+        if length > size - file.tell():
+            break
+        block = file.read(length)
+        checksum = _checksum(length, block, checksum)
+        if checksum != expected:
+            break
+        yield block
+        count += 1
+    raise DataLossError(f"{path} is damaged, or incomplete, after {max(count - 1, 0)} elements")
+
+
+def _write_block(file: IO[bytes], block: bytes, checksum: int) -> int:
+    checksum = _checksum(len(block), block, checksum)
+    file.write(_HEAD.pack(len(block), checksum))
+    file.write(block)
+    return checksum
+
+
+def _checksum(length: int, block: bytes, before: int) -> int:
+    return zlib.crc32(block, zlib.crc32(struct.pack("<Q", length), before))
+
+
+def _types_of(spec: Any) -> bytes:
+    return ";".join(str(leaf.type) for leaf in spec_leaves(spec)).encode()
+
+
+def _leaf_bytes(leaf: Any) -> bytes:
+    array = np.asarray(leaf)
+    sizes = struct.pack(f"<B{array.ndim}q", array.ndim, *array.shape)
+    if array.dtype != object:
+        return sizes + array.tobytes()
+    texts: Sequence[bytes] = list(array.flat)
+    return b"".join([sizes, np.array([len(text) for text in texts], np.int64).tobytes(), *texts])
+
+
+class _LeafReader:
+    """The leaves of a block, one after the other; its checksum was right."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+        self._place = 0
+
+    def array(self, dtype: np.dtype) -> np.ndarray:
+        shape = self._shape()
+        return self._numbers(math.prod(shape), dtype).reshape(shape)
+
+    def text(self) -> np.ndarray:
+        shape = self._shape()
+        result: np.ndarray = np.empty(math.prod(shape), object)
+        lengths = self._numbers(result.size, np.dtype(np.int64))
+        result[:] = [self._bytes(length) for length in lengths.tolist()]
+        return result.reshape(shape)
+
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(self._numbers(self._bytes(1)[0], np.dtype(np.int64)).tolist())
+
+    def _numbers(self, count: int, dtype: np.dtype) -> np.ndarray:
+        return np.frombuffer(self._bytes(count * dtype.itemsize), dtype).copy()
+
+    def _bytes(self, length: int) -> bytes:
+        start, self._place = self._place, self._place + length
+        return self._block[start : self._place]
+
+
+__all__ = ["read_elements", "write_through"]
