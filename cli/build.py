@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from autoconv.errors import AutoconvError
+from autoconv.errors import AutoconvError, TargetError
 
 from .diagnostics import say
 from .show_graph import check_arguments, function_of
@@ -51,6 +53,8 @@ def build(
     except AutoconvError:
         raise
     except Exception as error:
+        if isinstance(error, OSError) and _is_output(error.filename, path):
+            raise TargetError(f"cannot write {error.filename}: {error.strerror}") from error
         said = with_position(error)
         if said is not None:
             raise said from (error if said is not error else error.__cause__)
@@ -58,6 +62,13 @@ def build(
     for file in (library.header, library.object, library.shared):
         if file is not None:
             say(str(file))
+
+
+def _is_output(file: object, path: str) -> bool:
+    """Return whether a file is in the folder of the outputs, or a folder of theirs."""
+    folder = Path(path).absolute().parent
+    written = None if not isinstance(file, str) else Path(file).absolute()
+    return written is not None and (written.parent == folder or written in (folder, *folder.parents))
 
 
 __all__ = ["build"]

@@ -83,12 +83,22 @@ def _begin(ray: Any, count: int, others: set[str]) -> None:
 
 
 def _check_port(address: str) -> None:
-    """Raise UnavailableError at once where nothing answers, for which Ray would wait for minutes."""
+    """Raise UnavailableError at once where no gRPC server answers, for which Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        socket.create_connection((host, int(port)), _PATIENCE).close()
+        with socket.create_connection((host, int(port)), _PATIENCE) as link:
+            if os.environ.get("RAY_USE_TLS", "0") == "0":
+                _greet(link)
     except (OSError, ValueError) as error:
         raise UnavailableError(f"no Ray cluster answers at RAY_ADDRESS={address!r}: {error}") from None
+
+
+def _greet(link: socket.socket) -> None:
+    """Begin a connection of HTTP/2; raises OSError if the answer is not the settings of such a server (RFC 9113)."""
+    link.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    answer = link.recv(4)
+    if len(answer) < 4 or answer[3] != 4:
+        raise ConnectionError("another program listens there")
 
 
 def _node(ray: Any, host: str) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -59,3 +60,14 @@ def test_mistakes_are_one_message(program, cli, arguments, words):
     assert words in result.output
     assert "Traceback" not in result.output
     assert [path.name for path in program.iterdir() if path.suffix in (".h", ".o", ".so")] == []
+
+
+def test_an_output_that_cannot_be_written(program, cli, monkeypatch):
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("autoconv.storage.files.os.fsync", full)
+    spec = ("--spec", "float64[3] float64[3]")
+    for output, words in (("h", r"h\.\w+: No space left"), ("program.py/h", "program.py: (File exists|Not a)")):
+        result = cli("build", "program.py:hypotenuse", *spec, "-o", output)
+        assert result.exit_code != 0 and re.search(f"cannot write .*{words}", result.output), result.output

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import socket
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +47,21 @@ def test_addresses_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", nowhere)
     with pytest.raises(tf.errors.UnavailableError, match="no Ray cluster answers at RAY_ADDRESS"):
         connect(tf.train.ClusterSpec({"w": ["localhost:2222"]}))
+    monkeypatch.setattr("autoconv.cluster.connect._PATIENCE", 0.2)
+    for answer in (b"", b"HTTP/1.1 400 Bad Request"):
+        with socket.create_server(("localhost", 0)) as server:
+            threading.Thread(target=_answer, args=(server, answer), daemon=True).start()
+            monkeypatch.setenv("RAY_ADDRESS", f"localhost:{server.getsockname()[1]}")
+            with pytest.raises(tf.errors.UnavailableError, match=r"no Ray .*: (timed out|another program)"):
+                connect(tf.train.ClusterSpec({"w": ["localhost:2222"]}))
+
+
+def _answer(server: socket.socket, answer: bytes) -> None:
+    link, _ = server.accept()
+    with link, contextlib.suppress(OSError):
+        link.sendall(answer)
+        while link.recv(100):
+            pass
 
 
 @needs_ray
