@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from autoconv.emit.conversion import Options
-from autoconv.emit.converter import converter
+from autoconv.emit.converter import converter_key
 
 
 class ConversionCache:
@@ -35,7 +35,7 @@ class ConversionCache:
         digest = _digest(
             *(f"{field.name}={_stable_text(getattr(options, field.name))}" for field in fields(options))
         )
-        key = hashlib.sha256(converter().encode() + data).hexdigest()[:32]
+        key = hashlib.sha256(converter_key().encode() + data).hexdigest()[:32]
         stem = f"{Path(file).stem}.autoconv-{tag}-{digest[:8]}-"
         self.path = Path(importlib.util.cache_from_source(file)).with_name(f"{stem}{key}.json")
 

@@ -27,7 +27,7 @@ from types import CodeType, ModuleType
 
 from autoconv.config import SETTINGS
 from autoconv.conversion_cache import ConversionCache
-from autoconv.emit.columns import remember_text
+from autoconv.emit.columns import register_module_text
 from autoconv.emit.conversion import Options
 from autoconv.emit.import_renames import new_module_name, rename_imports
 from autoconv.emit.locate import compile_with_origins, is_converted
@@ -229,7 +229,7 @@ class RenamingLoader(SourceFileLoader):
         if self.hook.old.encode() not in data:
             return super().get_code(fullname)
         tree = ast.parse(data, file)
-        if not rename_imports(tree, {self.hook.old: self.hook.new}, computed=_RENAMER_NAME):
+        if not rename_imports(tree, {self.hook.old: self.hook.new}, resolver=_RENAMER_NAME):
             return super().get_code(fullname)
         return compile(tree, file, "exec", dont_inherit=True)
 
@@ -270,7 +270,7 @@ class _ConvertingLoaderBase:
             text, origins, generated = conversion.text, conversion.origins, conversion.generated
             cache.store(text, origins, generated)
         code = compile_with_origins(text, origins, file, source=source, generated=generated)
-        remember_text(code, text)
+        register_module_text(code, text)
         return code
 
 
@@ -333,7 +333,7 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
     code = compile_with_origins(
         conversion.text, conversion.origins, str(path), source=source, generated=conversion.generated
     )
-    remember_text(code, conversion.text)
+    register_module_text(code, conversion.text)
     return code
 
 

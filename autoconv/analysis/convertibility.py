@@ -10,22 +10,22 @@ from collections.abc import Callable, Sequence
 
 import gast
 
-from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, Escapes
-from autoconv.analysis.immovable import FRAME_NAMES, pinning_construct
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, ExitAnalysis
+from autoconv.analysis.pinned_constructs import FRAME_NAMES, pinning_construct
 from autoconv.syntax.tree import walk_scope
 
 REGIONS = (gast.If, *LOOPS)
 
 
-def statement_forms(function: gast.AST, escapes: Escapes) -> tuple[dict[int, str], str]:
+def statement_forms(function: gast.AST, escapes: ExitAnalysis) -> tuple[dict[int, str], str]:
     """Return why statements keep their form, by `id` of the statement, and why returns do ("" if they need not)."""
-    native_return = frame_of(function)
-    finder = _Finder(escapes, frame_call(function), bool(native_return))
-    finder.block(function.body, None, native_return)
-    return finder.reasons, native_return
+    native_return = frame_pin(function)
+    collector = _ReasonCollector(escapes, frame_call(function), bool(native_return))
+    collector.visit_block(function.body, None, native_return)
+    return collector.reasons, native_return
 
 
-def frame_of(function: gast.AST) -> str:
+def frame_pin(function: gast.AST) -> str:
     """Return what ties a function to its frame (a call that inspects it, yield, await); "" if nothing does."""
     return frame_call(function) or next(
         (pin for s in function.body if (pin := pinning_construct(s)) and not pin.endswith("()")), ""
@@ -33,85 +33,85 @@ def frame_of(function: gast.AST) -> str:
 
 
 def staged_tries(
-    function: gast.AST, escapes: Escapes, reasons: dict[int, str], native_return: str
+    function: gast.AST, escapes: ExitAnalysis, reasons: dict[int, str], native_return: str
 ) -> list[gast.AST]:
     """Return the try and with statements of a function whose parts can be recorded one after the other, in rounds.
 
     Early exits in them must have become exit codes, and nothing in them may be tied to the frame.
     """
     tries = _StagedTries(escapes, reasons, native_return)
-    tries.block(function.body, False, 0)
+    tries.visit_block(function.body, False, 0)
     return tries.tries
 
 
 class _StagedTries:
     """Traversal of a function for `staged_tries`."""
 
-    def __init__(self, escapes: Escapes, reasons: dict[int, str], native_return: str) -> None:
+    def __init__(self, escapes: ExitAnalysis, reasons: dict[int, str], native_return: str) -> None:
         self.escapes = escapes
         self.reasons = reasons
         self.native_return = native_return
-        self.finder = _Finder(escapes, "", bool(native_return))
+        self.collector = _ReasonCollector(escapes, "", bool(native_return))
         self.tries: list[gast.AST] = []
 
-    def block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
+    def visit_block(self, statements: Sequence[gast.AST], native: bool, depth: int) -> None:
         """Visit statements. `native`: an enclosing statement keeps its form; `depth`: number of enclosing blocks."""
         for node in statements:
             if isinstance(node, REGIONS):
                 is_kept = id(node) in self.reasons
                 for part in _blocks(node):
-                    self.block(part, native or is_kept, depth + 1 if is_kept else 0)
+                    self.visit_block(part, native or is_kept, depth + 1 if is_kept else 0)
                 continue
-            inside, level = native, depth
+            inner_native, inner_depth = native, depth
             if isinstance(node, (gast.Try, gast.With)):
-                level += rounds_depth(node, self.escapes)
-                leaves = self.escapes.statement(node).escapes
-                stays = self.finder.pin(node) or (leaves and (native or self.native_return)) or level > _DEEPEST
-                if stays:
-                    inside, level = True, depth + 2
+                inner_depth += rounds_depth(node, self.escapes)
+                leaves = self.escapes.statement_exits(node).escapes
+                exits_natively = leaves and (native or self.native_return)
+                if self.collector.pin_of(node) or exits_natively or inner_depth > _MAX_DEPTH:
+                    inner_native, inner_depth = True, depth + 2
                 else:
                     self.tries.append(node)
             elif _blocks(node):
-                level += 1
+                inner_depth += 1
             for part in _blocks(node):
-                self.block(part, inside, level)
+                self.visit_block(part, inner_native, inner_depth)
 
 
 # Largest nesting of blocks that rounds may reach; Python's limit is 20.
-_DEEPEST = 16
+_MAX_DEPTH = 16
 
 
-def rounds_depth(node: gast.AST, escapes: Escapes) -> int:
+def rounds_depth(node: gast.AST, escapes: ExitAnalysis) -> int:
     """Return the nesting depth of the blocks that the rounds of a statement need."""
     if isinstance(node, gast.With):
         return 3 * len(node.items)
-    outer = 5 if escapes.leaves_in_finally(node) else 0
-    return outer + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
+    final_depth = 5 if escapes.leaves_in_finally(node) else 0
+    return final_depth + (5 if node.handlers else 0) + (4 if node.finalbody else 0)
 
 
-def split_deep_tries(function: gast.AST, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]) -> None:
-    """Make each try or with statement a region, by `wrap`, whose rounds would nest too deeply."""
-    if not frame_of(function):
+def split_deep_tries(function: gast.AST, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]) -> None:
+    """Replace each try or with statement whose rounds would nest too deeply by a region that `wrap` makes of it."""
+    if not frame_pin(function):
         _split_deep_tries_in(function.body, 0, escapes, wrap)
 
 
 def _split_deep_tries_in(
-    statements: list[gast.AST], depth: int, escapes: Escapes, wrap: Callable[[gast.AST], gast.AST]
+    statements: list[gast.AST], depth: int, escapes: ExitAnalysis, wrap: Callable[[gast.AST], gast.AST]
 ) -> None:
     for index, node in enumerate(statements):
-        level = depth
+        inner_depth = depth
         if isinstance(node, REGIONS):
-            level = 0
+            inner_depth = 0
         elif isinstance(node, (gast.Try, gast.With)):
-            added = rounds_depth(node, escapes)
-            if depth and depth + added > _DEEPEST:
+            rounds = rounds_depth(node, escapes)
+            if depth and depth + rounds > _MAX_DEPTH:
                 statements[index] = wrap(node)
-                level = 0
-            level += added
+                inner_depth = 0
+            inner_depth += rounds
         elif _blocks(node):
-            level += 1
+            inner_depth += 1
         for part in _blocks(node):
-            _split_deep_tries_in(part, level, escapes, wrap)
+            _split_deep_tries_in(part, inner_depth, escapes, wrap)
 
 
 def frame_call(function: gast.AST) -> str:
@@ -127,30 +127,32 @@ def frame_call(function: gast.AST) -> str:
     return ""
 
 
-class _Finder:
+class _ReasonCollector:
     """Traversal of one function that collects the reasons why its ifs and loops keep their form."""
 
-    def __init__(self, escapes: Escapes, function_reason: str, keeps_finals: bool) -> None:
-        """`function_reason`: why all statements keep their form, or ""; `keeps_finals`: a finally clause with an
-        early exit stays as it is.
+    def __init__(self, escapes: ExitAnalysis, function_reason: str, keeps_early_finals: bool) -> None:
+        """Prepare the traversal of a function.
+
+        `function_reason`: why all statements keep their form, or "". `keeps_early_finals`: a finally clause with an
+        early exit keeps its form.
         """
         self.escapes = escapes
         self.function_reason = function_reason
-        self.keeps_finals = keeps_finals
+        self.keeps_early_finals = keeps_early_finals
         self.reasons: dict[int, str] = {}
         self._pins: dict[int, tuple[gast.AST, str]] = {}
 
-    def block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
+    def visit_block(self, statements: Sequence[gast.AST], native_loop: str | None, native_return: str) -> None:
         later_reason = ""  # why a later statement cannot move into a region; after an early exit it would have to
         for statement in reversed(statements):
-            earlier = len(self.reasons)
-            self.statement(statement, native_loop, native_return, later_reason)
+            reason_count = len(self.reasons)
+            self.visit_statement(statement, native_loop, native_return, later_reason)
             if not later_reason:
-                later_reason = self.pin(statement)
-            if not later_reason and len(self.reasons) > earlier:
+                later_reason = self.pin_of(statement)
+            if not later_reason and len(self.reasons) > reason_count:
                 later_reason = next(reversed(self.reasons.values()))
 
-    def statement(self, node: gast.AST, native_loop: str | None, native_return: str, later_reason: str) -> None:
+    def visit_statement(self, node: gast.AST, native_loop: str | None, native_return: str, later_reason: str) -> None:
         """Find the reasons in a statement.
 
         `native_loop`: why the surrounding loop keeps its form ("" if it does not, None outside of loops).
@@ -158,30 +160,30 @@ class _Finder:
         """
         inner_loop = native_loop
         if isinstance(node, REGIONS):
-            reason = self.function_reason or self.pin(node) or self._exit_reason(node, native_loop, native_return)
-            if not reason and self.escapes.statement(node).escapes:
+            reason = self.function_reason or self.pin_of(node) or self._exit_reason(node, native_loop, native_return)
+            if not reason and self.escapes.statement_exits(node).escapes:
                 reason = later_reason
             if reason:
                 self.reasons[id(node)] = reason
                 native_return = native_return or reason
             if isinstance(node, LOOPS):
-                self.block(node.orelse, native_loop, native_return)
-                self.block(node.body, reason, native_return)
+                self.visit_block(node.orelse, native_loop, native_return)
+                self.visit_block(node.body, reason, native_return)
                 return
             if reason and native_loop is not None:
                 inner_loop = native_loop or reason
         for part in _blocks(node):
-            self.block(part, inner_loop, native_return)
+            self.visit_block(part, inner_loop, native_return)
 
     def _exit_reason(self, node: gast.AST, native_loop: str | None, native_return: str) -> str:
-        leaving = self.escapes.statement(node).escapes
-        if native_return and RETURN in leaving:
+        exits = self.escapes.statement_exits(node).escapes
+        if native_return and RETURN in exits:
             return native_return
-        if native_loop and leaving & {BREAK, CONTINUE}:
+        if native_loop and exits & {BREAK, CONTINUE}:
             return native_loop
         return ""
 
-    def pin(self, node: gast.AST) -> str:
+    def pin_of(self, node: gast.AST) -> str:
         """Return what ties a statement to its frame, cached by node."""
         cached = self._pins.get(id(node))
         if cached is None:
@@ -192,17 +194,17 @@ class _Finder:
     def _compute_pin(self, node: gast.AST) -> str:
         if isinstance(node, (gast.AsyncFor, gast.AsyncWith)):
             return "an asynchronous statement"
-        if self.keeps_finals and self.escapes.leaves_in_finally(node):
+        if self.keeps_early_finals and self.escapes.leaves_in_finally(node):
             return "a finally that is left early"
         blocks = list(_blocks(node))
         if not blocks:
             return pinning_construct(node) if not isinstance(node, (gast.FunctionDef, gast.ClassDef)) else ""
-        for part in _heads(node):
+        for part in _head_expressions(node):
             if result := pinning_construct(part):
                 return result
         for block in blocks:
             for statement in block:
-                if result := self.pin(statement):
+                if result := self.pin_of(statement):
                     return result
         return ""
 
@@ -217,7 +219,7 @@ def _blocks(node: gast.AST) -> list[list[gast.AST]]:
     return result
 
 
-def _heads(node: gast.AST) -> list[gast.AST]:
+def _head_expressions(node: gast.AST) -> list[gast.AST]:
     """Return the expressions of a compound statement outside of its blocks."""
     heads = [getattr(node, field, None) for field in ("test", "iter", "subject")]
     heads += [item.context_expr for item in getattr(node, "items", ())]

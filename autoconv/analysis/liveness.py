@@ -18,7 +18,7 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, outer_parts, walk, w
 
 NOTHING: frozenset[str] = frozenset()
 _TRY = tuple(kind for kind in (gast.Try, getattr(gast, "TryStar", None)) if kind is not None)
-_LEAVING = (gast.Raise, gast.Return)
+_LEAVING_STATEMENTS = (gast.Raise, gast.Return)
 
 
 class Activity(NamedTuple):
@@ -48,7 +48,7 @@ class Activity(NamedTuple):
 
 
 class Liveness:
-    """Compute the activity of one function's statements, cached by node.
+    """Analysis that computes the activity of one function's statements, cached by node.
 
     `is_exit` selects statements, besides raise and return, that end the control flow of a block.
     """
@@ -57,16 +57,16 @@ class Liveness:
         self._activities: dict[int, tuple[gast.AST, Activity]] = {}
         self._is_exit = is_exit
 
-    def block(self, statements: Sequence[gast.AST]) -> Activity:
+    def block_activity(self, statements: Sequence[gast.AST]) -> Activity:
         total = Activity()
         for statement in reversed(statements):
-            total = self.statement(statement).then(total)
+            total = self.statement_activity(statement).then(total)
         return total
 
-    def statement(self, node: gast.AST) -> Activity:
+    def statement_activity(self, node: gast.AST) -> Activity:
         entry = self._activities.get(id(node))
         if entry is None:
-            entry = node, self._compute(node)
+            entry = node, self._compute_activity(node)
             self._activities[id(node)] = entry
         return entry[1]
 
@@ -78,100 +78,100 @@ class Liveness:
         live = live_after
         for statement in reversed(statements):
             result.append(live)
-            live = self.statement(statement).live_before(live)
+            live = self.statement_activity(statement).live_before(live)
         return result[::-1]
 
-    def _compute(self, node: gast.AST) -> Activity:
+    def _compute_activity(self, node: gast.AST) -> Activity:
         if isinstance(node, gast.If):
-            return expression(node.test).then(self.either(node.body, node.orelse))
+            return expression_activity(node.test).then(self.join_blocks(node.body, node.orelse))
         if isinstance(node, gast.While):
-            return self._loop(expression(node.test), node.body, node.orelse)
+            return self._loop_activity(expression_activity(node.test), node.body, node.orelse)
         if isinstance(node, (gast.For, gast.AsyncFor)):
-            head = expression(node.iter)
-            target = expression(node.target)
-            body = target.then(self.block(node.body))
+            head = expression_activity(node.iter)
+            target = expression_activity(node.target)
+            body = target.then(self.block_activity(node.body))
             return head.then(
-                Activity(body.exposed, NOTHING, body.modified).then(_maybe(self.block(node.orelse)))
+                Activity(body.exposed, NOTHING, body.modified).then(_possibly_skipped(self.block_activity(node.orelse)))
             )
         if isinstance(node, (gast.With, gast.AsyncWith)):
             items = Activity()
             for item in node.items:
-                items = items.then(expression(item.context_expr))
+                items = items.then(expression_activity(item.context_expr))
                 if item.optional_vars is not None:
-                    items = items.then(expression(item.optional_vars))
-            body = self.block(node.body)
+                    items = items.then(expression_activity(item.optional_vars))
+            body = self.block_activity(node.body)
             return items.then(Activity(body.exposed, NOTHING, body.modified))
         if isinstance(node, _TRY):
-            return self._try(node)
+            return self._try_activity(node)
         if isinstance(node, gast.Match):
-            arms = [self._case(case) for case in node.cases]
-            joined = _join([*arms, Activity()])
-            return expression(node.subject).then(joined)
-        result = simple(node)
-        if isinstance(node, _LEAVING) or (self._is_exit is not None and self._is_exit(node)):
+            cases = [self._case_activity(case) for case in node.cases]
+            joined = _join([*cases, Activity()])
+            return expression_activity(node.subject).then(joined)
+        result = simple_statement_activity(node)
+        if isinstance(node, _LEAVING_STATEMENTS) or (self._is_exit is not None and self._is_exit(node)):
             result = result._replace(falls_through=False)
         return result
 
-    def either(self, *blocks: Sequence[gast.AST]) -> Activity:
+    def join_blocks(self, *blocks: Sequence[gast.AST]) -> Activity:
         """Join the activities of alternative blocks."""
-        return _join([self.block(block) for block in blocks])
+        return _join([self.block_activity(block) for block in blocks])
 
-    def _loop(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:
-        once = test.then(_maybe(self.block(body)))
-        return once.then(_maybe(self.block(orelse)))
+    def _loop_activity(self, test: Activity, body: Sequence[gast.AST], orelse: Sequence[gast.AST]) -> Activity:
+        iteration = test.then(_possibly_skipped(self.block_activity(body)))
+        return iteration.then(_possibly_skipped(self.block_activity(orelse)))
 
-    def _case(self, case: gast.AST) -> Activity:
-        pattern = expression(case.pattern)
-        guard = expression(case.guard) if case.guard is not None else Activity()
-        return pattern.then(guard).then(self.block(case.body))
+    def _case_activity(self, case: gast.AST) -> Activity:
+        pattern = expression_activity(case.pattern)
+        guard = expression_activity(case.guard) if case.guard is not None else Activity()
+        return pattern.then(guard).then(self.block_activity(case.body))
 
-    def _try(self, node: gast.AST) -> Activity:
-        body, orelse, final = (self.block(part) for part in (node.body, node.orelse, node.finalbody))
+    def _try_activity(self, node: gast.AST) -> Activity:
+        body, orelse, final = (self.block_activity(part) for part in (node.body, node.orelse, node.finalbody))
         exposed = body.exposed | (orelse.exposed - body.killed) | final.exposed
         modified = body.modified | orelse.modified | final.modified
-        ends = [body.then(orelse)]
+        endings = [body.then(orelse)]
         for handler in node.handlers:
-            inner = self.block(handler.body)
+            inner = self.block_activity(handler.body)
             bound = handler_name(handler)
             exposed |= inner.exposed - bound
             if handler.type is not None:
-                exposed |= expression(handler.type).exposed
+                exposed |= expression_activity(handler.type).exposed
             modified |= inner.modified | bound  # Python deletes it after the handler
-            ends.append(Activity(killed=inner.killed - bound, falls_through=inner.falls_through))
-        joined = _join(ends)
+            endings.append(Activity(killed=inner.killed - bound, falls_through=inner.falls_through))
+        joined = _join(endings)
         return Activity(exposed, joined.killed | final.killed, modified, joined.falls_through and final.falls_through)
 
 
-def simple(node: gast.AST) -> Activity:
+def simple_statement_activity(node: gast.AST) -> Activity:
     """Return the activity of a statement without a body."""
     if isinstance(node, gast.Assign):
-        total = expression(node.value)
+        total = expression_activity(node.value)
         for target in node.targets:
-            total = total.then(expression(target))
+            total = total.then(expression_activity(target))
         return total
     if isinstance(node, gast.AugAssign):
-        target = expression(node.target)
+        target = expression_activity(node.target)
         if isinstance(node.target, gast.Name):
             read = Activity(frozenset([node.target.id]))
-            return read.then(expression(node.value)).then(target)
-        return target.then(expression(node.value))
+            return read.then(expression_activity(node.value)).then(target)
+        return target.then(expression_activity(node.value))
     if isinstance(node, gast.AnnAssign):
-        total = expression(node.value) if node.value is not None else Activity()
+        total = expression_activity(node.value) if node.value is not None else Activity()
         if node.value is None and isinstance(node.target, gast.Name):
             return total
-        return total.then(expression(node.target))
+        return total.then(expression_activity(node.target))
     if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
         exposed = set(free_names(node)) - ({node.name} if not isinstance(node, gast.ClassDef) else set())
-        outer = Activity()
+        outer_activity = Activity()
         for part in outer_parts(node):
-            outer = outer.then(expression(part))
+            outer_activity = outer_activity.then(expression_activity(part))
         bound = frozenset([node.name])
-        return outer.then(Activity(frozenset(exposed), bound, bound))
+        return outer_activity.then(Activity(frozenset(exposed), bound, bound))
     if isinstance(node, gast.Delete):
         names = frozenset(target.id for target in node.targets if isinstance(target, gast.Name))
-        reads = expression(node)
+        reads = expression_activity(node)
         return Activity(reads.exposed | names, reads.killed - names, reads.modified | names)
-    return expression(node)
+    return expression_activity(node)
 
 
 def has_loop_exit(statements: Iterable[gast.AST]) -> bool:
@@ -179,7 +179,7 @@ def has_loop_exit(statements: Iterable[gast.AST]) -> bool:
     return any(isinstance(node, (gast.Break, gast.Continue)) for s in statements for node in walk_scope(s))
 
 
-def expression(node: gast.AST) -> Activity:
+def expression_activity(node: gast.AST) -> Activity:
     """Return the activity of an expression: reads before writes, since only a walrus writes."""
     reads: set[str] = set()
     writes: set[str] = set()
@@ -195,18 +195,19 @@ def expression(node: gast.AST) -> Activity:
                 writes |= {n.target.id for n in walk(child) if isinstance(n, gast.NamedExpr)}
         else:
             writes.update(bindings(child))
-    sure = NOTHING if writes and _conditional(node) else frozenset(writes)
-    return Activity(frozenset(reads), sure, frozenset(writes))
+    killed = NOTHING if writes and _may_skip_walrus(node) else frozenset(writes)
+    return Activity(frozenset(reads), killed, frozenset(writes))
 
 
-def _conditional(node: gast.AST) -> bool:
+def _may_skip_walrus(node: gast.AST) -> bool:
     """Return whether a walrus in the expression may be skipped."""
     return isinstance(node, gast.expr) and any(
         isinstance(child, (gast.BoolOp, gast.IfExp, gast.Compare, *COMPREHENSIONS)) for child in walk(node)
     )
 
 
-def _maybe(activity: Activity) -> Activity:
+def _possibly_skipped(activity: Activity) -> Activity:
+    """Return the activity of code that may be skipped: it kills nothing for sure."""
     return Activity(activity.exposed, NOTHING, activity.modified)
 
 

@@ -16,7 +16,9 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
 # Builtins that return numbers or strings.
-_SIMPLE = frozenset({"abs", "bool", "chr", "float", "hash", "id", "int", "len", "ord", "repr", "round", "str", "sum"})
+_SCALAR_BUILTINS = frozenset(
+    {"abs", "bool", "chr", "float", "hash", "id", "int", "len", "ord", "repr", "round", "str", "sum"}
+)
 
 
 def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
@@ -24,7 +26,7 @@ def may_have_parts(node: Any, numbers: Container[str] = ()) -> bool:
 
     False for other constants, strings, most arithmetic and the names in `numbers`.
     """
-    return _may_be(_has_parts, node, numbers)
+    return _may_satisfy(_has_parts, node, numbers)
 
 
 def has_complex_constant(node: Any) -> bool:
@@ -42,151 +44,153 @@ def _has_parts(node: Any, numbers: Container[str]) -> bool:
     return not isinstance(node, (gast.UnaryOp, gast.JoinedStr, gast.Compare))
 
 
-def _may_be(kind: Callable[[Any, Container[str]], bool], node: Any, others: Container[str]) -> bool:
-    """Return whether an expression may be of a kind.
+def _may_satisfy(predicate: Callable[[Any, Container[str]], bool], node: Any, excluded_names: Container[str]) -> bool:
+    """Return whether the value of an expression may satisfy a predicate.
 
-    `kind` decides for operators and displays; a name may be unless it is among `others`.
+    `predicate` decides for operators and displays; a name may satisfy it unless it is among `excluded_names`.
     """
     if isinstance(node, gast.Name):
-        return node.id not in others
+        return node.id not in excluded_names
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-        return node.func.id not in _SIMPLE
+        return node.func.id not in _SCALAR_BUILTINS
     if isinstance(node, gast.NamedExpr):
-        return _may_be(kind, node.value, others)
+        return _may_satisfy(predicate, node.value, excluded_names)
     if isinstance(node, gast.IfExp):
-        return _may_be(kind, node.body, others) or _may_be(kind, node.orelse, others)
-    return kind(node, others)
+        return any(_may_satisfy(predicate, branch, excluded_names) for branch in (node.body, node.orelse))
+    return predicate(node, excluded_names)
 
 
 def number_names(function: Any) -> set[str]:
     """Return the names whose assignments are all of values without parts: counters and the like."""
     body = function.body if isinstance(function.body, list) else [function.body]
     others = set(parameter_names(function.args))
-    follows: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
-    found: set[str] = set()
-    numbered: set[int] = set()
+    copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
+    candidates: set[str] = set()
+    handled_targets: set[int] = set()
     for node in [node for statement in body for node in walk(statement)]:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             others.update(node.names)
         elif isinstance(node, gast.Assign) and all(isinstance(target, gast.Name) for target in node.targets):
             names = [target.id for target in node.targets]
             if isinstance(node.value, gast.Name):
-                follows[node.value.id].update(names)
+                copies_by_name[node.value.id].update(names)
             elif may_have_parts(node.value):
                 others.update(names)
-            numbered.update(map(id, node.targets))
-            found.update(names)
+            handled_targets.update(map(id, node.targets))
+            candidates.update(names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
-            numbered.add(id(node.target))
-        elif isinstance(node, gast.For) and isinstance(node.target, gast.Name) and _iterates_over_numbers(node.iter):
-            numbered.add(id(node.target))
-            found.add(node.target.id)
-        elif id(node) not in numbered:
+            handled_targets.add(id(node.target))
+        elif isinstance(node, gast.For) and isinstance(node.target, gast.Name) and _is_range_call(node.iter):
+            handled_targets.add(id(node.target))
+            candidates.add(node.target.id)
+        elif id(node) not in handled_targets:
             others.update(bindings(node))
-    pending = [*others, *(name for name in follows if name not in found)]
+    pending = [*others, *(name for name in copies_by_name if name not in candidates)]
     while pending:
-        for name in follows.pop(pending.pop(), ()):
+        for name in copies_by_name.pop(pending.pop(), ()):
             others.add(name)
             pending.append(name)
-    return found - others
+    return candidates - others
 
 
-def _iterates_over_numbers(iterable: Any) -> bool:
+def _is_range_call(iterable: Any) -> bool:
     return isinstance(iterable, gast.Call) and isinstance(iterable.func, gast.Name) and iterable.func.id == "range"
 
 
-_OF_SETS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
+_SET_OPERATORS = (gast.BitOr, gast.BitAnd, gast.BitXor, gast.Sub)
 
 
-def may_be_sets(node: Any, arithmetic: Container[str] = ()) -> bool:
-    """Return whether both operands of an operator may be sets; for `arithmetic` see `arithmetic_names`."""
-    sides = node.left, node.right
-    return isinstance(node.op, _OF_SETS) and all(_may_be(_set, side, arithmetic) for side in sides)
+def may_be_sets(node: Any, non_sets: Container[str] = ()) -> bool:
+    """Return whether both operands of an operator may be sets; `non_sets` are the function's `non_set_names`."""
+    if not isinstance(node.op, _SET_OPERATORS):
+        return False
+    return all(_may_satisfy(_may_be_set, operand, non_sets) for operand in (node.left, node.right))
 
 
-def _set(node: Any, arithmetic: Container[str]) -> bool:
+def _may_be_set(node: Any, non_sets: Container[str]) -> bool:
     if isinstance(node, gast.BinOp):
-        return may_be_sets(node, arithmetic)
+        return may_be_sets(node, non_sets)
     if isinstance(node, gast.Subscript):  # a value indexed by several numbers or slices is an array or a sequence
         return not isinstance(node.slice, (gast.Tuple, gast.Slice))
     return isinstance(node, (gast.Attribute, gast.Call, gast.Set, gast.SetComp, gast.BoolOp))
 
 
-def arithmetic_names(function: Any) -> set[str]:
+def non_set_names(function: Any) -> set[str]:
     """Return the names used in operations that sets lack: `2 * x`, `-x`, `x + 1`, `x -= 1` with a number."""
     body = function.body if isinstance(function.body, list) else [function.body]
     result = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:
-        sides: list[Any] = []
-        if isinstance(node, gast.BinOp) and not isinstance(node.op, _OF_SETS):
-            sides = [node.left, node.right]
+        operands: list[Any] = []
+        if isinstance(node, gast.BinOp) and not isinstance(node.op, _SET_OPERATORS):
+            operands = [node.left, node.right]
         elif isinstance(node, (gast.BinOp, gast.AugAssign)):
             pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
-            sides = pair if any(isinstance(side, gast.Constant) for side in pair) else []
+            operands = pair if any(isinstance(operand, gast.Constant) for operand in pair) else []
         elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
-            sides = [node.operand]
+            operands = [node.operand]
         elif isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Name):
-            sides = [node.slice]
+            operands = [node.slice]
         elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
-            sides = node.args
-        result.update(side.id for side in sides if isinstance(side, gast.Name))
+            operands = node.args
+        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
     return result
 
 
-_OF_NUMBERS = (
+_NUMBER_OPERATORS = (
     gast.Sub, gast.Div, gast.FloorDiv, gast.Pow, gast.LShift, gast.RShift, gast.BitAnd, gast.BitOr, gast.BitXor,
     gast.MatMult,
 )  # fmt: skip
 
 
-def numeric_names(function: Any) -> set[str]:
+def non_text_names(function: Any) -> set[str]:
     """Return the names used in operations that text lacks: `x - y`, `-x`, `x + 1`, `x < 1`, `range(x)`."""
     body = function.body if isinstance(function.body, list) else [function.body]
     result: set[str] = set()
     for node in [node for statement in body for node in walk(statement)]:
-        sides: list[Any] = []
+        operands: list[Any] = []
         if isinstance(node, (gast.BinOp, gast.AugAssign)):
             pair = [node.left, node.right] if isinstance(node, gast.BinOp) else [node.target, node.value]
-            added = isinstance(node.op, gast.Add) and any(map(is_number, pair))
-            sides = pair if added or isinstance(node.op, _OF_NUMBERS) else []
+            adds_number = isinstance(node.op, gast.Add) and any(map(is_number_literal, pair))
+            operands = pair if adds_number or isinstance(node.op, _NUMBER_OPERATORS) else []
         elif isinstance(node, gast.UnaryOp) and isinstance(node.op, (gast.USub, gast.UAdd, gast.Invert)):
-            sides = [node.operand]
+            operands = [node.operand]
         elif isinstance(node, gast.Compare) and not any(isinstance(op, (gast.In, gast.NotIn)) for op in node.ops):
             pair = [node.left, *node.comparators]
-            sides = pair if any(map(is_number, pair)) else []
+            operands = pair if any(map(is_number_literal, pair)) else []
         elif isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("range", "abs"):
-            sides = node.args
-        elif isinstance(node, gast.For) and _iterates_over_numbers(node.iter):
-            sides = [node.target]
-        result.update(side.id for side in sides if isinstance(side, gast.Name))
+            operands = node.args
+        elif isinstance(node, gast.For) and _is_range_call(node.iter):
+            operands = [node.target]
+        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
     return result
 
 
-def is_number(node: Any) -> bool:
-    """Return whether an expression is a number as it stands there."""
+def is_number_literal(node: Any) -> bool:
+    """Return whether an expression is a literal number, with or without a sign."""
     if isinstance(node, gast.UnaryOp):
         node = node.operand
     return isinstance(node, gast.Constant) and isinstance(node.value, (int, float, complex))
 
 
-def may_be_text(node: Any, computed: Container[str]) -> bool:
-    """Return whether an expression may be text; `computed` are the function's `numeric_names`."""
+def may_be_text(node: Any, non_text: Container[str]) -> bool:
+    """Return whether an expression may be text; `non_text` are the function's `non_text_names`."""
     if isinstance(node, gast.BinOp):
         if isinstance(node.op, gast.Mod):
-            return may_be_text(node.left, computed)
+            return may_be_text(node.left, non_text)
         if isinstance(node.op, gast.Mult):  # text times a count
-            sides = [node.left, node.right]
-            counted = [side for side in sides if not may_be_text(side, computed)]
-            return len(counted) < 2 and not any(is_number(side) and not _is_count(side) for side in sides)
-        return isinstance(node.op, gast.Add) and may_be_text(node.left, computed) and may_be_text(node.right, computed)
+            operands = [node.left, node.right]
+            counts = [operand for operand in operands if not may_be_text(operand, non_text)]
+            fractional = any(is_number_literal(operand) and not _is_count(operand) for operand in operands)
+            return len(counts) < 2 and not fractional
+        return isinstance(node.op, gast.Add) and may_be_text(node.left, non_text) and may_be_text(node.right, non_text)
     if isinstance(node, gast.Name):
-        return node.id not in computed
+        return node.id not in non_text
     if isinstance(node, gast.Constant):
         return isinstance(node.value, (str, bytes))
     if isinstance(node, gast.Call) and isinstance(node.func, gast.Name):
-        return node.func.id not in _NUMBERS
+        return node.func.id not in _NUMBER_BUILTINS
     if isinstance(node, gast.IfExp):
-        return may_be_text(node.body, computed) or may_be_text(node.orelse, computed)
+        return may_be_text(node.body, non_text) or may_be_text(node.orelse, non_text)
     return not isinstance(node, (gast.UnaryOp, gast.Compare, gast.Tuple, gast.List, gast.Dict, gast.Set))
 
 
@@ -194,13 +198,13 @@ def _is_count(node: Any) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, int)
 
 
-_NUMBERS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "sum"})
+_NUMBER_BUILTINS = frozenset({"abs", "bool", "float", "hash", "id", "int", "len", "ord", "round", "sum"})
 
 
-def may_change_in_place(node: Any, arithmetic: Container[str], numbers: Container[str]) -> bool:
+def may_change_in_place(node: Any, non_sets: Container[str], numbers: Container[str]) -> bool:
     """Return whether `x += y`, with a name on the left, may mutate a list, dict or set."""
-    if isinstance(node.op, _OF_SETS):
-        return node.target.id not in arithmetic and _may_be(_set, node.value, arithmetic)
+    if isinstance(node.op, _SET_OPERATORS):
+        return node.target.id not in non_sets and _may_satisfy(_may_be_set, node.value, non_sets)
     if not isinstance(node.op, (gast.Add, gast.Mult)) or node.target.id in numbers:
         return False
     if isinstance(node.op, gast.Mult):
@@ -218,36 +222,36 @@ def shared_names(function: Any) -> set[str]:
     body = function.body if isinstance(function.body, list) else [function.body]
     nodes = [node for statement in body for node in walk(statement)]
     names = set(parameter_names(function.args))
-    follows: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
+    copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     bound: set[str] = set()
-    seen: set[int] = set()
+    handled_targets: set[int] = set()
     for node in nodes:
         bound.update(bindings(node))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
             names.update(node.names)
         elif isinstance(node, gast.Assign):
-            for target, value in [pair for written in node.targets for pair in _pairs(written, node.value)]:
+            for target, value in [pair for assigned in node.targets for pair in _pairs(assigned, node.value)]:
                 if not isinstance(target, gast.Name):
                     continue
-                seen.add(id(target))
+                handled_targets.add(id(target))
                 if isinstance(value, gast.Name):
-                    follows[value.id].add(target.id)
-                elif not _is_new(value):
+                    copies_by_name[value.id].add(target.id)
+                elif not _makes_new_value(value):
                     names.add(target.id)
-        elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _iterates_over_numbers(node.iter)):
-            seen.add(id(node.target))
-        elif id(node) not in seen:
+        elif isinstance(node, gast.AugAssign) or (isinstance(node, gast.For) and _is_range_call(node.iter)):
+            handled_targets.add(id(node.target))
+        elif id(node) not in handled_targets:
             names.update(bindings(node))
-    pending = [*names, *(follows.keys() - bound)]
+    pending = [*names, *(copies_by_name.keys() - bound)]
     while pending:
-        for name in follows.pop(pending.pop(), ()):
+        for name in copies_by_name.pop(pending.pop(), ()):
             names.add(name)
             pending.append(name)
-    return names - _single_numbers(nodes)
+    return names - _scalar_names(nodes)
 
 
 def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
-    """Return (target, value) pairs, taken apart where both are tuples."""
+    """Return (target, value) pairs of an assignment, element by element where both sides are tuples."""
     tuples = isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple) and len(target.elts) == len(value.elts)
     if not tuples or any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts)):
         return [(target, value)]
@@ -255,7 +259,7 @@ def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
 
 
 # NumPy functions and methods that return a new array.
-_RETURNING_NEW = frozenset(
+_ALLOCATING_FUNCTIONS = frozenset(
     {
         "arange", "array", "copy", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
         "zeros", "zeros_like", "sum", "mean", "min", "max",
@@ -263,44 +267,44 @@ _RETURNING_NEW = frozenset(
 )  # fmt: skip
 
 
-def _is_new(node: Any) -> bool:
+def _makes_new_value(node: Any) -> bool:
     """Return whether the value of an expression is not an existing array."""
     if isinstance(node, gast.Call):
         if isinstance(node.func, gast.Name):
-            return node.func.id in _SIMPLE
-        return isinstance(node.func, gast.Attribute) and node.func.attr in _RETURNING_NEW
-    return not isinstance(node, _EXISTING)
+            return node.func.id in _SCALAR_BUILTINS
+        return isinstance(node.func, gast.Attribute) and node.func.attr in _ALLOCATING_FUNCTIONS
+    return not isinstance(node, _ALIASING_EXPRESSIONS)
 
 
 # Expressions whose value may be an existing object.
-_EXISTING = (
+_ALIASING_EXPRESSIONS = (
     gast.Attribute, gast.Await, gast.BoolOp, gast.IfExp, gast.Name, gast.NamedExpr, gast.Starred, gast.Subscript,
     gast.Yield, gast.YieldFrom,
 )  # fmt: skip
 
 
-_ORDERING = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
+_COMPARISONS = (gast.Eq, gast.NotEq, gast.Lt, gast.LtE, gast.Gt, gast.GtE)
 
 
-def _single_numbers(nodes: list[Any]) -> set[str]:
-    """Return the names used as no array of two elements can be: `while n > 1`, `range(n)`, `x[:n]`."""
+def _scalar_names(nodes: list[Any]) -> set[str]:
+    """Return the names used where an array of several elements would raise: `while n > 1`, `range(n)`, `x[:n]`."""
     result: set[str] = set()
     for node in nodes:
-        sides: list[Any] = []
+        operands: list[Any] = []
         if isinstance(node, (gast.If, gast.While, gast.IfExp, gast.Assert)):
-            sides = _compared_operands(node.test)
+            operands = _compared_operands(node.test)
         elif build.is_operation(node, "and_", "or_", "not_"):
-            sides = _compared_operands(*node.args[: None if build.is_operation(node, "not_") else -1])
-        elif build.is_operation(node, "slice") or _iterates_over_numbers(node):
-            sides += node.args
+            operands = _compared_operands(*node.args[: None if build.is_operation(node, "not_") else -1])
+        elif build.is_operation(node, "slice") or _is_range_call(node):
+            operands += node.args
         elif isinstance(node, gast.Slice):
-            sides = [node.lower, node.upper, node.step]
-        while sides:
-            side = sides.pop()
-            if isinstance(side, gast.Name):
-                result.add(side.id)
-            elif isinstance(side, gast.BinOp):
-                sides += [side.left, side.right]
+            operands = [node.lower, node.upper, node.step]
+        while operands:
+            operand = operands.pop()
+            if isinstance(operand, gast.Name):
+                result.add(operand.id)
+            elif isinstance(operand, gast.BinOp):
+                operands += [operand.left, operand.right]
     return result
 
 
@@ -310,7 +314,7 @@ def _compared_operands(*conditions: Any) -> list[Any]:
     pending = [*conditions]
     while pending:
         part = pending.pop()
-        if isinstance(part, gast.Compare) and isinstance(part.ops[0], _ORDERING):
+        if isinstance(part, gast.Compare) and isinstance(part.ops[0], _COMPARISONS):
             result += [part.left, *part.comparators]
         elif build.is_operation(part, "eq", "ne", "lt", "le", "gt", "ge"):
             result += part.args
@@ -325,15 +329,15 @@ def _compared_operands(*conditions: Any) -> list[Any]:
     return result
 
 
-def computed_names(function: Any) -> set[str]:
+def non_list_names(function: Any) -> set[str]:
     """Return the names used in operations that lists lack: `-x`, `x / 2`, `x - y`."""
     body = function.body if isinstance(function.body, list) else [function.body]
     result = number_names(function)
     for node in [node for statement in body for node in walk(statement)]:
-        sides: list[Any] = []
+        operands: list[Any] = []
         if isinstance(node, gast.BinOp) and not isinstance(node.op, (gast.Add, gast.Mult, gast.Mod)):
-            sides = [node.left, node.right]
+            operands = [node.left, node.right]
         elif isinstance(node, gast.UnaryOp) and not isinstance(node.op, gast.Not):
-            sides = [node.operand]
-        result.update(side.id for side in sides if isinstance(side, gast.Name))
+            operands = [node.operand]
+        result.update(operand.id for operand in operands if isinstance(operand, gast.Name))
     return result

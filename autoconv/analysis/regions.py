@@ -13,17 +13,18 @@ from typing import Any, NamedTuple
 import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
-from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression, handler_name, has_loop_exit
-from autoconv.analysis.scopes import Scope, own_names
+from autoconv.analysis.liveness import NOTHING, Activity, Liveness, expression_activity, handler_name, has_loop_exit
+from autoconv.analysis.scopes import Scope, clause_names
 from autoconv.syntax import build
 from autoconv.syntax.tree import INLINED, inner_parts, walk, walk_scope
 
 
 class Region(NamedTuple):
-    """`inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that other functions see too.
+    """The names through which one region exchanges values with the code around it.
 
-    `exit` is the exit code in a loop's state, "" if there is no early exit. `reset` are names that rounds of a try
-    change only for themselves.
+    `inputs` and `outputs` are explicit state (the same for a loop); `cells` are names that other functions see too.
+    `exit` is the name of the exit code in a loop's state, "" if there is no early exit. `reset` are names that the
+    rounds of a try change and that nothing reads after them.
     """
 
     inputs: tuple[str, ...]
@@ -33,8 +34,8 @@ class Region(NamedTuple):
     reset: tuple[str, ...] = ()
 
 
-class Plan:
-    """`regions` by `id(statement)`, and the names that may be unassigned.
+class RegionPlan:
+    """The regions of a function by `id(statement)`, and the names that may be unassigned.
 
     `undefined`: possibly unassigned names that a region takes as input, or that a generated function reads; they start
     as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure`: the reads (ids
@@ -56,18 +57,18 @@ def plan_regions(
     is_exit_check: Callable[[Any], bool],
     thunks: Container[int] = (),
     tries: Container[int] = (),
-) -> Plan:
+) -> RegionPlan:
     """Return the plan of one function whose exits have been lowered.
 
     `thunks` holds the ids of generated lambdas, `tries` those of the try and with statements recorded in rounds.
     """
     planner = _Planner(scope, statement_forms, exit_names, is_exit_check, thunks, _deletes_names(function), tries)
     start = frozenset(scope.parameters)
-    planner.block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
+    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
     plan = planner.plan
     unsure = {name for name, _ in planner.unsure_reads}
     plan.undefined = {
-        name for name in planner.needed | (unsure & planner.kept_inside) if name in scope.locals
+        name for name in planner.names_needing_values | (unsure & planner.region_locals) if name in scope.locals
     }
     plan.assigned_in_try = planner.assigned_in_try & unsure - exit_names
     if plan.undefined or plan.assigned_in_try:
@@ -77,30 +78,30 @@ def plan_regions(
 
 def unsure_reads(function: Any, scope: Scope) -> set[int]:
     """Return the reads (ids of Name nodes) in a function as written that may find a name unassigned."""
-    planner = _Planner(scope, _Everything(), set(), lambda _: False, (), _deletes_names(function))
+    planner = _Planner(scope, _AllIds(), set(), lambda _: False, (), _deletes_names(function))
     start = frozenset(scope.parameters)
-    planner.block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
+    planner.visit_block(function.body, NOTHING, NOTHING, DefinedNames(start, start))
     return {key for _, key in planner.unsure_reads}
 
 
-class _Everything(dict[int, Any]):
-    """Contains every id: no region becomes a function of its own."""
+class _AllIds(dict[int, Any]):
+    """Forms for a planner that contain every id, so that no region becomes a function of its own."""
 
     def __contains__(self, _: object) -> bool:
         return True
 
 
 class DefinedNames(NamedTuple):
-    """The names that are surely assigned: `anyway`, and `going_on` if no exit code is set."""
+    """The names that are surely assigned at a point: `always`, or `without_exit`, where no exit code is set."""
 
-    anyway: frozenset[str]
-    going_on: frozenset[str]
+    always: frozenset[str]
+    without_exit: frozenset[str]
 
     def plus(self, names: frozenset[str]) -> DefinedNames:
-        return DefinedNames(self.anyway | names, self.going_on | names) if names else self
+        return DefinedNames(self.always | names, self.without_exit | names) if names else self
 
     def minus(self, names: frozenset[str]) -> DefinedNames:
-        return DefinedNames(self.anyway - names, self.going_on - names) if names else self
+        return DefinedNames(self.always - names, self.without_exit - names) if names else self
 
 
 class _Planner:
@@ -109,34 +110,33 @@ class _Planner:
     def __init__(
         self,
         scope: Scope,
-        forms: dict[int, Any],
+        statement_forms: dict[int, Any],
         exit_names: set[str],
         is_exit_check: Callable[[Any], bool],
         thunks: Container[int],
-        deletes: bool,
+        deletes_names: bool,
         tries: Container[int] = (),
     ) -> None:
         self.tries = tries
         self.scope = scope
-        self.forms = forms
+        self.statement_forms = statement_forms
         self.exit_names = exit_names
         self.is_exit_check = is_exit_check
         self.thunks = thunks
         self.liveness = Liveness()
-        self.going_on = Liveness(_leaves)
-        self.plan = Plan()
-        self.deletes = deletes
-        self.inside = 0  # number of surrounding region functions
-        self.kept_inside = (
-            NOTHING  # names that regions assign only for themselves: they must stay local outside
-        )
-        self.live_at_jump = NOTHING  # live at the target of a break or continue that stays one
-        self.needed: set[str] = set()
+        self.without_exit = Liveness(_sets_exit)
+        self.plan = RegionPlan()
+        self.deletes_names = deletes_names
+        self.region_depth = 0  # number of surrounding region functions
+        # Names that regions assign and do not return; they must stay local outside of them.
+        self.region_locals = NOTHING
+        self.live_at_jump_target = NOTHING  # live at the target of a break or continue that keeps its form
+        self.names_needing_values: set[str] = set()
         self.assigned_in_try: set[str] = set()  # names that a try leaves assigned on some paths
         self.unsure_reads: list[tuple[str, int]] = []
         self.shared = scope.captured | scope.globals | scope.nonlocals
 
-    def block(
+    def visit_block(
         self,
         statements: Sequence[Any],
         live_after: frozenset[str],
@@ -144,171 +144,176 @@ class _Planner:
         defined: DefinedNames,
     ) -> None:
         """Plan the regions of a block; `protected` names are live where an exception may lead."""
-        lives = self.liveness.live_after_each(statements, live_after)
-        for statement, live in zip(statements, lives, strict=True):
-            self.statement(statement, live | self.live_at_jump, protected, defined)
-            gone = self._deleted(statement)
+        live_sets = self.liveness.live_after_each(statements, live_after)
+        for statement, live in zip(statements, live_sets, strict=True):
+            self.visit_statement(statement, live | self.live_at_jump_target, protected, defined)
+            deleted = self._deleted_names(statement)
             defined = DefinedNames(
-                (defined.anyway | self.liveness.statement(statement).killed) - gone,
-                (defined.going_on | self.going_on.statement(statement).killed) - gone,
+                (defined.always | self.liveness.statement_activity(statement).killed) - deleted,
+                (defined.without_exit | self.without_exit.statement_activity(statement).killed) - deleted,
             )
 
-    def statement(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
-        functional = id(node) not in self.forms
+    def visit_statement(
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames
+    ) -> None:
+        is_region = id(node) not in self.statement_forms
         if isinstance(node, (*LOOPS, *TRIES)):
-            defined = defined.minus(self._deleted(node))
+            defined = defined.minus(self._deleted_names(node))
         if isinstance(node, gast.If):
-            self._reads(node.test, defined)
-            inner = live
-            if functional:
+            self._note_reads(node.test, defined)
+            inner_live = live
+            if is_region:
                 region = self._if_region(node, live, protected)
-                self._record(node, region, defined)
-                inner = frozenset(region.outputs)
-            self.inside += functional
-            guarded = DefinedNames(defined.going_on, defined.going_on) if self._is_guard(node.test) else defined
-            self.block(node.body, inner, protected, guarded)
-            self.block(node.orelse, inner, protected, defined)
-            self.inside -= functional
+                self._record_region(node, region, defined)
+                inner_live = frozenset(region.outputs)
+            self.region_depth += is_region
+            body_defined = defined
+            if self._is_exit_guard(node.test):
+                body_defined = DefinedNames(defined.without_exit, defined.without_exit)
+            self.visit_block(node.body, inner_live, protected, body_defined)
+            self.visit_block(node.orelse, inner_live, protected, defined)
+            self.region_depth -= is_region
         elif isinstance(node, LOOPS):
-            self._loop(node, live, protected, defined, functional)
+            self._visit_loop(node, live, protected, defined, is_region)
         elif isinstance(node, (gast.With, gast.AsyncWith)):
             if id(node) in self.tries:
-                self.plan.regions[id(node)] = self._rounds(self.liveness.statement(node).modified, live | protected)
+                modified = self.liveness.statement_activity(node).modified
+                self.plan.regions[id(node)] = self._rounds_region(modified, live | protected)
             for item in node.items:
-                self._reads(item, defined)
-                defined = defined.plus(expression(item).killed)
-            self.block(node.body, live, protected | live, defined)
+                self._note_reads(item, defined)
+                defined = defined.plus(expression_activity(item).killed)
+            self.visit_block(node.body, live, protected | live, defined)
         elif isinstance(node, TRIES):
-            self._try(node, live, protected, defined)
+            self._visit_try(node, live, protected, defined)
         elif isinstance(node, gast.Match):
-            self._reads(node.subject, defined)
+            self._note_reads(node.subject, defined)
             for case in node.cases:
-                bound = defined.plus(expression(case.pattern).killed)
+                bound = defined.plus(expression_activity(case.pattern).killed)
                 if case.guard is not None:
-                    self._reads(case.guard, bound)
-                self.block(case.body, live, protected, bound)
+                    self._note_reads(case.guard, bound)
+                self.visit_block(case.body, live, protected, bound)
         else:
-            self._reads(node, defined)
+            self._note_reads(node, defined)
 
     def _if_region(self, node: Any, live: frozenset[str], protected: frozenset[str]) -> Region:
-        arms = self.liveness.either(node.body, node.orelse)
-        cells = self._cells(arms.modified, protected)
+        arms = self.liveness.join_blocks(node.body, node.orelse)
+        cells = self._cells_of(arms.modified, protected)
         outputs = (arms.modified & live) - cells
         inputs = outputs - arms.killed
         inputs |= (arms.modified & arms.exposed) - cells
         return Region(tuple(sorted(inputs)), tuple(sorted(outputs)), tuple(sorted(cells)))
 
-    def _loop(
-        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames, functional: bool
+    def _visit_loop(
+        self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames, is_region: bool
     ) -> None:
         is_for = not isinstance(node, gast.While)
-        head = expression(node.target) if is_for else expression(node.test)
-        once = head.then(self.liveness.block(node.body))
-        carried = live | once.exposed
-        self._reads(node.iter if is_for else node.test, defined, inside=functional and not is_for)
-        before = self.live_at_jump
-        if functional:
-            region = self._loop_region(node, once, carried, protected)
-            self._record(node, region, defined)
+        head = expression_activity(node.target) if is_for else expression_activity(node.test)
+        iteration = head.then(self.liveness.block_activity(node.body))
+        carried = live | iteration.exposed
+        self._note_reads(node.iter if is_for else node.test, defined, in_region=is_region and not is_for)
+        outer_jump_names = self.live_at_jump_target
+        if is_region:
+            region = self._loop_region(node, iteration, carried, protected)
+            self._record_region(node, region, defined)
             carried = frozenset(region.outputs)
-            self.live_at_jump = NOTHING
+            self.live_at_jump_target = NOTHING
         elif has_loop_exit(node.body):
-            self.live_at_jump = carried
-        self.inside += functional
-        self.block(node.body, carried, protected, defined.plus(head.killed))
-        self.inside -= functional
-        self.live_at_jump = before
-        self.block(node.orelse, live, protected, defined)
+            self.live_at_jump_target = carried
+        self.region_depth += is_region
+        self.visit_block(node.body, carried, protected, defined.plus(head.killed))
+        self.region_depth -= is_region
+        self.live_at_jump_target = outer_jump_names
+        self.visit_block(node.orelse, live, protected, defined)
 
     def _loop_region(
-        self, node: Any, once: Activity, carried: frozenset[str], protected: frozenset[str]
+        self, node: Any, iteration: Activity, carried: frozenset[str], protected: frozenset[str]
     ) -> Region:
         last = node.body[-1]
-        code = last.test.args[0].id if self.is_exit_check(last) else ""
-        cells = self._cells(once.modified, protected)
-        state = (once.modified & carried) - cells
-        if code:
-            state |= {code}
+        exit_code = last.test.args[0].id if self.is_exit_check(last) else ""
+        cells = self._cells_of(iteration.modified, protected)
+        state = (iteration.modified & carried) - cells
+        if exit_code:
+            state |= {exit_code}
         names = tuple(sorted(state))
-        return Region(names, names, tuple(sorted(cells)), code)
+        return Region(names, names, tuple(sorted(cells)), exit_code)
 
-    def _try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
-        final = self.liveness.block(node.finalbody)
-        at_final = final.live_before(live)
+    def _visit_try(self, node: Any, live: frozenset[str], protected: frozenset[str], defined: DefinedNames) -> None:
+        final_activity = self.liveness.block_activity(node.finalbody)
+        live_before_final = final_activity.live_before(live)
         if node.finalbody:
-            protected |= final.exposed
-        in_handlers = NOTHING
+            protected |= final_activity.exposed
+        read_in_handlers = NOTHING
         for handler in node.handlers:
-            in_handlers |= self.liveness.block(handler.body).exposed - handler_name(handler)
+            read_in_handlers |= self.liveness.block_activity(handler.body).exposed - handler_name(handler)
         if id(node) in self.tries:
             parts = [node.body, *(handler.body for handler in node.handlers), node.finalbody]
-            modified = NOTHING.union(*(self.liveness.block(part).modified for part in parts))
-            live_outside = live | in_handlers | final.exposed | protected
+            modified = NOTHING.union(*(self.liveness.block_activity(part).modified for part in parts))
+            live_outside = live | read_in_handlers | final_activity.exposed | protected
             unbound = NOTHING.union(*map(handler_name, node.handlers)) & live_outside
-            self.plan.regions[id(node)] = self._rounds(modified | unbound, live_outside)
+            self.plan.regions[id(node)] = self._rounds_region(modified | unbound, live_outside)
             self.assigned_in_try |= self.scope.locals.intersection(self.plan.regions[id(node)].cells)
-        in_body = protected
+        protected_in_body = protected
         if node.handlers:
-            in_body |= in_handlers | at_final
-        after_body = self.liveness.block(node.orelse).live_before(at_final)
-        self.block(node.body, after_body | in_handlers, in_body, defined)
-        behind = DefinedNames(
-            defined.anyway | self.liveness.block(node.body).killed,
-            defined.going_on | self.going_on.block(node.body).killed,
+            protected_in_body |= read_in_handlers | live_before_final
+        live_after_body = self.liveness.block_activity(node.orelse).live_before(live_before_final)
+        self.visit_block(node.body, live_after_body | read_in_handlers, protected_in_body, defined)
+        defined_after_body = DefinedNames(
+            defined.always | self.liveness.block_activity(node.body).killed,
+            defined.without_exit | self.without_exit.block_activity(node.body).killed,
         )
-        self.block(node.orelse, at_final, protected, behind)
+        self.visit_block(node.orelse, live_before_final, protected, defined_after_body)
         for handler in node.handlers:
             if handler.type is not None:
-                self._reads(handler.type, defined)
-            self.block(handler.body, at_final, protected, defined.plus(handler_name(handler)))
-        self.block(node.finalbody, live, protected, defined)
+                self._note_reads(handler.type, defined)
+            self.visit_block(handler.body, live_before_final, protected, defined.plus(handler_name(handler)))
+        self.visit_block(node.finalbody, live, protected, defined)
 
-    def _rounds(self, modified: frozenset[str], live: frozenset[str]) -> Region:
+    def _rounds_region(self, modified: frozenset[str], live: frozenset[str]) -> Region:
         live |= self.shared
-        others = (modified - live) & self.scope.locals
-        return Region((), (), tuple(sorted(modified & live)), reset=tuple(sorted(others)))
+        round_locals = (modified - live) & self.scope.locals
+        return Region((), (), tuple(sorted(modified & live)), reset=tuple(sorted(round_locals)))
 
-    def _cells(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
+    def _cells_of(self, modified: frozenset[str], protected: frozenset[str]) -> frozenset[str]:
         return modified & (self.shared | (protected - self.exit_names))
 
-    def _record(self, node: Any, region: Region, defined: DefinedNames) -> None:
+    def _record_region(self, node: Any, region: Region, defined: DefinedNames) -> None:
         self.plan.regions[id(node)] = region
-        self.needed.update(name for name in (*region.inputs, *region.cells) if name not in defined.anyway)
-        self.kept_inside |= self.liveness.statement(node).modified.difference(region.outputs, region.cells)
+        self.names_needing_values.update(name for name in (*region.inputs, *region.cells) if name not in defined.always)
+        self.region_locals |= self.liveness.statement_activity(node).modified.difference(region.outputs, region.cells)
 
-    def _reads(self, node: Any, defined: DefinedNames, inside: bool = False) -> None:
+    def _note_reads(self, node: Any, defined: DefinedNames, in_region: bool = False) -> None:
         """Note the reads that may find a name unassigned; in a generated function the name must have a value."""
-        waiting: list[tuple[Any, bool, frozenset[str]]] = [(node, inside or self.inside > 0, defined.anyway)]
-        while waiting:
-            part, closed, bound_names = waiting.pop()
+        pending: list[tuple[Any, bool, frozenset[str]]] = [(node, in_region or self.region_depth > 0, defined.always)]
+        while pending:
+            part, in_function, bound_names = pending.pop()
             for child in walk_scope(part):
                 if isinstance(child, gast.Name):
                     if isinstance(child.ctx, gast.Load) and child.id not in bound_names:
                         self.unsure_reads.append((child.id, id(child)))
-                        if closed:
-                            self.needed.add(child.id)
+                        if in_function:
+                            self.names_needing_values.add(child.id)
                 elif isinstance(child, gast.AugAssign) and isinstance(child.target, gast.Name):
                     if child.target.id not in bound_names:
                         self.unsure_reads.append((child.target.id, id(child)))
                 elif isinstance(child, gast.Lambda) and id(child) in self.thunks:
-                    waiting.append((child.body, True, bound_names))
+                    pending.append((child.body, True, bound_names))
                 elif isinstance(child, INLINED):
-                    inner = bound_names | own_names(child)
-                    waiting += [(inner_part, closed, inner) for inner_part in inner_parts(child)]
+                    inner = bound_names | clause_names(child)
+                    pending += [(inner_part, in_function, inner) for inner_part in inner_parts(child)]
 
-    def _deleted(self, node: Any) -> frozenset[str]:
+    def _deleted_names(self, node: Any) -> frozenset[str]:
         """Return the names that a statement, or one nested in it, may delete."""
-        if not self.deletes:
+        if not self.deletes_names:
             return NOTHING
         return frozenset(name for part in walk(node) for name in _deleted_name(part))
 
-    def _is_guard(self, test: Any) -> bool:
-        """Return whether this is `ag__.no_exit(exit_)`."""
+    def _is_exit_guard(self, test: Any) -> bool:
+        """Return whether a test is `ag__.no_exit(exit_)`."""
         return build.is_operation(test, "no_exit")
 
 
-def _leaves(node: Any) -> bool:
-    """Return whether a statement sets an exit code, or is a break or continue that stays one."""
+def _sets_exit(node: Any) -> bool:
+    """Return whether a statement sets an exit code, or is a break or continue that keeps its form."""
     if isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name):
         return build.is_operator(node.value, "CONTINUE", "BREAK", "RETURN")
     return isinstance(node, (gast.Break, gast.Continue))

@@ -11,9 +11,10 @@ from autoconv.syntax.tree import COMPREHENSIONS, FUNCTIONS, SCOPES, children, in
 
 
 class Scope:
-    """`bound`: names assigned in the function, parameters included.
+    """The names of one function.
 
-    `captured`: those that a nested function, lambda, class or generator expression uses, which therefore stay cells.
+    `bound`: names assigned in the function, parameters included. `captured`: those that a nested function, lambda,
+    class or generator expression uses, which therefore stay cells.
     """
 
     def __init__(self, parameters: list[str] | None = None) -> None:
@@ -29,7 +30,7 @@ class Scope:
 
 
 # Free names of scopes, by id. Lives as long as one query, since trees change between queries.
-_Known = dict[int, set[str]]
+_FreeNamesById = dict[int, set[str]]
 
 
 def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
@@ -37,7 +38,7 @@ def scope_of(function: gast.AST, inlined: Container[int] = ()) -> Scope:
     return _scope_of(function, inlined, {})
 
 
-def _scope_of(function: gast.AST, inlined: Container[int], cache: _Known) -> Scope:
+def _scope_of(function: gast.AST, inlined: Container[int], cache: _FreeNamesById) -> Scope:
     scope = Scope(parameter_names(function.args))
     scope.bound.update(scope.parameters)
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -76,7 +77,7 @@ def parameter_names(arguments: gast.arguments) -> list[str]:
 
 def bindings(node: gast.AST) -> Iterator[str]:
     """Yield the names that this node itself binds in its scope."""
-    if type(node) not in BINDING:
+    if type(node) not in BINDING_KINDS:
         return
     if isinstance(node, gast.Name):
         if isinstance(node.ctx, (gast.Store, gast.Del)):
@@ -97,7 +98,7 @@ def bindings(node: gast.AST) -> Iterator[str]:
 
 
 # Node kinds that may bind names.
-BINDING = frozenset(
+BINDING_KINDS = frozenset(
     {
         gast.Name, gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom,
         gast.MatchAs, gast.MatchStar, gast.MatchMapping, gast.ExceptHandler,
@@ -106,7 +107,7 @@ BINDING = frozenset(
 
 
 # Node kinds that affect the names of a scope.
-_RELEVANT_KINDS = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
+_RELEVANT_KINDS = BINDING_KINDS | {gast.Global, gast.Nonlocal, gast.ClassDef, *FUNCTIONS, *COMPREHENSIONS}
 
 
 def free_names(scope: gast.AST) -> set[str]:
@@ -116,20 +117,20 @@ def free_names(scope: gast.AST) -> set[str]:
 
 def free_names_of_each(scopes: Iterable[gast.AST]) -> Iterator[set[str]]:
     """Return the free names of scopes that may be nested in each other; each is visited once."""
-    cache: _Known = {}
+    cache: _FreeNamesById = {}
     return (_free_names(scope, cache) for scope in scopes)
 
 
-def _free_names(scope: gast.AST, cache: _Known) -> set[str]:
+def _free_names(scope: gast.AST, cache: _FreeNamesById) -> set[str]:
     result = cache.get(id(scope))
     if result is None:
         result = cache[id(scope)] = _find_free_names(scope, cache)
     return result
 
 
-def _find_free_names(scope: Any, cache: _Known) -> set[str]:
+def _find_free_names(scope: Any, cache: _FreeNamesById) -> set[str]:
     if isinstance(scope, COMPREHENSIONS):
-        return _names_read(children(scope), cache) - own_names(scope)
+        return _names_read(children(scope), cache) - clause_names(scope)
     if isinstance(scope, gast.ClassDef):
         return _names_read(scope.body, cache)
     inner = _scope_of(scope, (), cache)
@@ -137,13 +138,13 @@ def _find_free_names(scope: Any, cache: _Known) -> set[str]:
     return (_names_read(body, cache) - inner.locals) | inner.nonlocals
 
 
-def own_names(comprehension: Any) -> frozenset[str]:
+def clause_names(comprehension: Any) -> frozenset[str]:
     """Return the names that the for clauses of a comprehension bind."""
     targets = [generator.target for generator in comprehension.generators]
     return frozenset(node.id for target in targets for node in walk_scope(target) if isinstance(node, gast.Name))
 
 
-def _names_read(nodes: list[gast.AST], cache: _Known) -> set[str]:
+def _names_read(nodes: list[gast.AST], cache: _FreeNamesById) -> set[str]:
     """Return the names read (or declared nonlocal) below the nodes, including the free names of nested scopes."""
     result: set[str] = set()
     for top in nodes:
@@ -157,7 +158,7 @@ def _names_read(nodes: list[gast.AST], cache: _Known) -> set[str]:
     return result
 
 
-def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _Known) -> set[str]:
+def _captured_names(comprehension: gast.AST, inlined: Container[int], cache: _FreeNamesById) -> set[str]:
     """Return the names that lambdas and generators inside a comprehension capture."""
     result: set[str] = set()
     pending = _inner_parts(comprehension)

@@ -11,24 +11,24 @@ _WRITERS = frozenset(
 )
 
 
-def only_changed(function: ast.AST) -> frozenset[str]:
+def write_only_names(function: ast.AST) -> frozenset[str]:
     """Return the names that a function (or lambda), including nested ones, never reads except to mutate their value.
 
     `seen.append(x)` and `seen[k] = x`, as statements, are mutations; any other use is a read.
     """
-    changes = set(map(id, _changes(function)))
+    mutated_uses = set(map(id, _mutated_uses(function)))
     written: set[str] = set()
     read: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
-            only = id(node) in changes or not isinstance(node.ctx, ast.Load)
-            (written if only else read).add(node.id)
+            is_write = id(node) in mutated_uses or not isinstance(node.ctx, ast.Load)
+            (written if is_write else read).add(node.id)
         elif isinstance(node, ast.AugAssign):  # the target is both read and written
             read |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
     return frozenset(written - read)
 
 
-def _changes(function: ast.AST) -> Iterator[ast.Name]:
+def _mutated_uses(function: ast.AST) -> Iterator[ast.Name]:
     """Yield the uses of names whose value a statement mutates without reading it."""
     for node in ast.walk(function):
         holder: ast.AST | None = None
@@ -42,4 +42,4 @@ def _changes(function: ast.AST) -> Iterator[ast.Name]:
             yield holder
 
 
-__all__ = ["only_changed"]
+__all__ = ["write_only_names"]

@@ -1,4 +1,6 @@
-"""Column positions for code of converted modules, whose line tables hold lines only; computed when an error needs them.
+"""Column positions in code of converted modules, whose line tables hold lines only.
+
+They are computed when an error needs them.
 
 The words of an emitted line are aligned with those of its source line: `ag__.call(f)(x, y)` matches `f(x, y)`. Where
 the result is not one contiguous piece of the source line there is no column, so that no caret marks wrong words.
@@ -16,43 +18,43 @@ from types import CodeType
 
 from autoconv.process_state import without_warnings
 
-Lines = Callable[[int], str]
+LineReader = Callable[[int], str]
 _WORD = re.compile(r"""[^\W\d]\w*|\d[\w.]*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\*\*|//|[<>=!]=|\S""")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 # Punctuation that may separate matched words, since operators replace it.
-_BETWEEN = frozenset("()[],")
+_SEPARATORS = frozenset("()[],")
 
 # By id: the relocated code, the code as compiled from emitted text, and the lines of that text.
-_EMITTED: dict[int, tuple[CodeType, CodeType, Lines]] = {}
+_EMITTED_BY_ID: dict[int, tuple[CodeType, CodeType, LineReader]] = {}
 # By the user's file: modules whose emitted text is compiled again when its columns are first needed.
-_WAITING: dict[str, list[tuple[CodeType, str]]] = {}
+_PENDING_MODULES: dict[str, list[tuple[CodeType, str]]] = {}
 
 
-def remember(code: CodeType, emitted: CodeType, lines: Lines) -> None:
+def register_columns(code: CodeType, emitted: CodeType, lines: LineReader) -> None:
     """Register the original of a relocated code object and of the code nested in it."""
-    _EMITTED[id(code)] = code, emitted, lines
-    inside, before = _nested(code), _nested(emitted)
-    if len(inside) == len(before):  # Python merges two functions that differed only in their columns
-        for inner, inner_before in zip(inside, before, strict=True):
-            remember(inner, inner_before, lines)
+    _EMITTED_BY_ID[id(code)] = code, emitted, lines
+    nested, nested_emitted = _nested_code(code), _nested_code(emitted)
+    if len(nested) == len(nested_emitted):  # Python merges two functions that differed only in their columns
+        for inner_code, inner_emitted in zip(nested, nested_emitted, strict=True):
+            register_columns(inner_code, inner_emitted, lines)
 
 
-def remember_text(code: CodeType, text: str) -> None:
-    """`remember` for the code of a module and the text that it was compiled from."""
-    _WAITING.setdefault(code.co_filename, []).append((code, text))
+def register_module_text(code: CodeType, text: str) -> None:
+    """Register the code of a module and the text that it was compiled from, as `register_columns` does for code."""
+    _PENDING_MODULES.setdefault(code.co_filename, []).append((code, text))
 
 
-def columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | None:
+def instruction_columns(code: CodeType, instruction: int, line: int) -> tuple[int, int] | None:
     """Return the 0-based columns of an instruction of converted code in the user's line; None if unknown."""
-    if id(code) not in _EMITTED:
-        for module, text in _WAITING.pop(code.co_filename, ()):
+    if id(code) not in _EMITTED_BY_ID:
+        for module, text in _PENDING_MODULES.pop(code.co_filename, ()):
             with without_warnings():
                 emitted = compile(text, code.co_filename, "exec", dont_inherit=True)
-            remember(module, emitted, functools.partial(_row, text.split("\n")))
-    if id(code) not in _EMITTED:
+            register_columns(module, emitted, functools.partial(_line_text, text.split("\n")))
+    if id(code) not in _EMITTED_BY_ID:
         return None
-    _, before, lines = _EMITTED[id(code)]
-    first, last, start, end = next(itertools.islice(before.co_positions(), instruction // 2, None), (None,) * 4)
+    _, emitted_code, lines = _EMITTED_BY_ID[id(code)]
+    first, last, start, end = next(itertools.islice(emitted_code.co_positions(), instruction // 2, None), (None,) * 4)
     if first is None or first != last or start is None or end is None:
         return None
     return match_columns(lines(first), start, end, linecache.getline(code.co_filename, line))
@@ -62,16 +64,16 @@ def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int,
     """Return the part of a source line that corresponds to a part of an emitted line."""
     if not (emitted.isascii() and source.isascii()):
         return None
-    theirs = list(_WORD.finditer(source.rstrip()))
-    positions = {position for word, position in _matches(emitted, source.rstrip()) if start <= word < end}
+    source_words = list(_WORD.finditer(source.rstrip()))
+    positions = {position for word, position in _matching_words(emitted, source.rstrip()) if start <= word < end}
     if not positions:
         return None
     first, last = min(positions), max(positions)
-    if any(theirs[position].group() not in _BETWEEN for position in set(range(first, last)) - positions):
+    if any(source_words[position].group() not in _SEPARATORS for position in set(range(first, last)) - positions):
         return None
-    words = theirs[first : last + 1]
-    while _unmatched_bracket(words) >= 0 and len(words) < len(theirs) - first:  # `ag__.get_item(x, i)` was `x[i]`
-        following = theirs[first + len(words)]
+    words = source_words[first : last + 1]
+    while _unmatched_bracket(words) >= 0 and len(words) < len(source_words) - first:  # `ag__.get_item(x, i)` was `x[i]`
+        following = source_words[first + len(words)]
         if _PAIRS.get(words[_unmatched_bracket(words)].group()) != following.group():
             break
         words.append(following)
@@ -80,18 +82,19 @@ def match_columns(emitted: str, start: int, end: int, source: str) -> tuple[int,
 
 
 @functools.lru_cache(256)
-def _matches(emitted: str, source: str) -> list[tuple[int, int]]:
+def _matching_words(emitted: str, source: str) -> list[tuple[int, int]]:
     """Return (start of a word of the emitted line, index of the matching word of the source line), in order."""
-    ours, theirs = list(_WORD.finditer(emitted)), list(_WORD.finditer(source))
-    matcher = difflib.SequenceMatcher(None, [*map(_meaning, ours)], [*map(_meaning, theirs)], autojunk=False)
+    emitted_words, source_words = list(_WORD.finditer(emitted)), list(_WORD.finditer(source))
+    texts = [*map(_bare_text, emitted_words)], [*map(_bare_text, source_words)]
+    matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
     return [
-        (ours[block.a + offset].start(), block.b + offset)
+        (emitted_words[block.a + offset].start(), block.b + offset)
         for block in matcher.get_matching_blocks()
         for offset in range(block.size)
     ]
 
 
-def _meaning(word: re.Match[str]) -> str:
+def _bare_text(word: re.Match[str]) -> str:
     """Return a word, without its quotes if it is a string."""
     text = word.group()
     return text[1:-1] if text[0] in "\"'" and len(text) > 1 else text
@@ -107,21 +110,21 @@ def _strip_unmatched_brackets(words: list[re.Match[str]]) -> list[re.Match[str]]
 
 def _unmatched_bracket(words: list[re.Match[str]]) -> int:
     """Return the index of the first unopened closing bracket, or else of the last unclosed one; -1 if none."""
-    opened: list[int] = []
+    open_positions: list[int] = []
     for position, word in enumerate(words):
         text = word.group()
         if text in _PAIRS:
-            opened.append(position)
+            open_positions.append(position)
         elif text in _PAIRS.values():
-            if not opened:
+            if not open_positions:
                 return position
-            opened.pop()
-    return opened[-1] if opened else -1
+            open_positions.pop()
+    return open_positions[-1] if open_positions else -1
 
 
-def _nested(code: CodeType) -> list[CodeType]:
+def _nested_code(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _row(rows: list[str], line: int) -> str:
+def _line_text(rows: list[str], line: int) -> str:
     return rows[line - 1] if 0 < line <= len(rows) else ""

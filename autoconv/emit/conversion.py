@@ -15,8 +15,9 @@ class Options:
     `compile_names`: qualified names (`f`, `Class.method`) to decorate with @autoconv.compile; `compile_all`: every
     function at the top level. `rename_imports`: top-level package -> its replacement. `keep_going`: leave a function
     that cannot be converted as it is, with a comment. `comments`: keep comments above statements. `only`: the qualified
-    names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `source_path`: path
-    of the source relative to the folder of the output; with it the converted module shows the user's lines.
+    names to convert, None for all. `last_pass`: stop after that pass (see autoconv.passes.PASSES). `skip`: names of
+    passes that do not run. `source_path`: path of the source relative to the folder of the output; with it the
+    converted module shows the user's lines.
     """
 
     compile_names: frozenset[str] = frozenset()
@@ -59,7 +60,9 @@ class Construct:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """`text`: the converted module. `origins[k]`: the source line of output line k+1, 0 if there is none.
+    """The result of a conversion.
+
+    `text`: the converted module. `origins[k]`: the source line of output line k+1, 0 if there is none.
 
     `generated`: the names of region functions, which are parts of the user's functions.
     """

@@ -19,7 +19,7 @@ from typing import Any
 
 from autoconv.code_cache import FUNCTIONS
 from autoconv.config import SETTINGS
-from autoconv.emit.converter import converter
+from autoconv.emit.converter import converter_key
 from autoconv.emit.relocate import is_class_body
 from autoconv.errors import ConversionError
 from autoconv.forks import CONVERSION, new_lock
@@ -27,14 +27,14 @@ from autoconv.forks import CONVERSION, new_lock
 OPERATORS = "ag__"
 
 # Keyed by code and file: codes of two files are equal if the functions and their lines are the same.
-_ByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
-_CONVERTED: weakref.WeakKeyDictionary[types.CodeType, _ByFile] = weakref.WeakKeyDictionary()
+_ConversionsByFile = dict[tuple[str, bool], tuple[types.CodeType, frozenset[str]]]
+_CONVERSIONS: weakref.WeakKeyDictionary[types.CodeType, _ConversionsByFile] = weakref.WeakKeyDictionary()
 # By id: for a function without anything to convert, the converted code equals the original.
-_OURS: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
+_CONVERTED_CODES: weakref.WeakValueDictionary[int, types.CodeType] = weakref.WeakValueDictionary()
 _CLASS_NAMES: dict[int, str] = {}  # by id: the qualified names of classes in the code of their class statements
 _DIGESTS: dict[str, tuple[list[str], str]] = {}  # by file name: its lines and their digest
 _LOCK = new_lock(order=CONVERSION)
-ABOUT_TO_CONVERT: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
+BEFORE_CONVERSION: list[Callable[[], object]] = []  # called before new code is converted, since it takes a while
 _UNCONVERTED: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 
 
@@ -50,16 +50,16 @@ def convert_function(function: types.FunctionType, operators: Any) -> types.Func
 
 
 def note_unconverted(function: types.FunctionType) -> None:
-    """Call ABOUT_TO_CONVERT for a function that runs unconverted, if no earlier process had it."""
+    """Call BEFORE_CONVERSION for a function that runs unconverted, if no earlier process had it."""
     code = function.__code__
-    if not ABOUT_TO_CONVERT or code in _UNCONVERTED:
+    if not BEFORE_CONVERSION or code in _UNCONVERTED:
         return
     _UNCONVERTED.add(code)
     parts = sys.version, code.co_filename, code.co_firstlineno, code.co_code
     key = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
     if FUNCTIONS.load(key) is None:
-        for tell in tuple(ABOUT_TO_CONVERT):
-            tell()
+        for callback in tuple(BEFORE_CONVERSION):
+            callback()
         FUNCTIONS.store(key, b"")
 
 
@@ -81,12 +81,12 @@ def converted_text(function: types.FunctionType) -> str:
     return shown.converted_text(function)
 
 
-def changed_names(function: types.FunctionType) -> frozenset[str]:
+def mutated_names(function: types.FunctionType) -> frozenset[str]:
     """Return the outer names that a converted function only mutates (see `autoconv.analysis.write_only_names`)."""
     code = function.__code__
-    by_file = _CONVERTED.get(code, {})
-    _, changed = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())
-    return changed
+    by_file = _CONVERSIONS.get(code, {})
+    _, mutated = by_file.get((code.co_filename, False)) or by_file.get((code.co_filename, True)) or (None, frozenset())
+    return mutated
 
 
 def is_converted(function: Any) -> bool:
@@ -94,12 +94,12 @@ def is_converted(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    return _OURS.get(id(code)) is code or "__autoconv__" in getattr(function, "__globals__", {})
+    return _CONVERTED_CODES.get(id(code)) is code or "__autoconv__" in getattr(function, "__globals__", {})
 
 
 def register_code(code: types.CodeType) -> None:
     """Mark the code, and the code nested in it, as converted."""
-    _OURS[id(code)] = code
+    _CONVERTED_CODES[id(code)] = code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             register_code(constant)
@@ -112,32 +112,32 @@ def is_of_converted_class_statement(cls: type) -> bool:
     return _CLASS_NAMES.get(id(cls.__qualname__)) is cls.__qualname__
 
 
-def _converted_code(function: types.FunctionType, hands: bool) -> types.CodeType:
+def _converted_code(function: types.FunctionType, to_consumer: bool) -> types.CodeType:
     code = function.__code__
     with _LOCK:
-        by_file = _CONVERTED.setdefault(code, {})
-        key = code.co_filename, hands
-        found = by_file.get(key)
-        if found is None:
-            found = by_file[key] = _load_or_convert(function, hands)
-            register_code(found[0])
-    return found[0]
+        by_file = _CONVERSIONS.setdefault(code, {})
+        key = code.co_filename, to_consumer
+        entry = by_file.get(key)
+        if entry is None:
+            entry = by_file[key] = _load_or_convert(function, to_consumer)
+            register_code(entry[0])
+    return entry[0]
 
 
-def _load_or_convert(function: types.FunctionType, hands: bool) -> tuple[types.CodeType, frozenset[str]]:
+def _load_or_convert(function: types.FunctionType, to_consumer: bool) -> tuple[types.CodeType, frozenset[str]]:
     # A log of the passes needs them to run.
-    key = None if "passes" in SETTINGS.logs else _key(function, hands)
-    kept = None if key is None else _load_code(key)
-    if kept is not None:
-        return kept
-    for tell in tuple(ABOUT_TO_CONVERT):
-        tell()
+    key = None if "passes" in SETTINGS.logs else _cache_key(function, to_consumer)
+    cached = None if key is None else _load_code(key)
+    if cached is not None:
+        return cached
+    for callback in tuple(BEFORE_CONVERSION):
+        callback()
     from autoconv.emit import function as conversion  # lazily: imports gast
 
-    code, changed = conversion.convert_code(function, hands)
+    code, mutated = conversion.convert_code(function, to_consumer)
     if key is not None:
-        FUNCTIONS.store(key, marshal.dumps((code, sorted(changed))))
-    return code, changed
+        FUNCTIONS.store(key, marshal.dumps((code, sorted(mutated))))
+    return code, mutated
 
 
 def _load_code(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
@@ -145,13 +145,13 @@ def _load_code(key: str) -> tuple[types.CodeType, frozenset[str]] | None:
     if data is None:
         return None
     try:
-        code, changed = marshal.loads(data)
+        code, mutated = marshal.loads(data)
     except (EOFError, ValueError, TypeError):  # written by a version with another format
         return None
-    return (code, frozenset(changed)) if isinstance(code, types.CodeType) else None
+    return (code, frozenset(mutated)) if isinstance(code, types.CodeType) else None
 
 
-def _key(function: types.FunctionType, hands: bool) -> str | None:
+def _cache_key(function: types.FunctionType, to_consumer: bool) -> str | None:
     """Return a key of everything that the conversion depends on; None if `linecache` has no source."""
     code = function.__code__
     linecache.checkcache(code.co_filename)
@@ -159,9 +159,9 @@ def _key(function: types.FunctionType, hands: bool) -> str | None:
     if not lines:
         return None
     parts = (
-        importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter(), code.co_filename,
+        importlib.util.MAGIC_NUMBER, sys.flags.optimize, converter_key(), code.co_filename,
         _digest(code.co_filename, lines), function.__name__, function.__qualname__, code.co_name, code.co_firstlineno,
-        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, hands,
+        code.co_flags, code.co_freevars, code.co_code, code.co_linetable, to_consumer,
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -16,30 +16,30 @@ def line_of(node: ast.AST) -> int:
     return getattr(node, "lineno", 0) or 0
 
 
-def aliases(names: Iterable[ast.alias]) -> str:
+def aliases_text(names: Iterable[ast.alias]) -> str:
     return ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in names)
 
 
-def type_parameters(node: Any) -> str:
+def type_parameters_text(node: Any) -> str:
     parameters = getattr(node, "type_params", None)
     return f"[{', '.join(map(ast.unparse, parameters))}]" if parameters else ""
 
 
-def parameters(arguments: ast.arguments) -> str:
-    """The parameter list of a function or lambda."""
+def parameters_text(arguments: ast.arguments) -> str:
+    """Return the parameter list of a function or lambda."""
     positional = arguments.posonlyargs + arguments.args
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
-    printed = list(map(_parameter, positional, defaults))
+    parts = list(map(_parameter, positional, defaults))
     if arguments.posonlyargs:
-        printed.insert(len(arguments.posonlyargs), "/")
+        parts.insert(len(arguments.posonlyargs), "/")
     if arguments.vararg:
-        printed.append("*" + _parameter(arguments.vararg, None))
+        parts.append("*" + _parameter(arguments.vararg, None))
     elif arguments.kwonlyargs:
-        printed.append("*")
-    printed += map(_parameter, arguments.kwonlyargs, arguments.kw_defaults)
+        parts.append("*")
+    parts += map(_parameter, arguments.kwonlyargs, arguments.kw_defaults)
     if arguments.kwarg:
-        printed.append("**" + _parameter(arguments.kwarg, None))
-    return ", ".join(printed)
+        parts.append("**" + _parameter(arguments.kwarg, None))
+    return ", ".join(parts)
 
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
@@ -50,12 +50,12 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def arguments_text(positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> str:
-    """The argument list of a call or class definition."""
-    printed = [_EXPRESSIONS[type(argument)](argument, 0) for argument in positional]
+    """Return the argument list of a call or class definition."""
+    parts = [_PRINTERS[type(argument)](argument, 0) for argument in positional]
     for keyword in keywords:
         prefix = f"{keyword.arg}=" if keyword.arg else "**"
-        printed.append(prefix + expression_text(keyword.value))
-    return ", ".join(printed)
+        parts.append(prefix + expression_text(keyword.value))
+    return ", ".join(parts)
 
 
 def triple_quoted(value: str) -> str:
@@ -80,17 +80,17 @@ def _escape(character: str) -> str:
 
 
 def expression_text(node: Any, level: int = 0) -> str:
-    return _EXPRESSIONS[type(node)](node, level)
+    return _PRINTERS[type(node)](node, level)
 
 
-def open_text(node: Any, *kinds: type) -> str:
-    """The text of `node`, without its own parentheses when it is one of `kinds`."""
+def bare_text(node: Any, *kinds: type) -> str:
+    """Return the text of `node`, without its outer parentheses when it is one of `kinds`."""
     text = expression_text(node)
     return text[1:-1] if isinstance(node, kinds) and text[-2:] not in ("()", ",)") else text
 
 
-def _parenthesise(text: str, own: int, level: int) -> str:
-    return text if own >= level else f"({text})"
+def _parenthesise(text: str, precedence: int, level: int) -> str:
+    return text if precedence >= level else f"({text})"
 
 
 def _name(node: ast.Name, level: int) -> str:
@@ -138,7 +138,7 @@ def _slice(node: ast.Slice, level: int) -> str:
 
 
 def _items(nodes: Iterable[ast.expr]) -> str:
-    return ", ".join([_EXPRESSIONS[type(node)](node, 0) for node in nodes])
+    return ", ".join([_PRINTERS[type(node)](node, 0) for node in nodes])
 
 
 def _tuple(node: ast.Tuple, level: int) -> str:
@@ -160,7 +160,7 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
         text = f"{expression_text(node.key)}: {expression_text(node.value)}" if is_dict else expression_text(node.elt)
         for part in node.generators:
             keyword = "async for" if part.is_async else "for"
-            text += f" {keyword} {open_text(part.target, ast.Tuple)} in {expression_text(part.iter, _OR)}"
+            text += f" {keyword} {bare_text(part.target, ast.Tuple)} in {expression_text(part.iter, _OR)}"
             text += "".join([f" if {expression_text(test, _OR)}" for test in part.ifs])
         return opening + text + closing
 
@@ -168,28 +168,29 @@ def _comprehension(opening: str, closing: str) -> Callable[[Any, int], str]:
 
 
 def _binary(node: ast.BinOp, level: int) -> str:
-    own = OPERATORS[type(node.op)][1]
-    if own == _POWER:
+    precedence = OPERATOR_SYMBOLS[type(node.op)][1]
+    if precedence == _POWER:
         text = f"{expression_text(node.left, _AWAIT)} ** {expression_text(node.right, _FACTOR)}"
-        return _parenthesise(text, own, level)
+        return _parenthesise(text, precedence, level)
     pieces: list[str] = []
     operand: ast.expr = node
-    while isinstance(operand, ast.BinOp) and OPERATORS[type(operand.op)][1] == own:
-        pieces.append(f" {OPERATORS[type(operand.op)][0]} {expression_text(operand.right, own + 1)}")
+    while isinstance(operand, ast.BinOp) and OPERATOR_SYMBOLS[type(operand.op)][1] == precedence:
+        pieces.append(f" {OPERATOR_SYMBOLS[type(operand.op)][0]} {expression_text(operand.right, precedence + 1)}")
         operand = operand.left
-    pieces.append(expression_text(operand, own))
-    return _parenthesise("".join(reversed(pieces)), own, level)
+    pieces.append(expression_text(operand, precedence))
+    return _parenthesise("".join(reversed(pieces)), precedence, level)
 
 
 def _boolean(node: ast.BoolOp, level: int) -> str:
-    own = _AND if isinstance(node.op, ast.And) else _OR
-    separator = " and " if own == _AND else " or "
-    return _parenthesise(separator.join([expression_text(value, own + 1) for value in node.values]), own, level)
+    precedence = _AND if isinstance(node.op, ast.And) else _OR
+    separator = " and " if precedence == _AND else " or "
+    operands = [expression_text(value, precedence + 1) for value in node.values]
+    return _parenthesise(separator.join(operands), precedence, level)
 
 
 def _unary(node: ast.UnaryOp, level: int) -> str:
-    symbol, own = OPERATORS[type(node.op)]
-    return _parenthesise(symbol + expression_text(node.operand, own), own, level)
+    symbol, precedence = OPERATOR_SYMBOLS[type(node.op)]
+    return _parenthesise(symbol + expression_text(node.operand, precedence), precedence, level)
 
 
 def _compare(node: ast.Compare, level: int) -> str:
@@ -205,12 +206,12 @@ def _conditional(node: ast.IfExp, level: int) -> str:
 
 
 def _lambda(node: ast.Lambda, level: int) -> str:
-    head = parameters(node.args)
+    head = parameters_text(node.args)
     return _parenthesise(f"lambda{' ' * bool(head)}{head}: {expression_text(node.body)}", _TEST, level)
 
 
 def _yield(node: ast.Yield, level: int) -> str:
-    return f"(yield {open_text(node.value, ast.Tuple)})" if node.value else "(yield)"
+    return f"(yield {bare_text(node.value, ast.Tuple)})" if node.value else "(yield)"
 
 
 def _formatted_string(node: ast.JoinedStr, level: int) -> str:
@@ -220,7 +221,7 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
     code = "".join([text for text, literal in pieces if not literal])
     prefix = "u'' " if node.values and getattr(node.values[0], "kind", None) else ""
     if not _ALLOWS_NESTED_QUOTES and "\\" in code:
-        return prefix + _string_of_newer_python(node)
+        return prefix + _portable_formatted_string(node)
     for quote in _QUOTES:
         if quote not in body and not body.endswith(quote[0]):
             return f"{prefix}f{quote}{body}{quote}"
@@ -229,10 +230,10 @@ def _formatted_string(node: ast.JoinedStr, level: int) -> str:
             escape = "\\" + quote[0]
             body = "".join([text.replace(quote[0], escape) if literal else text for text, literal in pieces])
             return f"{prefix}f{quote}{body}{quote}"
-    return prefix + _string_of_newer_python(node)
+    return prefix + _portable_formatted_string(node)
 
 
-def _string_of_newer_python(node: ast.JoinedStr) -> str:
+def _portable_formatted_string(node: ast.JoinedStr) -> str:
     """Print an f-string that Python before 3.12 cannot parse directly: by `ast.unparse`, or as a `str.format` call."""
     try:
         text = ast.unparse(node)
@@ -275,7 +276,7 @@ def _formatted_pieces(values: Iterable[Any], in_format: bool = False) -> Iterato
             yield text.replace("{", braces[0]).replace("}", braces[1]), True
 
 
-def _standard(node: ast.AST, level: int) -> str:
+def _unparse_by_library(node: ast.AST, level: int) -> str:
     return ast.unparse(node)
 
 
@@ -283,19 +284,19 @@ class _Printers(dict[type, Callable[[Any, int], str]]):
     """The printer of each kind of expression; `ast.unparse` prints the others."""
 
     def __missing__(self, kind: type) -> Callable[[Any, int], str]:
-        return _standard
+        return _unparse_by_library
 
 
 _TEST, _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND = range(8)
 _SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(8, 15)
-OPERATORS: dict[type, tuple[str, int]] = {
+OPERATOR_SYMBOLS: dict[type, tuple[str, int]] = {
     ast.BitOr: ("|", _BIT_OR), ast.BitXor: ("^", _BIT_XOR), ast.BitAnd: ("&", _BIT_AND),
     ast.LShift: ("<<", _SHIFT), ast.RShift: (">>", _SHIFT), ast.Add: ("+", _SUM), ast.Sub: ("-", _SUM),
     ast.Mult: ("*", _TERM), ast.MatMult: ("@", _TERM), ast.Div: ("/", _TERM), ast.FloorDiv: ("//", _TERM),
     ast.Mod: ("%", _TERM), ast.Pow: ("**", _POWER),
     ast.Not: ("not ", _NOT), ast.Invert: ("~", _FACTOR), ast.UAdd: ("+", _FACTOR), ast.USub: ("-", _FACTOR),
 }  # fmt: skip
-_EXPRESSIONS = _Printers(
+_PRINTERS = _Printers(
     {
         ast.Name: _name,
         ast.Constant: _constant,

@@ -14,7 +14,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.write_only_names import only_changed
+from autoconv.analysis.write_only_names import write_only_names
 from autoconv.emit.generators import push_generator
 from autoconv.emit.relocate import Extent, rename_regions
 from autoconv.errors import ConversionError, Place, SourceError
@@ -25,18 +25,18 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.parse import parse_ast, to_ast, to_gast
 
-_INNER = "converted_function"  # name of the converted function inside its factory
-_RELOAD = "the function as it was, or start the program (or reload the module) again"
+_CONVERTED_NAME = "converted_function"  # name of the converted function inside its factory
+_RELOAD_REMEDY = "the function as it was, or start the program (or reload the module) again"
 
 
-def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[types.CodeType, frozenset[str]]:
+def convert_code(function: types.FunctionType, to_consumer: bool = False) -> tuple[types.CodeType, frozenset[str]]:
     """Return the converted code of a function, and the outer names that it only mutates.
 
-    For those names see `analysis.write_only_names`. With `hands`, a generator function becomes one that passes its
-    values to a consumer.
+    For those names see `analysis.write_only_names`. With `to_consumer`, a generator function becomes one that passes
+    its values to a consumer.
     """
-    definition, class_name, filename, generated, lambdas, changed = rewritten(function, hands)
-    definition.name = _INNER  # so that its own name keeps its meaning inside
+    definition, class_name, filename, generated, lambdas, mutated = rewrite_definition(function, to_consumer)
+    definition.name = _CONVERTED_NAME  # so that its own name keeps its meaning inside
     inner: Any = definition
     result: ast.expr = ast.Name(definition.name, ast.Load())
     if class_name:
@@ -55,15 +55,15 @@ def convert_code(function: types.FunctionType, hands: bool = False) -> tuple[typ
     ast.copy_location(factory, definition)
     ast.copy_location(inner, definition)
     ast.fix_missing_locations(module)
-    _start_operators_at_their_line(module)
+    _collapse_operator_positions(module)
     compiled = compile(module, filename, "exec", flags=_future_flags(function), dont_inherit=True)
     code = _find_code(compiled, definition.name)
     compiled_as = code.co_qualname
     code = code.replace(co_name=function.__name__, co_qualname=function.__qualname__)
-    return rename_regions(code, generated, lambdas, compiled_as), changed
+    return rename_regions(code, generated, lambdas, compiled_as), mutated
 
 
-def _start_operators_at_their_line(tree: ast.AST) -> None:
+def _collapse_operator_positions(tree: ast.AST) -> None:
     """Move the end of operator names to their start, so that a call of `ag__.if_stmt` has the line of its statement.
 
     Python reports a call at the end of the function's name, which would be the end of the statement.
@@ -85,14 +85,14 @@ def _find_code(code: types.CodeType, name: str) -> types.CodeType:
 
 
 def _future_flags(function: types.FunctionType) -> int:
-    every = 0
+    all_flags = 0
     for feature in __future__.all_feature_names:
-        every |= getattr(__future__, feature).compiler_flag
-    return function.__code__.co_flags & every
+        all_flags |= getattr(__future__, feature).compiler_flag
+    return function.__code__.co_flags & all_flags
 
 
-def rewritten(
-    function: types.FunctionType, hands: bool = False
+def rewrite_definition(
+    function: types.FunctionType, to_consumer: bool = False
 ) -> tuple[ast.FunctionDef, str, str, list[str], set[Extent], frozenset[str]]:
     """Return the converted definition of a function, and facts about it.
 
@@ -100,13 +100,13 @@ def rewritten(
     lambdas, and the outer names that are only mutated. The definition has no decorators.
     """
     node, class_name, filename, lines = locate_source(function)
-    changed = only_changed(node)
-    lambdas = {_extent(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
+    mutated = write_only_names(node)
+    lambdas = {_extent_of(inner.body) for inner in ast.walk(node) if isinstance(inner, ast.Lambda)}
     definition: Any
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
         definition = ast.FunctionDef("<lambda>", node.args, [body], [])
-        definition.name = _INNER
+        definition.name = _CONVERTED_NAME
         if "type_params" in ast.FunctionDef._fields:
             definition.type_params = []
         ast.copy_location(definition, node)
@@ -123,11 +123,11 @@ def rewritten(
     with deep_recursion():
         module: Any = to_gast(ast.Module([definition], []))
         context = Context(filename, lines, Namer(module))
-        if hands:  # the converted outer function may pass an Undefined for an unassigned name
+        if to_consumer:  # the converted outer function may pass an Undefined for an unassigned name
             context.outer_names = frozenset(function.__code__.co_freevars) - {"__class__", build.OPERATORS}
-        if hands and not push_generator(module.body[0], context):
+        if to_consumer and not push_generator(module.body[0], context):
             place = Place(filename, function.__code__.co_firstlineno)
-            raise ConversionError("this generator function cannot hand out its values", place)
+            raise ConversionError("this generator function cannot pass its values to a consumer", place)
         if class_name:
             wrapper = gast.ClassDef(class_name, [], [], module.body, [])
             if "type_params" in gast.ClassDef._fields:
@@ -138,10 +138,10 @@ def rewritten(
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated, lambdas, changed
+    return result, class_name, filename, context.namer.generated, lambdas, mutated
 
 
-def _extent(node: ast.expr) -> Extent:
+def _extent_of(node: ast.expr) -> Extent:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
@@ -168,18 +168,18 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
         )
     source = "".join(lines)
     try:
-        tree = _statements_around(source, filename, code.co_firstlineno)
+        tree = _parse_statements_at(source, filename, code.co_firstlineno)
     except SourceError as error:
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
             "after it was imported",
             error.place,
-            _RELOAD,
+            _RELOAD_REMEDY,
         ) from None
-    every = _definitions(tree, "", code.co_firstlineno)
-    candidates = [(node, class_name) for node, class_name in every if _matches(node, code)]
+    definitions = _definitions(tree, "", code.co_firstlineno)
+    candidates = [(node, class_name) for node, class_name in definitions if _may_be_source_of(node, code)]
     if len(candidates) > 1:
-        candidates = _at_its_columns(candidates, code)
+        candidates = _select_by_columns(candidates, code)
         if not candidates:
             raise ConversionError(
                 f"there are several functions {code.co_name!r} on this line, and Python does not say which is meant",
@@ -191,22 +191,22 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
             f"the source of {function.__qualname__!r} is not at {filename}:{code.co_firstlineno} any more; "
             "the file was changed after it was imported",
             Place(filename, code.co_firstlineno, text=(lines[code.co_firstlineno - 1 :] or [""])[0].rstrip()),
-            _RELOAD,
+            _RELOAD_REMEDY,
         )
     node, class_name = candidates[0]
     return node, class_name, filename, source.splitlines()
 
 
-def _statements_around(source: str, filename: str, line: int) -> ast.Module:
-    """Return the tree of those of a module's statements that span a line; raise SourceError for invalid Python.
+def _parse_statements_at(source: str, filename: str, line: int) -> ast.Module:
+    """Return the tree of the statements of a module that span a line; raise SourceError for invalid Python.
 
     The extents of all statements come from one parse of the file, which is cached for its other functions.
     """
-    blocks = _blocks(source, filename)
-    position = bisect.bisect_right(blocks, line, key=lambda block: block[0]) - 1
-    if position < 0 or line > blocks[position][1]:
+    extents = _statement_extents(source, filename)
+    position = bisect.bisect_right(extents, line, key=lambda block: block[0]) - 1
+    if position < 0 or line > extents[position][1]:
         return ast.Module([], [])
-    first, last = blocks[position]
+    first, last = extents[position]
     lines = source.split("\n")[first - 1 : last]
     try:
         if "\r" not in source:  # a carriage return ends a line too
@@ -217,7 +217,7 @@ def _statements_around(source: str, filename: str, line: int) -> ast.Module:
 
 
 @functools.lru_cache(maxsize=8)
-def _blocks(source: str, filename: str) -> list[tuple[int, int]]:
+def _statement_extents(source: str, filename: str) -> list[tuple[int, int]]:
     """Return the first and last line of each of a module's statements; those that share a line are merged."""
     result: list[tuple[int, int]] = []
     for node in parse_ast(source, filename).body:
@@ -242,15 +242,18 @@ def _definitions(node: ast.AST, class_name: str, line: int) -> Iterator[tuple[An
         yield from _definitions(child, inner, line)
 
 
-def _matches(node: Any, code: types.CodeType) -> bool:
+def _may_be_source_of(node: Any, code: types.CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         return code.co_name == "<lambda>" and node.lineno == code.co_firstlineno
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return code.co_name == node.name and first == code.co_firstlineno
 
 
-def _at_its_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
-    """Return the innermost of several functions on one line that spans all positions of the code; none if unknown."""
+def _select_by_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> list[tuple[Any, str]]:
+    """Return, as a list, the innermost of several functions on one line that spans all positions of the code.
+
+    The list is empty if the code has no positions.
+    """
     starts, ends = [], []
     for line, end_line, column, end_column in code.co_positions():
         if None not in (line, end_line, column, end_column) and (column or end_column):
@@ -259,8 +262,8 @@ def _at_its_columns(candidates: list[tuple[Any, str]], code: types.CodeType) -> 
     if not starts:
         return []
     start, end = min(starts), max(ends)
-    around = [(node, name) for node, name in candidates if _start(node) <= start and end <= _end(node)]
-    return sorted(around, key=lambda pair: _start(pair[0]))[-1:]
+    enclosing = [(node, name) for node, name in candidates if _start(node) <= start and end <= _end(node)]
+    return sorted(enclosing, key=lambda pair: _start(pair[0]))[-1:]
 
 
 def _start(node: Any) -> tuple[int, int]:

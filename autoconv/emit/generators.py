@@ -23,19 +23,19 @@ from autoconv.syntax.tree import Transformer, contains, walk, walk_scope
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _ASYNCHRONOUS = (gast.AsyncWith, gast.AsyncFor)
-# Argument to the consumer from inside a try or with: the body of the graph's loop may not raise there, or may neither
-# raise nor end the loop.
+# Restrictions that a yield in a try or with passes to the consumer: the body of the graph's loop may not raise there,
+# or may neither raise nor end the loop.
 _MAY_NOT_RAISE, _MUST_CONTINUE = "tried", "kept"
 # Exceptions by which a clause may catch GeneratorExit.
-_EXITS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
+_CLOSING_EXCEPTIONS = ("BaseException", "BaseExceptionGroup", "GeneratorExit")
 # Names whose use in a generator function rules the rewrite out.
-_FRAME = ("StopIteration", "next", "locals", "eval", "exec")
+_EXCLUDED_NAMES = ("StopIteration", "next", "locals", "eval", "exec")
 
 
 def push_generator(definition: Any, context: Context) -> bool:
     """Turn a generator function into one that passes its values to a consumer, its new first argument.
 
-    The consumer returns True to end the iteration; a yield inside a try or with informs it of that statement.
+    The consumer returns True to end the iteration; a yield inside a try or with passes it a restriction, too.
     Returns False, without a change, where a value is sent into the generator, or where an expression evaluated before a
     yield would be evaluated after it.
     """
@@ -78,11 +78,13 @@ def _can_push(definition: Any) -> bool:
     if any(isinstance(node, _ASYNCHRONOUS) and contains(node, _YIELDS) for node in nodes):
         return False
     calls = [node for node in nodes if isinstance(node, gast.Call) and len(node.args) == 2]
-    safe = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
-    if any(isinstance(node, gast.Name) and node.id in _FRAME and id(node) not in safe for node in nodes):
-        return False  # `next` with a default never raises StopIteration
-    hosts = {id(first) for node in nodes for first in [_first_yield(node)] if first is not None}
-    return all(id(node) in hosts for node in nodes if isinstance(node, _YIELDS))
+    # `next` with a default never raises StopIteration.
+    with_default = {id(call.func) for call in calls if isinstance(call.func, gast.Name) and call.func.id == "next"}
+    names = [node for node in nodes if isinstance(node, gast.Name)]
+    if any(node.id in _EXCLUDED_NAMES and id(node) not in with_default for node in names):
+        return False
+    replaceable_yields = {id(first) for node in nodes for first in [_first_yield(node)] if first is not None}
+    return all(id(node) in replaceable_yields for node in nodes if isinstance(node, _YIELDS))
 
 
 def _first_yield(statement: Any) -> Any:
@@ -110,14 +112,14 @@ class _ConsumerCalls(Transformer):
     def __init__(self, name: str, context: Context) -> None:
         self.name = name
         self.context = context
-        self.around = ""
+        self.restriction = ""
 
     def visit_Expr(self, node: Any) -> Any:
         first = _first_yield(node)
         if first is None:
             return node
-        handed = self._consumer_call(first, node)
-        return handed if first is node.value else [*handed, _without_yield(node, first)]
+        call = self._consumer_call(first, node)
+        return call if first is node.value else [*call, _replace_yield_by_none(node, first)]
 
     visit_Assign = visit_Expr
 
@@ -129,19 +131,19 @@ class _ConsumerCalls(Transformer):
         return [build.place(gast.Expr(node.value), node), build.place(gast.Return(None), node)]
 
     def visit_Try(self, node: Any) -> Any:
-        gives_behind = any(contains(statement, _YIELDS) for statement in node.finalbody)
-        takes_exits = gives_behind or any(map(_takes_every_exit, node.handlers))
-        return self._inside(node, _MUST_CONTINUE if takes_exits else self.around or _MAY_NOT_RAISE)
+        yields_in_finally = any(contains(statement, _YIELDS) for statement in node.finalbody)
+        catches_close = yields_in_finally or any(map(_may_catch_close, node.handlers))
+        return self._visit_restricted(node, _MUST_CONTINUE if catches_close else self.restriction or _MAY_NOT_RAISE)
 
     visit_TryStar = visit_Try
 
     def visit_With(self, node: Any) -> Any:
-        return self._inside(node, _MUST_CONTINUE)
+        return self._visit_restricted(node, _MUST_CONTINUE)
 
-    def _inside(self, node: Any, around: str) -> Any:
-        before, self.around = self.around, around
+    def _visit_restricted(self, node: Any, restriction: str) -> Any:
+        outer_restriction, self.restriction = self.restriction, restriction
         result = self.generic(node)
-        self.around = before
+        self.restriction = outer_restriction
         return result
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -152,30 +154,31 @@ class _ConsumerCalls(Transformer):
     def _consumer_call(self, expression: Any, statement: Any) -> list[Any]:
         if isinstance(expression, gast.YieldFrom):
             item = self.context.namer.free("item_")
-            body = self._if_enough(build.name(item), statement)
+            body = self._call_and_exit_check(build.name(item), statement)
             loop = gast.For(build.store(item), expression.value, body, [], None)
-            handed = [build.place(self.context.mark(loop), statement)]
+            result = [build.place(self.context.mark(loop), statement)]
         else:
-            handed = self._if_enough(expression.value or build.constant(None), statement)
+            result = self._call_and_exit_check(expression.value or build.constant(None), statement)
         if isinstance(statement, gast.Assign) and expression is statement.value:
-            handed.append(build.place(gast.Assign(statement.targets, build.constant(None), None), statement))
-        return handed
+            result.append(build.place(gast.Assign(statement.targets, build.constant(None), None), statement))
+        return result
 
-    def _if_enough(self, value: Any, statement: Any) -> list[Any]:
+    def _call_and_exit_check(self, value: Any, statement: Any) -> list[Any]:
         """Return a call and an if, since a single if behind an else would become an elif, whose test has no effects."""
-        around = [build.constant(self.around)] if self.around else []
-        call, enough = build.call(build.name(self.name), value, *around), self.context.namer.free("enough_")
-        leave = self.context.mark(gast.If(build.name(enough), [gast.Return(None)], []))
-        return [build.place(gast.Assign([build.store(enough)], call, None), statement), build.place(leave, statement)]
+        restriction = [build.constant(self.restriction)] if self.restriction else []
+        call, enough_name = build.call(build.name(self.name), value, *restriction), self.context.namer.free("enough_")
+        exit_check = self.context.mark(gast.If(build.name(enough_name), [gast.Return(None)], []))
+        assignment = gast.Assign([build.store(enough_name)], call, None)
+        return [build.place(assignment, statement), build.place(exit_check, statement)]
 
 
-def _takes_every_exit(handler: Any) -> bool:
+def _may_catch_close(handler: Any) -> bool:
     """Return whether an except clause may catch the exception that closes a generator."""
     kinds = handler.type.elts if isinstance(handler.type, gast.Tuple) else [handler.type]
-    return not all(isinstance(kind, gast.Name) and kind.id not in _EXITS for kind in kinds)
+    return not all(isinstance(kind, gast.Name) and kind.id not in _CLOSING_EXCEPTIONS for kind in kinds)
 
 
-def _without_yield(statement: Any, expression: Any) -> Any:
+def _replace_yield_by_none(statement: Any, expression: Any) -> Any:
     """Replace the yield in a statement by None, the value of a yield without a `send`."""
     holder: Any = statement
     field: Any = "value"
@@ -185,9 +188,9 @@ def _without_yield(statement: Any, expression: Any) -> Any:
             holder, field, value = value.values, 0, value.values[0]
         else:
             holder, field, value = value, "left", value.left
-    nothing = build.place(build.constant(None), expression)
+    none = build.place(build.constant(None), expression)
     if isinstance(holder, list):
-        holder[field] = nothing
+        holder[field] = none
     else:
-        setattr(holder, field, nothing)
+        setattr(holder, field, none)
     return statement

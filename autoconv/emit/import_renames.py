@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import Any
 
 # Functions whose first argument is the name of a module.
-_IMPORTING = {"import_module", "__import__", "find_spec", "LazyModule"}
+_IMPORT_FUNCTIONS = {"import_module", "__import__", "find_spec", "LazyModule"}
 
 
 def rename_imports(
-    tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast, computed: str | None = None
+    tree: ast.AST, renames: Mapping[str, str], nodes: ModuleType = ast, resolver: str | None = None
 ) -> bool:
     """Replace packages in a tree of `ast` or `gast` (`nodes`), by the longest prefix that is renamed.
 
@@ -33,9 +33,9 @@ def rename_imports(
     Return whether anything was replaced.
     """
     changed = False
-    for node in list(ast.walk(tree)):  # which takes the nodes of both
+    for node in list(ast.walk(tree)):  # accepts nodes of ast and of gast
         if isinstance(node, nodes.Import):
-            names = [new for alias in node.names for new in _aliases(alias, renames, nodes)]
+            names = [new for alias in node.names for new in _renamed_aliases(alias, renames, nodes)]
             changed |= names != node.names
             node.names = names
         elif isinstance(node, nodes.ImportFrom) and node.module and not node.level:
@@ -43,19 +43,19 @@ def rename_imports(
             changed |= new is not None
             node.module = new or node.module
         else:
-            for place, key in _module_names(node, nodes):
-                name = place[key] if isinstance(place, list) else getattr(place, key)
+            for holder, key in _module_name_positions(node, nodes):
+                name = holder[key] if isinstance(holder, list) else getattr(holder, key)
                 if isinstance(name, nodes.Constant):
                     new = new_module_name(name.value, renames) if isinstance(name.value, str) else None
                     changed |= new is not None
                     name.value = new or name.value
-                elif computed is not None:
+                elif resolver is not None:
                     changed = True
-                    call = _call_node(computed, name, nodes)
-                    if isinstance(place, list):
-                        place[key] = call
+                    call = _call_node(resolver, name, nodes)
+                    if isinstance(holder, list):
+                        holder[key] = call
                     else:
-                        setattr(place, key, call)
+                        setattr(holder, key, call)
     return changed
 
 
@@ -75,42 +75,45 @@ def new_module_name(module: str, renames: Mapping[str, str]) -> str | None:
     return None
 
 
-def _aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) -> list[Any]:
-    """Return the aliases in the place of one; `import a.b` binds `a`, whatever the new name is."""
+def _renamed_aliases(alias: ast.alias, renames: Mapping[str, str], nodes: ModuleType) -> list[Any]:
+    """Return the aliases that replace one; `import a.b` binds `a`, whatever the new name is."""
     new = new_module_name(alias.name, renames)
     if new is None:
         return [alias]
-    result = [_alias(alias, new, alias.asname, nodes)]
+    result = [_make_alias(alias, new, alias.asname, nodes)]
     old_head, new_head = alias.name.partition(".")[0], new.partition(".")[0]
     if alias.asname is None and old_head != new_head:
         head = renames.get(old_head, new_head)
-        bound = _alias(alias, head, old_head, nodes)
-        result = [bound] if head == new else [*result, bound]
+        binding = _make_alias(alias, head, old_head, nodes)
+        result = [binding] if head == new else [*result, binding]
     return result
 
 
-def _alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:
+def _make_alias(old: ast.AST, name: str, asname: str | None, nodes: ModuleType) -> Any:
     return ast.copy_location(nodes.alias(name, asname), old)
 
 
-def _module_names(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:
-    """Yield where expressions name a module: `import_module("a")`, `"a" in sys.modules`, `sys.modules["a"]`."""
+def _module_name_positions(node: object, nodes: ModuleType) -> Iterator[tuple[Any, Any]]:
+    """Yield the (holder, key) of each expression that names a module.
+
+    Such are `import_module("a")`, `"a" in sys.modules` and `sys.modules["a"]`.
+    """
     if isinstance(node, nodes.Call):
-        is_import = _last_name(node.func) in _IMPORTING or (
-            _last_name(node.func) == "get" and _is_modules(node.func.value)
+        is_import = _last_part_of_name(node.func) in _IMPORT_FUNCTIONS or (
+            _last_part_of_name(node.func) == "get" and _is_sys_modules(node.func.value)
         )
         if is_import and node.args and not isinstance(node.args[0], nodes.Starred):
             yield node.args, 0
-    elif isinstance(node, nodes.Compare) and _is_modules(node.comparators[-1]):
+    elif isinstance(node, nodes.Compare) and _is_sys_modules(node.comparators[-1]):
         yield node, "left"
-    elif isinstance(node, nodes.Subscript) and _is_modules(node.value):
+    elif isinstance(node, nodes.Subscript) and _is_sys_modules(node.value):
         yield node, "slice"
 
 
-def _last_name(node: object) -> str:
+def _last_part_of_name(node: object) -> str:
     return str(getattr(node, "attr", None) or getattr(node, "id", ""))
 
 
-def _is_modules(node: object) -> bool:
+def _is_sys_modules(node: object) -> bool:
     return getattr(node, "attr", None) == "modules" and getattr(getattr(node, "value", None), "id", "") == "sys"
 

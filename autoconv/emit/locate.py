@@ -26,11 +26,11 @@ def compile_with_origins(
 
     `origins[k]` is the line of the user's file for line k+1 of `text`, 0 if there is none: such a line counts as the
     one before it. Columns are kept where a line of `text` equals a line of `source` except for its indentation;
-    elsewhere there are none, so that a traceback never puts carets under the wrong words. Functions named in
+    elsewhere there are none, so that a traceback never has carets under the wrong words. Functions named in
     `generated` get the name of the enclosing function.
     """
     tree = ast.parse(text, filename)
-    lines = _without_gaps(origins)
+    lines = _fill_gaps(origins)
     shifts = _column_shifts(text, lines, source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
@@ -44,16 +44,16 @@ def definitions(tree: ast.AST) -> dict[str, list[Definition]]:
     One name may be defined several times (for example in both branches of an `if`).
     """
     result: dict[str, list[Definition]] = {}
-    waiting: list[tuple[str, ast.AST]] = [("", tree)]
-    while waiting:
-        prefix, node = waiting.pop(0)
-        for child in _statements(node):
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        prefix, node = pending.pop(0)
+        for child in _child_statements(node):
             if isinstance(child, Definition):
                 name = prefix + child.name
                 result.setdefault(name, []).append(child)
-                waiting.append((f"{name}.", child))
+                pending.append((f"{name}.", child))
             else:
-                waiting.append((prefix, child))
+                pending.append((prefix, child))
     return result
 
 
@@ -67,14 +67,14 @@ def first_line(node: Definition) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
+def _child_statements(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements, handlers and match cases directly below a node; expressions hold no definitions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
             yield child
 
 
-def _without_gaps(origins: Sequence[int]) -> list[int]:
+def _fill_gaps(origins: Sequence[int]) -> list[int]:
     lines, last = [], next((line for line in origins if line), 1)
     for line in origins:
         last = line or last
@@ -83,19 +83,19 @@ def _without_gaps(origins: Sequence[int]) -> list[int]:
 
 
 def _column_shifts(text: str, lines: list[int], source: str | None) -> list[int | None]:
-    """Return for each line how many columns to the right it is in the source; None where the two differ."""
+    """Return for each line by how many columns it is indented further in the source; None where the two differ."""
     if source is None:
         return [None] * len(lines)
     original = source.split("\n")
     shifts: list[int | None] = []
-    for written, line in zip(text.split("\n"), lines, strict=False):
-        before = original[line - 1] if line <= len(original) else ""
-        same = written.strip() and written.strip() == before.strip()
-        shifts.append(_indent(before) - _indent(written) if same else None)
+    for output_line, line in zip(text.split("\n"), lines, strict=False):
+        source_line = original[line - 1] if line <= len(original) else ""
+        same = output_line.strip() and output_line.strip() == source_line.strip()
+        shifts.append(_indentation(source_line) - _indentation(output_line) if same else None)
     return shifts
 
 
-def _indent(line: str) -> int:
+def _indentation(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 

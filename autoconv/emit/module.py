@@ -37,18 +37,18 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     """
     options = options or Options()
     diagnostics: list[Diagnostic] = []
-    left_alone: set[str] = set()
+    excluded: set[str] = set()
     parsed = check(source, filename)
     while True:
         with deep_recursion():
-            module = _convert_except(source, parsed, filename, options, frozenset(left_alone), diagnostics)
-        failure = module if isinstance(module, _Failure) else _compilation_failure(module, source, filename, left_alone)
+            module = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
+        failure = module if isinstance(module, _Failure) else _compilation_failure(module, source, filename, excluded)
         if failure is None:
             assert isinstance(module, _ConvertedModule)
             return module.conversion
-        if not options.keep_going or failure.function in left_alone:
+        if not options.keep_going or failure.function in excluded:
             raise failure.error
-        left_alone.add(failure.function)
+        excluded.add(failure.function)
         assert failure.error.place is not None
         diagnostics.append(
             Diagnostic(failure.error.message, failure.error.place, failure.function, failure.error.remedy)
@@ -65,34 +65,34 @@ class _ConvertedModule:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The function that cannot be converted, with the reason."""
+    """The name of a function that cannot be converted, with the error."""
 
     error: UnsupportedError
     function: str
 
 
-def _convert_except(
-    source: str, parsed: ast.Module | None, filename: str, options: Options, left_alone: frozenset[str],
+def _convert_and_print(
+    source: str, parsed: ast.Module | None, filename: str, options: Options, excluded: frozenset[str],
     diagnostics: Sequence[Diagnostic],
 ) -> _ConvertedModule | _Failure:  # fmt: skip
-    """Convert everything but the functions in `left_alone`; `parsed` is the tree of the text, if it is known."""
-    context_tree = _convert(source, parsed or parse_ast(source, filename), filename, options, left_alone)
-    if isinstance(context_tree, _Failure):
-        return context_tree
-    context, tree = context_tree
+    """Convert everything but the functions in `excluded`; `parsed` is the tree of the text, if it is known."""
+    converted = _convert(source, parsed or parse_ast(source, filename), filename, options, excluded)
+    if isinstance(converted, _Failure):
+        return converted
+    context, tree = converted
     comments = dict(own_line_comments(source)) if options.comments else {}
     if tree.body and not tree.body[0].lineno:  # line 0 is that of the inserted header
-        comments = _with_first_lines(comments, source)
+        comments = _move_first_lines_up(comments, source)
     for diagnostic in diagnostics:
         note = f"# autoconv left this function as it is: {diagnostic.message} (line {diagnostic.place.line})"
-        line = _line_of(tree, diagnostic.function)
+        line = _first_line_of_function(tree, diagnostic.function)
         comments[line] = (*comments.get(line, ()), note)
     try:
         printed = print_tree(tree, comments)
     except RecursionError:
-        return _too_deep(tree, source, filename, left_alone)
-    text, origins = _with_map(printed, source, context, options)
-    constructs = (*map(_as_construct, context.notes), *_outside_functions(source, context))
+        return _nesting_failure(tree, source, filename, excluded)
+    text, origins = _append_line_map(printed, source, context, options)
+    constructs = (*map(_construct_of_note, context.notes), *_constructs_outside_functions(source, context))
     conversion = Conversion(
         text,
         origins,
@@ -104,7 +104,7 @@ def _convert_except(
     return _ConvertedModule(conversion, tree)
 
 
-def _compilation_failure(module: _ConvertedModule, source: str, filename: str, left_alone: set[str]) -> _Failure | None:
+def _compilation_failure(module: _ConvertedModule, source: str, filename: str, excluded: set[str]) -> _Failure | None:
     """Return the failure of a converted text that is too deep for Python's compiler, although the source is not.
 
     Calls of operators nest more deeply than the source.
@@ -122,37 +122,37 @@ def _compilation_failure(module: _ConvertedModule, source: str, filename: str, l
             line = origins[error.lineno - 1]
     except (RecursionError, MemoryError):
         pass
-    return _too_deep(module.tree, source, filename, left_alone, line)
+    return _nesting_failure(module.tree, source, filename, excluded, line)
 
 
-def _too_deep(
-    tree: ast.Module, source: str, filename: str, left_alone: Collection[str], line: int = 0
+def _nesting_failure(
+    tree: ast.Module, source: str, filename: str, excluded: Collection[str], line: int = 0
 ) -> _Failure:
-    """Return the failure of the function on that line, or else of the most deeply nested function."""
+    """Return the failure of the function on `line`, or of the most deeply nested function if `line` is 0."""
     if not line:
-        functions = [node for name, node in qualified_functions(tree) if name not in left_alone]
+        functions = [node for name, node in qualified_functions(tree) if name not in excluded]
         _, line = max(map(deepest, functions or [tree]))
     lines = source.splitlines()
     place = Place(filename, line, text=lines[line - 1][:200] if 0 < line <= len(lines) else "")
     error = UnsupportedError("nested too deeply to be converted", place, "assign parts of the expression to names")
-    return _Failure(error, _function_at(tree, error))
+    return _Failure(error, _function_name_at(tree, error))
 
 
-_FIRST_LINE = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # effective only in the first lines
+_FIRST_LINE_COMMENT = re.compile(r"#!|#.*?coding[:=][ \t]*[-\w.]+")  # effective only in the first lines
 
 
-def _with_first_lines(comments: Mapping[int, tuple[str, ...]], source: str) -> dict[int, tuple[str, ...]]:
+def _move_first_lines_up(comments: Mapping[int, tuple[str, ...]], source: str) -> dict[int, tuple[str, ...]]:
     """Move a `#!` line and an encoding declaration to line 0, above everything."""
     result = dict(comments)
     lines = [line.strip() for line in source.removeprefix("\ufeff").split("\n", 2)[:2]]
-    numbers = [number for number, line in enumerate(lines) if _FIRST_LINE.match(line) and all(lines[:number])]
+    numbers = [number for number, line in enumerate(lines) if _FIRST_LINE_COMMENT.match(line) and all(lines[:number])]
     line = next(iter(comments), 0)
     if numbers and tuple(lines[: numbers[-1] + 1]) == comments.get(line, ())[: numbers[-1] + 1]:
         result[0], result[line] = comments[line][: numbers[-1] + 1], comments[line][numbers[-1] + 1 :]
     return result
 
 
-def _with_map(printed: Printed, source: str, context: Context, options: Options) -> tuple[str, tuple[int, ...]]:
+def _append_line_map(printed: Printed, source: str, context: Context, options: Options) -> tuple[str, tuple[int, ...]]:
     """Append a statement with the map from output lines to source lines."""
     if options.source_path is None or not printed.text.strip():
         return printed.text, printed.origins
@@ -163,17 +163,17 @@ def _with_map(printed: Printed, source: str, context: Context, options: Options)
 
 
 def _convert(
-    source: str, parsed: ast.Module, filename: str, options: Options, left_alone: frozenset[str]
+    source: str, parsed: ast.Module, filename: str, options: Options, excluded: frozenset[str]
 ) -> tuple[Context, ast.Module] | _Failure:
-    _check_names(parsed, filename, options)
+    _check_option_names(parsed, filename, options)
     tree = to_gast(parsed)
-    context = Context(filename, source.splitlines(), Namer(tree), only=options.only, left_alone=left_alone)
+    context = Context(filename, source.splitlines(), Namer(tree), only=options.only, excluded=excluded)
     if options.rename_imports:
         rename_imports(tree, options.rename_imports, gast)
     try:
         tree = run_passes(tree, context, options.last_pass, options.skip)
     except UnsupportedError as error:
-        return _Failure(error, _function_at(parsed, error))
+        return _Failure(error, _function_name_at(parsed, error))
     decorated = _decorate(tree, options)
     result = to_ast(tree)
     _insert_header(result, decorated)
@@ -217,18 +217,18 @@ def _is_future(statement: ast.stmt) -> bool:
 
 def _decorate(tree: Any, options: Options) -> bool:
     """Decorate the chosen functions with @autoconv.compile, unless they have it; return whether there were any."""
-    names_asked = set(options.compile_names)
+    chosen_names = set(options.compile_names)
     decorated = False
     for name, node in qualified_functions(tree):
         top_level = "." not in name
-        if (name in names_asked or (options.compile_all and top_level)) and not _is_compiled(node):
+        if (name in chosen_names or (options.compile_all and top_level)) and not _has_compile_decorator(node):
             compiler = gast.Attribute(build.name("autoconv"), "compile", gast.Load())
             node.decorator_list = [*node.decorator_list, build.place(compiler, node)]
             decorated = True
     return decorated
 
 
-def _is_compiled(node: Any) -> bool:
+def _has_compile_decorator(node: Any) -> bool:
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, (gast.Call, ast.Call)) else decorator
         attribute = getattr(target, "attr", None) or getattr(target, "id", None)
@@ -256,7 +256,7 @@ def _functions_in(body: list[Any], prefix: str) -> Iterator[tuple[str, Any]]:
                 yield from _functions_in(handler.body, prefix)
 
 
-def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
+def _check_option_names(tree: ast.Module, filename: str, options: Options) -> None:
     names = {name for name, _ in qualified_functions(tree)}
     classes = {name.rpartition(".")[0] for name in names} | {
         node.name for node in tree.body if isinstance(node, ast.ClassDef)
@@ -270,41 +270,41 @@ def _check_names(tree: ast.Module, filename: str, options: Options) -> None:
             raise TargetError(f"{filename} has no function {name!r}{hint}")
 
 
-def _function_at(tree: ast.Module, error: UnsupportedError) -> str:
+def _function_name_at(tree: ast.Module, error: UnsupportedError) -> str:
     line = error.place.line if error.place else 0
-    best = ""
+    innermost = ""
     for name, node in qualified_functions(tree):
         if node.lineno <= line <= (node.end_lineno or node.lineno):
-            best = name
-    return best
+            innermost = name
+    return innermost
 
 
-def _line_of(tree: ast.Module, function: str) -> int:
+def _first_line_of_function(tree: ast.Module, function: str) -> int:
     for name, node in qualified_functions(tree):
         if name == function:
             return min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return 0
 
 
-def _as_construct(note: Any) -> Construct:
+def _construct_of_note(note: Any) -> Construct:
     return Construct(note.kind, note.place, note.function, note.form, note.stages, note.reason)
 
 
-def _outside_functions(source: str, context: Context) -> list[Construct]:
+def _constructs_outside_functions(source: str, context: Context) -> list[Construct]:
     """Return the ifs and loops of the module and of class bodies, which run once, at import."""
     kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
     result: list[Construct] = []
     stack: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]
     while stack:
-        node, where = stack.pop()
+        node, prefix = stack.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 continue
-            inner = f"{where}{child.name}." if isinstance(child, ast.ClassDef) else where
+            inner_prefix = f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix
             kind = kinds.get(type(child))
             if kind:
                 reason = "outside of functions: runs once, when the module is imported"
-                result.append(Construct(kind, context.place(child), where.rstrip("."), "plain", False, reason))
+                result.append(Construct(kind, context.place(child), prefix.rstrip("."), "plain", False, reason))
             if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
-                stack.append((child, inner))
+                stack.append((child, inner_prefix))
     return result

@@ -30,20 +30,20 @@ def relocate(
 
 
 def _relocate(code: types.CodeType, lines: Sequence[int], filename: str) -> types.CodeType:
-    def moved(line: int | None) -> int:
+    def user_line(line: int | None) -> int:
         return lines[line - 1] if line is not None and 0 < line <= len(lines) else 0
 
-    first = moved(code.co_firstlineno) or 1
+    first = user_line(code.co_firstlineno) or 1
     constants = tuple(
         _relocate(constant, lines, filename) if isinstance(constant, types.CodeType) else constant
         for constant in code.co_consts
     )
-    table = _line_table(first, [moved(line) for line, *_ in code.co_positions()])
+    table = _line_table(first, [user_line(line) for line, *_ in code.co_positions()])
     return code.replace(co_filename=filename, co_firstlineno=first, co_linetable=table, co_consts=constants)
 
 
 def rename_regions(
-    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None, compiled: str = ""
+    code: types.CodeType, generated: Collection[str], lambdas: Collection[Extent] | None = None, compiled_as: str = ""
 ) -> types.CodeType:
     """Give the generated functions nested in `code` its own name, so that tracebacks show the user's functions.
 
@@ -55,14 +55,14 @@ def rename_regions(
     name = code.co_qualname.removesuffix(REGION)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            as_compiled = constant.co_qualname
+            compiled_name = constant.co_qualname
             is_lambda = lambdas is not None and constant.co_name == "<lambda>"
-            is_generated = constant.co_name in generated or (is_lambda and not _is_one_of(constant, lambdas or ()))
+            is_generated = constant.co_name in generated or (is_lambda and not _has_extent_in(constant, lambdas or ()))
             if is_generated and code.co_name != "<module>":
                 constant = constant.replace(co_name=code.co_name, co_qualname=name + REGION)
-            elif as_compiled.startswith(f"{compiled or name}."):
-                constant = _qualify(constant, name + as_compiled.removeprefix(compiled or name))
-            constant = rename_regions(constant, generated, lambdas, as_compiled)
+            elif compiled_name.startswith(f"{compiled_as or name}."):
+                constant = _qualify(constant, name + compiled_name.removeprefix(compiled_as or name))
+            constant = rename_regions(constant, generated, lambdas, compiled_name)
         constants.append(constant)
     return code.replace(co_consts=tuple(constants))
 
@@ -82,7 +82,7 @@ def is_class_body(code: types.CodeType) -> bool:
     return not code.co_flags & inspect.CO_OPTIMIZED
 
 
-def _is_one_of(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
+def _has_extent_in(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
     return any(
         (line, column, last, end) in lambdas for line, last, column, end in code.co_positions() if line is not None
     )
@@ -91,9 +91,9 @@ def _is_one_of(code: types.CodeType, lambdas: Collection[Extent]) -> bool:
 def encode_lines(origins: Sequence[int]) -> str:
     """Return a short text for a map of lines: differences, `count*difference` where they repeat."""
     runs: list[list[int]] = []
-    before = 0
+    previous = 0
     for line in origins:
-        difference, before = line - before, line
+        difference, previous = line - previous, line
         if runs and runs[-1][0] == difference:
             runs[-1][1] += 1
         else:
@@ -117,18 +117,18 @@ def decode_lines(text: str) -> list[int]:
 def _line_table(first: int, lines: Sequence[int]) -> bytes:
     """Encode entries of up to eight code units: the difference of lines and no columns, or no position at all."""
     table = bytearray()
-    before = first
-    for line, length in _runs(lines):
+    previous = first
+    for line, length in _runs_of_lines(lines):
         if not line:
             table.append(0x80 | (15 << 3) | (length - 1))
             continue
         table.append(0x80 | (13 << 3) | (length - 1))
-        table += _signed(line - before)
-        before = line
+        table += _signed_varint(line - previous)
+        previous = line
     return bytes(table)
 
 
-def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _runs_of_lines(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(lines):
         end = start + 1
@@ -138,7 +138,7 @@ def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _signed(value: int) -> bytes:
+def _signed_varint(value: int) -> bytes:
     number = (-value << 1) | 1 if value < 0 else value << 1
     encoded = bytearray()
     while number >= 64:

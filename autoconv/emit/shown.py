@@ -1,15 +1,15 @@
-"""The converted source of one function, for human readers."""
+"""Print the converted source of one function, for human readers."""
 
 from __future__ import annotations
 
 import ast
 import types
 
-from autoconv.emit.function import rewritten
+from autoconv.emit.function import rewrite_definition
 from autoconv.emit.unparse import unparse
 
 
 def converted_text(function: types.FunctionType) -> str:
     """Return the converted source of one function; raises ConversionError like `convert_function`."""
-    definition = rewritten(function)[0]
+    definition = rewrite_definition(function)[0]
     return unparse(ast.Module([definition], []))

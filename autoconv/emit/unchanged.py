@@ -15,26 +15,26 @@ import textwrap
 import types
 from typing import Any
 
-_MOST_LINES = 200  # lines of a function that is examined; longer ones are converted
+_MAX_LINES = 200  # lines of a function that is examined; longer ones are converted
 _MISSING = object()  # marker for a missing value
 
 
 def is_unchanged(function: types.FunctionType, with_calls: bool) -> bool:
     """Return whether conversion would leave the function as it is.
 
-    With `with_calls`, the operator around calls of this package's own functions is disregarded.
+    With `with_calls`, calls of this package's own functions count as unchanged, although conversion wraps them.
     """
     code = function.__code__
     if code.co_name == "<lambda>" or code.co_cellvars or code.co_flags & inspect.CO_GENERATOR:
         return False
-    body = _body(code, function.__globals__)
-    return bool(body) and all(_is_plain(statement, function, with_calls) for statement in body)
+    body = _body_statements(code, function.__globals__)
+    return bool(body) and all(_is_plain_statement(statement, function, with_calls) for statement in body)
 
 
-def _body(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
+def _body_statements(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
     """Return the statements of the function; none if its text is not found."""
     last = max((end for _, end, _, _ in code.co_positions() if end is not None), default=0)
-    if last - code.co_firstlineno > _MOST_LINES:
+    if last - code.co_firstlineno > _MAX_LINES:
         return []
     lines = linecache.getlines(code.co_filename, namespace)[code.co_firstlineno - 1 : last]
     try:
@@ -46,17 +46,18 @@ def _body(code: types.CodeType, namespace: dict[str, Any]) -> list[ast.stmt]:
     return tree.body[0].body if tree.body[0].name == code.co_name else []
 
 
-def _is_plain(statement: ast.stmt, function: types.FunctionType, with_calls: bool) -> bool:
+def _is_plain_statement(statement: ast.stmt, function: types.FunctionType, with_calls: bool) -> bool:
     if isinstance(statement, ast.Assign):
-        targets = all(isinstance(target, ast.Name) for target in statement.targets)
-        is_text = isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, (str, bytes))
-        return targets and not is_text and _keeps(statement.value, function, with_calls)  # strings may be templates
+        binds_names = all(isinstance(target, ast.Name) for target in statement.targets)
+        value = statement.value
+        is_text = isinstance(value, ast.Constant) and isinstance(value.value, (str, bytes))  # may be a template
+        return binds_names and not is_text and _is_kept_by_passes(value, function, with_calls)
     if isinstance(statement, ast.Return):
-        return statement.value is None or _keeps(statement.value, function, with_calls)
+        return statement.value is None or _is_kept_by_passes(statement.value, function, with_calls)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
 
 
-def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bool:
+def _is_kept_by_passes(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bool:
     """Return whether no pass changes the expression."""
     if isinstance(node, (ast.Name, ast.Constant)):
         return True
@@ -72,19 +73,19 @@ def _keeps(node: ast.expr, function: types.FunctionType, with_calls: bool) -> bo
         parts = node.elts
     elif isinstance(node, ast.Attribute) and node.attr != "__class__":
         parts = [node.value]
-    elif isinstance(node, ast.Call) and with_calls and _is_ours(_value(node.func, function)):
+    elif isinstance(node, ast.Call) and with_calls and _is_ours(_value_of(node.func, function)):
         if any(keyword.arg is None for keyword in node.keywords):
             return False
         parts = [*node.args, *(keyword.value for keyword in node.keywords)]
     else:
         return False
-    return all(_keeps(part, function, with_calls) for part in parts)
+    return all(_is_kept_by_passes(part, function, with_calls) for part in parts)
 
 
-def _value(node: ast.expr, function: types.FunctionType) -> Any:
+def _value_of(node: ast.expr, function: types.FunctionType) -> Any:
     """Return the value of a free or global name, or of an attribute of one of this package's modules."""
     if isinstance(node, ast.Attribute):
-        owner = _value(node.value, function)
+        owner = _value_of(node.value, function)
         is_module = isinstance(owner, types.ModuleType) and _is_ours(owner)
         return getattr(owner, node.attr, _MISSING) if is_module else _MISSING
     if not isinstance(node, ast.Name):

@@ -16,16 +16,16 @@ from astunparse import Unparser  # type: ignore[import-untyped]
 
 from autoconv.emit.expressions import (
     DEFINITIONS,
-    OPERATORS,
+    OPERATOR_SYMBOLS,
     YIELDS,
-    aliases,
+    aliases_text,
     arguments_text,
+    bare_text,
     expression_text,
     line_of,
-    open_text,
-    parameters,
+    parameters_text,
     triple_quoted,
-    type_parameters,
+    type_parameters_text,
 )
 
 
@@ -49,7 +49,7 @@ def print_tree(tree: ast.AST, comments: Mapping[int, Sequence[str]] | None = Non
     """
     printer = _Printer(comments or {})
     printer.print_root(tree)
-    return printer.printed()
+    return printer.result()
 
 
 def unparse(tree: ast.AST) -> str:
@@ -80,7 +80,7 @@ class _Printer(Unparser):  # type: ignore[misc]
             self._begin(expression)
             self.fill(expression_text(expression))
 
-    def printed(self) -> Printed:
+    def result(self) -> Printed:
         """Return the text printed so far; every line was started by a line break."""
         return Printed("".join(self._parts)[1:] + "\n", tuple(self._origins or [0]))
 
@@ -112,17 +112,17 @@ class _Printer(Unparser):  # type: ignore[misc]
 
     def _body(self, statements: Sequence[ast.stmt]) -> None:
         blank_lines = 1 if self._indent else 2
-        separate = False
+        after_definition = False
         for position, statement in enumerate(statements):
             is_definition = isinstance(statement, DEFINITIONS)
             decorators = getattr(statement, "decorator_list", None)
             self._line = line_of(decorators[0] if decorators else statement)
-            if position and (is_definition or separate):
+            if position and (is_definition or after_definition):
                 self._parts.append("\n" * blank_lines)
                 self._origins.extend([self._line] * blank_lines)
-            separate = is_definition
+            after_definition = is_definition
             self._print_comments()
-            getattr(self, "_" + type(statement).__name__, self._unknown)(statement)
+            getattr(self, "_" + type(statement).__name__, self._print_by_library)(statement)
 
     def _begin(self, node: ast.AST) -> None:
         """Note that the lines printed from now on come from `node`, and print its comments."""
@@ -146,7 +146,7 @@ class _Printer(Unparser):  # type: ignore[misc]
         if body:
             self._block(header, body)
 
-    def _unknown(self, node: ast.stmt) -> None:
+    def _print_by_library(self, node: ast.stmt) -> None:
         """Print a statement newer than this module, inside as many blocks as its indentation needs."""
         for _ in range(self._indent):
             node = ast.If(test=ast.Constant(value=True), body=[node], orelse=[])
@@ -156,7 +156,7 @@ class _Printer(Unparser):  # type: ignore[misc]
 
     def _FunctionDef(self, node: Any, keyword: str = "def") -> None:
         returns = f" -> {expression_text(node.returns)}" if node.returns else ""
-        signature = f"{type_parameters(node)}({parameters(node.args)}){returns}"
+        signature = f"{type_parameters_text(node)}({parameters_text(node.args)}){returns}"
         self._definition(node, f"{keyword} {node.name}{signature}")
 
     def _AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
@@ -165,7 +165,7 @@ class _Printer(Unparser):  # type: ignore[misc]
     def _ClassDef(self, node: ast.ClassDef) -> None:
         arguments = arguments_text(node.bases, node.keywords)
         bases = f"({arguments})" if arguments else ""
-        self._definition(node, f"class {node.name}{type_parameters(node)}{bases}")
+        self._definition(node, f"class {node.name}{type_parameters_text(node)}{bases}")
 
     def _definition(self, node: Any, header: str) -> None:
         for decorator in node.decorator_list:
@@ -175,19 +175,19 @@ class _Printer(Unparser):  # type: ignore[misc]
         self._block(header, node.body)
 
     def _If(self, node: ast.If) -> None:
-        self._block("if " + open_text(node.test, ast.NamedExpr), node.body)
+        self._block("if " + bare_text(node.test, ast.NamedExpr), node.body)
         while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
             node = node.orelse[0]
             self._begin(node)
-            self._block("elif " + open_text(node.test, ast.NamedExpr), node.body)
+            self._block("elif " + bare_text(node.test, ast.NamedExpr), node.body)
         self._optional_block("else", node.orelse)
 
     def _While(self, node: ast.While) -> None:
-        self._block("while " + open_text(node.test, ast.NamedExpr), node.body)
+        self._block("while " + bare_text(node.test, ast.NamedExpr), node.body)
         self._optional_block("else", node.orelse)
 
     def _For(self, node: Any, keyword: str = "for") -> None:
-        self._block(f"{keyword} {open_text(node.target, ast.Tuple)} in {expression_text(node.iter)}", node.body)
+        self._block(f"{keyword} {bare_text(node.target, ast.Tuple)} in {expression_text(node.iter)}", node.body)
         self._optional_block("else", node.orelse)
 
     def _AsyncFor(self, node: ast.AsyncFor) -> None:
@@ -241,32 +241,33 @@ class _Printer(Unparser):  # type: ignore[misc]
             self._parts.append(self._margin + text)
             self._origins.extend(min(self._line + k, last) for k in range(text.count("\n") + 1))
         else:
-            self.fill(open_text(value, *YIELDS))
+            self.fill(bare_text(value, *YIELDS))
 
     def _Assign(self, node: ast.Assign) -> None:
-        targets = [open_text(target, ast.Tuple) for target in node.targets]
+        targets = [bare_text(target, ast.Tuple) for target in node.targets]
         unpacks = isinstance(node.targets[-1], ast.Tuple) and isinstance(node.value, ast.Tuple)
-        value = open_text(node.value, ast.Tuple) if unpacks else open_text(node.value, *YIELDS)
+        value = bare_text(node.value, ast.Tuple) if unpacks else bare_text(node.value, *YIELDS)
         self.fill(f"{' = '.join(targets)} = {value}")
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
-        self.fill(f"{expression_text(node.target)} {OPERATORS[type(node.op)][0]}= {open_text(node.value, *YIELDS)}")
+        symbol = OPERATOR_SYMBOLS[type(node.op)][0]
+        self.fill(f"{expression_text(node.target)} {symbol}= {bare_text(node.value, *YIELDS)}")
 
     def _AnnAssign(self, node: ast.AnnAssign) -> None:
         target = expression_text(node.target)
         if isinstance(node.target, ast.Name) and not node.simple:
             target = f"({target})"
-        value = f" = {open_text(node.value, *YIELDS)}" if node.value else ""
+        value = f" = {bare_text(node.value, *YIELDS)}" if node.value else ""
         self.fill(f"{target}: {expression_text(node.annotation)}{value}")
 
     def _TypeAlias(self, node: Any) -> None:
-        self.fill(f"type {expression_text(node.name)}{type_parameters(node)} = {expression_text(node.value)}")
+        self.fill(f"type {expression_text(node.name)}{type_parameters_text(node)} = {expression_text(node.value)}")
 
     def _Return(self, node: ast.Return) -> None:
-        self.fill("return " + open_text(node.value, ast.Tuple) if node.value else "return")
+        self.fill("return " + bare_text(node.value, ast.Tuple) if node.value else "return")
 
     def _Import(self, node: ast.Import) -> None:
-        self.fill("import " + aliases(node.names))
+        self.fill("import " + aliases_text(node.names))
 
     def _ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.fill(f"from {'.' * (node.level or 0)}{node.module or ''} import {aliases(node.names)}")
+        self.fill(f"from {'.' * (node.level or 0)}{node.module or ''} import {aliases_text(node.names)}")

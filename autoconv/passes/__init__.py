@@ -30,7 +30,7 @@ from autoconv.passes.base import Context
 
 
 class Pass(NamedTuple):
-    """`removes`: node kinds that no function contains after the pass."""
+    """A row of the table. `removes`: node kinds that no function contains after the pass."""
 
     name: str
     transform: Callable[[gast.AST, Context], gast.AST]
@@ -92,15 +92,15 @@ WATCHERS: list[Callable[[str, str, float], None]] = []
 def run_passes(
     tree: gast.AST, context: Context, last: str | None = None, skip: frozenset[str] = frozenset()
 ) -> gast.AST:
-    """Run the table, up to and including the pass named `last` if given."""
+    """Run the passes of the table except those in `skip`, up to and including the one named `last` if given."""
     if "untraced" not in skip and last in (None, "untraced"):
         tree = eager_fast_path.keep(tree, context)
-    for row in PASSES:
-        if row.name not in skip:
+    for step in PASSES:
+        if step.name not in skip:
             start = time.perf_counter()
-            tree = row.transform(tree, context)
+            tree = step.transform(tree, context)
             for watch in WATCHERS:
-                watch(context.filename, row.name, time.perf_counter() - start)
-        if row.name == last:
+                watch(context.filename, step.name, time.perf_counter() - start)
+        if step.name == last:
             break
     return tree

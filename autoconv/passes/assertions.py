@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import cannot_be_deferred
+from autoconv.analysis.pinned_constructs import deferral_obstacle
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import copy_tree
@@ -33,7 +33,7 @@ class Assertions(FunctionPass, statements_only=True):
             return node
         if node.msg is None:
             node.test = build.place(build.operate("assertion", node.test), node.test)
-        elif not cannot_be_deferred(node.msg):
+        elif not deferral_obstacle(node.msg):
             message = self.context.mark(build.thunk(copy_tree(node.msg)))
             node.test = build.place(build.operate("assertion", node.test, message), node.test)
         return node
@@ -51,14 +51,14 @@ class Assertions(FunctionPass, statements_only=True):
             return node
         if not error.args and not _may_be_chosen(error.func):
             return node
-        if not cannot_be_deferred(error):
+        if not deferral_obstacle(error):
             deferred = self.context.mark(build.thunk(node.exc))
             links = self._links(cause) if _may_be_chosen(error.func) else []
             node.exc = build.place(build.operate("raising", deferred, *links), node.exc)
         return node
 
     def _links(self, cause: gast.expr | None) -> list[gast.expr]:
-        return [] if cause is None or cannot_be_deferred(cause) else [self.context.mark(build.thunk(cause))]
+        return [] if cause is None or deferral_obstacle(cause) else [self.context.mark(build.thunk(cause))]
 
 
 def _may_be_chosen(error: gast.expr | None) -> bool:

@@ -40,14 +40,14 @@ class Context:
         lines: list[str],
         namer: Namer,
         only: frozenset[str] | None = None,
-        left_alone: frozenset[str] = frozenset(),
+        excluded: frozenset[str] = frozenset(),
         first_line: int = 1,
     ) -> None:
         self.filename = filename
         self.lines = lines
         self.namer = namer
         self.only = only
-        self.left_alone = left_alone
+        self.excluded = excluded
         self.first_line = first_line
         self.notes: list[Note] = []
         self.generated: dict[int, gast.AST] = {}
@@ -90,7 +90,7 @@ class Context:
 
     def converts(self, function: str) -> bool:
         """Return whether the function of that qualified name is to be converted (decided by its outermost function)."""
-        return function not in self.left_alone and (
+        return function not in self.excluded and (
             self.only is None
             or any(function == prefix or function.startswith(prefix + ".") for prefix in self.only)
         )

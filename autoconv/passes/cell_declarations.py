@@ -10,7 +10,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.scopes import BINDING, bindings
+from autoconv.analysis.scopes import BINDING_KINDS, bindings
 from autoconv.passes.base import Context
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
@@ -78,4 +78,4 @@ class Names:
 
 
 # Kinds of nodes that affect the result.
-_RELEVANT_KINDS = BINDING | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}
+_RELEVANT_KINDS = BINDING_KINDS | {gast.Global, gast.Nonlocal, gast.ClassDef, gast.Call}

@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.scopes import free_names_of_each, own_names
+from autoconv.analysis.scopes import clause_names, free_names_of_each
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.calls import FRAME_CALLS
 from autoconv.syntax import build
@@ -103,7 +103,7 @@ class Comprehensions(FunctionPass):
             return "a target that is no name"
         if any(build.is_operation(generator.iter, "iterate") for generator in node.generators):
             return "it is rewritten already"
-        names = own_names(node)
+        names = clause_names(node)
         if any(free & names for free in free_names_of_each(self._functions_in(node))):
             return "functions in it share its names"
         return ""

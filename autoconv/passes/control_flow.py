@@ -31,7 +31,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.escapes import LOOPS, TRIES
-from autoconv.analysis.regions import Plan, Region
+from autoconv.analysis.regions import Region, RegionPlan
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.cell_declarations import Names, declare_cells, names_written_in
@@ -62,7 +62,7 @@ class ControlFlow(FunctionPass, statements_only=True):
 class _Regions:
     """Rewrite the regions of one function."""
 
-    def __init__(self, context: Context, function: str, namer: Namer, scope: Scope, plan: Plan) -> None:
+    def __init__(self, context: Context, function: str, namer: Namer, scope: Scope, plan: RegionPlan) -> None:
         self.context = context
         self.function = function
         self.namer = namer

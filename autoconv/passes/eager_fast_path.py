@@ -27,8 +27,8 @@ from typing import Any
 import gast
 
 from autoconv.analysis.convertibility import frame_call
-from autoconv.analysis.escapes import LOOPS, TRIES, Escapes
-from autoconv.analysis.immovable import DEBUGGING_NAMES, calls_debugger
+from autoconv.analysis.escapes import LOOPS, TRIES, ExitAnalysis
+from autoconv.analysis.pinned_constructs import DEBUGGING_NAMES, calls_debugger
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.logic import comparison
 from autoconv.passes.normalise import declarations_first
@@ -90,7 +90,7 @@ class _Keep(FunctionPass, statements_only=True):
         rest = node.body[start:]
         untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(rest)))
         _count_frames(untraced.kept)
-        if Escapes().falls_through(rest):
+        if ExitAnalysis().falls_through(rest):
             untraced.kept.append(build.place(gast.Return(None), rest[-1]))
         node.body.insert(start, build.place(untraced, rest[0]))
 

@@ -33,7 +33,7 @@ from typing import Any
 import gast
 
 from autoconv.analysis.convertibility import split_deep_tries, staged_tries, statement_forms
-from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, Escapes
+from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, ExitAnalysis
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
@@ -64,7 +64,7 @@ class FunctionExits:
     def __init__(self, context: Context, function: Any) -> None:
         self.context = context
         self.namer = context.namer_of(function)
-        self.escapes = Escapes()
+        self.escapes = ExitAnalysis()
         self.codes: list[ExitCode] = []
         self.returned = ""
         self.guarded = False
@@ -113,7 +113,7 @@ class FunctionExits:
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Return whether there is an early exit besides a return at the end."""
-        escaping = [s for s in body if self.escapes.statement(s).escapes or holds_exits(s)]
+        escaping = [s for s in body if self.escapes.statement_exits(s).escapes or holds_exits(s)]
         return bool(escaping) and not (len(escaping) == 1 and isinstance(body[-1], gast.Return))
 
     def block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
@@ -151,7 +151,7 @@ class FunctionExits:
         self, node: Any, rest: list[Any], place: Place
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow)."""
-        ways = self.escapes.statement(node)
+        ways = self.escapes.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
             return (*self._exit(node, place), 0, True)
         if isinstance(node, LOOPS):
@@ -264,7 +264,7 @@ class FunctionExits:
             node.body, _ = self.block(node.body, place._replace(loop_native=True))
             node.orelse, pending = self.block(node.orelse, place)
             return [node], pending
-        leaving = self.escapes.block(node.body).escapes
+        leaving = self.escapes.block_exits(node.body).escapes
         code = self._new_code()
         node.body, _ = self.block(node.body, Place(False, code))
         node.body = node.body or [build.place(gast.Pass(), node)]
@@ -306,7 +306,7 @@ class FunctionExits:
         A context manager may suppress an exception that a finally or an inner manager raises during the exit, which
         cancels the exit.
         """
-        if len(node.items) > 1 and self.escapes.statement(node).escapes:
+        if len(node.items) > 1 and self.escapes.statement_exits(node).escapes:
             inner = build.place(type(node)(node.items[1:], node.body, None), node)
             outer = build.place(type(node)(node.items[:1], [inner], None), node)
             if id(node) in self.context.staged_tries:

@@ -36,7 +36,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import pinning_construct
+from autoconv.analysis.pinned_constructs import pinning_construct
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk

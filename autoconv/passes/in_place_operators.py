@@ -29,10 +29,10 @@ from typing import Any
 import gast
 
 from autoconv.analysis.numbers import (
-    arithmetic_names,
-    computed_names,
     may_be_sets,
     may_change_in_place,
+    non_list_names,
+    non_set_names,
     shared_names,
 )
 from autoconv.passes.base import Context, FunctionPass
@@ -79,6 +79,6 @@ class InPlaceOperators(FunctionPass):
     def _names(self) -> tuple[set[str], set[str], set[str]]:
         function = self.function_node
         if id(function) not in self._names_by_function:
-            names = arithmetic_names(function), computed_names(function), shared_names(function)
+            names = non_set_names(function), non_list_names(function), shared_names(function)
             self._names_by_function[id(function)] = function, names
         return self._names_by_function[id(function)][1]

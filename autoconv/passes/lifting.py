@@ -21,8 +21,8 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.regions import Plan, plan_regions
-from autoconv.analysis.scopes import Scope, bindings, own_names, scope_of
+from autoconv.analysis.regions import RegionPlan, plan_regions
+from autoconv.analysis.scopes import Scope, bindings, clause_names, scope_of
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
@@ -62,7 +62,7 @@ class Lifting(FunctionPass, statements_only=True):
         return node
 
 
-def make_plan(function: Any, scope: Scope, context: Context) -> Plan:
+def make_plan(function: Any, scope: Scope, context: Context) -> RegionPlan:
     return plan_regions(
         function,
         scope,
@@ -142,7 +142,7 @@ class _Reads(Transformer):
         first = node.generators[0]
         iterated = first.iter = self.visit(first.iter)
         inlined = isinstance(node, INLINED) and self.inner != "ld_outer"
-        with self._inside(own_names(node), "ld_inlined" if inlined else "ld_outer"):
+        with self._inside(clause_names(node), "ld_inlined" if inlined else "ld_outer"):
             first.iter = build.constant(None)
             self.generic(node)
             first.iter = iterated

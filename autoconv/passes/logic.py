@@ -15,8 +15,8 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import cannot_be_deferred
 from autoconv.analysis.numbers import has_complex_constant, may_have_parts, number_names
+from autoconv.analysis.pinned_constructs import deferral_obstacle
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
@@ -47,7 +47,7 @@ class Logic(FunctionPass):
     def visit_BoolOp(self, node: Any) -> Any:
         kind = "and" if isinstance(node.op, gast.And) else "or"
         values = node.values
-        reason = next(filter(None, map(cannot_be_deferred, values[1:])), "")
+        reason = next(filter(None, map(deferral_obstacle, values[1:])), "")
         self.generic(node)
         if reason:
             return self._wrap_operands(kind, node, reason)
@@ -56,7 +56,7 @@ class Logic(FunctionPass):
         return build.place(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
 
     def visit_IfExp(self, node: Any) -> Any:
-        reason = cannot_be_deferred(node.body) or cannot_be_deferred(node.orelse)
+        reason = deferral_obstacle(node.body) or deferral_obstacle(node.orelse)
         self.generic(node)
         if reason:
             node.test = build.wrap("test", node.test)

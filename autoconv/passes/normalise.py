@@ -17,8 +17,8 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.immovable import cannot_be_deferred, pinning_construct
 from autoconv.analysis.liveness import has_loop_exit
+from autoconv.analysis.pinned_constructs import deferral_obstacle, pinning_construct
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangle
 from autoconv.passes.effects import as_index
@@ -74,7 +74,7 @@ class Normalise(FunctionPass):
         if not rest:
             return build.place(gast.Compare(left, operators, comparators), node)
         if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)):
-            if not cannot_be_deferred(node):
+            if not deferral_obstacle(node):
                 return self._split_in_comprehension(node, left, operators, comparators)
             if self.in_iterable:
                 return build.place(gast.Compare(left, operators, comparators), node)
@@ -138,7 +138,7 @@ class Normalise(FunctionPass):
         if isinstance(target, gast.Name):
             return self._hoisted(node, "value")
         of_attribute = isinstance(target, gast.Subscript) and isinstance(target.value, gast.Attribute)
-        if of_attribute and not cannot_be_deferred(node.value):
+        if of_attribute and not deferral_obstacle(node.value):
             return build.place(self._augment_item_of(node, target), node)
         before: list[Any] = []
         behind: list[Any] = []

@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from autoconv.analysis.numbers import is_number, may_be_text, numeric_names
+from autoconv.analysis.numbers import is_number_literal, may_be_text, non_text_names
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk_scope
@@ -54,13 +54,13 @@ class Texts(FunctionPass):
         self.generic(node)
         if not (isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name)):
             return node
-        if is_number(node.value) or not self._may_be_text(node.target):
+        if is_number_literal(node.value) or not self._may_be_text(node.target):
             return node
         name = node.target.id
         return build.place(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
 
     def _is_remainder_of_text(self, node: Any) -> bool:
-        return _is_remainder(node) and not is_number(node.right) and self._may_be_text(node.left)
+        return _is_remainder(node) and not is_number_literal(node.right) and self._may_be_text(node.left)
 
     def _may_be_text(self, node: Any) -> bool:
         texts, computed = self._names()
@@ -74,7 +74,7 @@ class Texts(FunctionPass):
         if id(function) not in self._names_by_function:
             body = function.body if isinstance(function.body, list) else [function.body]
             texts = {name for s in body for name in _given_text(s)}
-            self._names_by_function[id(function)] = function, (texts, numeric_names(function))
+            self._names_by_function[id(function)] = function, (texts, non_text_names(function))
         return self._names_by_function[id(function)][1]
 
 

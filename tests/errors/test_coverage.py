@@ -38,7 +38,9 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("cli/tracebacks.py", "…: …"): "the command's: tests/cli/test_show_graph.py",
     ("autoconv/autodiff/cotangents.py", "the gradient of … used more than once cannot be added up"): CANNOT,
     ("autoconv/emit/function.py", "no code for …"): CANNOT,
-    ("autoconv/emit/function.py", "this generator function cannot hand out its values"): "Python goes over it instead",
+    (
+        "autoconv/emit/function.py", "this generator function cannot pass its values to a consumer"
+    ): "Python iterates over it instead",
     ("autoconv/operators/regions/marshalling.py", "… is not an arm of …"): ONLY_COMPILE,
     (
         "autoconv/operators/regions/marshalling.py",

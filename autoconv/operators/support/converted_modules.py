@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from autoconv.emit.columns import columns, remember
+from autoconv.emit.columns import instruction_columns, register_columns
 from autoconv.emit.converted import register_code
 from autoconv.emit.relocate import decode_lines, relocate
 from autoconv.runtime.support.spans import mark_user_file, register_column_finder
 
-register_column_finder(columns)
+register_column_finder(instruction_columns)
 
 
 class ConvertedModule:
@@ -50,7 +50,7 @@ class ConvertedModule:
             if code not in relocated_codes:
                 relocated_codes[code] = relocate(code, table, str(original), names)
                 register_code(relocated_codes[code])
-                remember(relocated_codes[code], code, functools.partial(linecache.getline, converted))
+                register_columns(relocated_codes[code], code, functools.partial(linecache.getline, converted))
             function.__code__ = relocated_codes[code]
 
 

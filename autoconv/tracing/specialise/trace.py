@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends import backend_named
-from autoconv.emit.converted import ABOUT_TO_CONVERT
+from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
 from autoconv.operators.calls.call import convert_callee, meet_class
@@ -56,11 +56,11 @@ def _expect_graphs() -> None:
     """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
     if current_region() is not None:
         backend_named().make_ready()
-        if _expect_graphs in ABOUT_TO_CONVERT:
-            ABOUT_TO_CONVERT.remove(_expect_graphs)
+        if _expect_graphs in BEFORE_CONVERSION:
+            BEFORE_CONVERSION.remove(_expect_graphs)
 
 
-ABOUT_TO_CONVERT.append(_expect_graphs)
+BEFORE_CONVERSION.append(_expect_graphs)
 
 
 @dataclass(slots=True)

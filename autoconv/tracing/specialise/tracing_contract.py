@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from autoconv.emit.converted import changed_names
+from autoconv.emit.converted import mutated_names
 from autoconv.operators.calls.call import is_user_code
 from autoconv.operators.calls.special_methods import restore_special_methods
 from autoconv.runtime.recording.contracts import Contract
@@ -85,7 +85,7 @@ class TracingContract(Contract):
         return None if self._evaluate is None else self._evaluate(value)
 
     def on_converted(self, function: types.FunctionType) -> None:
-        self.guards.add_function(function, changed_names(function))
+        self.guards.add_function(function, mutated_names(function))
         self.guards.look_ahead()
 
     def include_guards(self, guards: Guards) -> None:
@@ -96,7 +96,7 @@ class TracingContract(Contract):
         guards, call = self.guards, self.call
         inner = getattr(function, "__func__", function)
         if hasattr(inner, "__code__"):
-            guards.add_function(inner, changed_names(inner))
+            guards.add_function(inner, mutated_names(inner))
         else:  # a partial function, or a callable object
             guards.add_value("the function", function)
         owner = getattr(function, "__self__", None)

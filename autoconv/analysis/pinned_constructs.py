@@ -1,4 +1,4 @@
-"""Constructs that cannot move into a function of their own."""
+"""Constructs that are pinned to the frame that runs them: they cannot move into another function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FRAME_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir"})
 # Names of functions that stop in the calling frame, or set a tracer for it.
 DEBUGGING_NAMES = frozenset({"breakpoint", "set_trace", "settrace", "setprofile"})
 
-_SUSPENDING = {
+_SUSPENSION_KEYWORDS = {
     gast.Yield: "yield",
     gast.YieldFrom: "yield from",
     gast.Await: "await",
@@ -23,7 +23,7 @@ _SUSPENDING = {
 def pinning_construct(node: gast.AST) -> str:
     """Return the construct in the scope of `node` that ties it to its frame; "" if there is none."""
     for child in walk_scope(node):
-        result = _SUSPENDING.get(type(child))
+        result = _SUSPENSION_KEYWORDS.get(type(child))
         if result:
             return result
         if (
@@ -45,17 +45,17 @@ def calls_debugger(function: gast.AST) -> bool:
     """Return whether a function itself calls a debugger or sets a tracer."""
     for statement in function.body:
         for node in walk_scope(statement):
-            if isinstance(node, gast.Call) and _last_name(node.func) in DEBUGGING_NAMES:
+            if isinstance(node, gast.Call) and _last_part_of_name(node.func) in DEBUGGING_NAMES:
                 return True
     return False
 
 
-def _last_name(node: gast.AST) -> str:
+def _last_part_of_name(node: gast.AST) -> str:
     name = getattr(node, "attr", None) or getattr(node, "id", None)
     return name if isinstance(name, str) else ""
 
 
-def cannot_be_deferred(node: gast.AST) -> str:
+def deferral_obstacle(node: gast.AST) -> str:
     """Return why an expression cannot become the body of a lambda; "" if it can."""
     for child in walk_scope(node):
         if isinstance(child, gast.NamedExpr):
