@@ -31,7 +31,7 @@ from autoconv.emit.columns import register_module_text
 from autoconv.emit.conversion import Options
 from autoconv.emit.import_renames import new_module_name, rename_imports
 from autoconv.emit.locate import compile_with_origins, is_converted
-from autoconv.emit.module import check, convert_source, qualified_functions
+from autoconv.emit.module import check_source, convert_source, qualified_functions
 from autoconv.errors import SourceError
 
 
@@ -325,7 +325,7 @@ def convert_script(path: Path, hook: ImportHook) -> CodeType:
     """
     source = importlib.util.decode_source(path.read_bytes())
     if SETTINGS.disabled:
-        check(source, str(path))
+        check_source(source, str(path))
         return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     if is_converted(source):
         return compile(source, str(path), "exec", dont_inherit=True)

@@ -46,7 +46,7 @@ class RegionPlan:
         self.regions: dict[int, Region] = {}
         self.undefined: set[str] = set()
         self.assigned_in_try: set[str] = set()
-        self.unsure: set[int] = set()
+        self.unsure_reads: set[int] = set()
 
 
 def plan_regions(
@@ -72,7 +72,7 @@ def plan_regions(
     }
     plan.assigned_in_try = planner.assigned_in_try & unsure - exit_names
     if plan.undefined or plan.assigned_in_try:
-        plan.unsure = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.assigned_in_try}
+        plan.unsure_reads = {key for name, key in planner.unsure_reads if name in plan.undefined | plan.assigned_in_try}
     return plan
 
 

@@ -142,7 +142,7 @@ class _ConsumerCalls(Transformer):
 
     def _visit_restricted(self, node: Any, restriction: str) -> Any:
         outer_restriction, self.restriction = self.restriction, restriction
-        result = self.generic(node)
+        result = self.visit_children(node)
         self.restriction = outer_restriction
         return result
 
@@ -153,7 +153,7 @@ class _ConsumerCalls(Transformer):
 
     def _consumer_call(self, expression: Any, statement: Any) -> list[Any]:
         if isinstance(expression, gast.YieldFrom):
-            item = self.context.namer.free("item_")
+            item = self.context.namer.shared_name("item_")
             body = self._call_and_exit_check(build.name(item), statement)
             loop = gast.For(build.store(item), expression.value, body, [], None)
             result = [build.place(self.context.mark(loop), statement)]
@@ -166,7 +166,8 @@ class _ConsumerCalls(Transformer):
     def _call_and_exit_check(self, value: Any, statement: Any) -> list[Any]:
         """Return a call and an if, since a single if behind an else would become an elif, whose test has no effects."""
         restriction = [build.constant(self.restriction)] if self.restriction else []
-        call, enough_name = build.call(build.name(self.name), value, *restriction), self.context.namer.free("enough_")
+        call = build.call(build.name(self.name), value, *restriction)
+        enough_name = self.context.namer.shared_name("enough_")
         exit_check = self.context.mark(gast.If(build.name(enough_name), [gast.Return(None)], []))
         assignment = gast.Assign([build.store(enough_name)], call, None)
         return [build.place(assignment, statement), build.place(exit_check, statement)]

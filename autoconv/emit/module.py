@@ -21,9 +21,9 @@ from autoconv.passes.base import Context
 from autoconv.process_state import deep_recursion, without_warnings
 from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
-from autoconv.syntax.depth import deepest
+from autoconv.syntax.depth import deepest_node
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import check, compile_text, parse_ast, to_ast, to_gast
+from autoconv.syntax.parse import check_source, compile_text, parse_ast, to_ast, to_gast
 
 MARKER = "__autoconv__"
 
@@ -38,7 +38,7 @@ def convert_source(source: str, filename: str, options: Options | None = None) -
     options = options or Options()
     diagnostics: list[Diagnostic] = []
     excluded: set[str] = set()
-    parsed = check(source, filename)
+    parsed = check_source(source, filename)
     while True:
         with deep_recursion():
             module = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
@@ -131,7 +131,7 @@ def _nesting_failure(
     """Return the failure of the function on `line`, or of the most deeply nested function if `line` is 0."""
     if not line:
         functions = [node for name, node in qualified_functions(tree) if name not in excluded]
-        _, line = max(map(deepest, functions or [tree]))
+        _, line = max(map(deepest_node, functions or [tree]))
     lines = source.splitlines()
     place = Place(filename, line, text=lines[line - 1][:200] if 0 < line <= len(lines) else "")
     error = UnsupportedError("nested too deeply to be converted", place, "assign parts of the expression to names")

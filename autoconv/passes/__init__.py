@@ -38,8 +38,8 @@ class Pass(NamedTuple):
 
     @property
     def summary(self) -> str:
-        document = __import__("sys").modules[self.transform.__module__].__doc__ or ""
-        return document.split("\n\n")[0].replace("\n", " ")
+        docstring = __import__("sys").modules[self.transform.__module__].__doc__ or ""
+        return docstring.split("\n\n")[0].replace("\n", " ")
 
 
 PASSES: tuple[Pass, ...] = (
@@ -63,25 +63,25 @@ PASSES: tuple[Pass, ...] = (
 
 # (earlier, later, reason)
 MUST_PRECEDE: tuple[tuple[str, str, str], ...] = (
-    ("matches", "normalise", "the conditions of patterns are Python's own, to be brought to plain forms"),
-    ("groups", "normalise", "the else of a try statement is brought to a plain form"),
-    ("normalise", "effects", "augmented assignments have to be plain ones before writes are rewritten"),
+    ("matches", "normalise", "the conditions of patterns may be chained comparisons, which are split"),
+    ("groups", "normalise", "the generated try statements may have an else clause, which is moved"),
+    ("normalise", "effects", "augmented assignments have to be plain assignments before writes are rewritten"),
     ("normalise", "logic", "a chained comparison is an `and` of simple ones"),
     ("normalise", "exits", "a while with a walrus gets a break"),
     ("assertions", "calls", "the exception inside a raise is called like any other function"),
     ("effects", "subscripts", "an item that is written is not read"),
     ("effects", "lifting", "item assignment rebinds the name, which makes it state"),
     ("logic", "lifting", "reads inside deferred operands are checked too"),
-    ("logic", "sets", "comparisons of differences are comparisons of numbers"),
-    ("sets", "calls", "the operators are called as they stand"),
-    ("calls", "exits", "the operators that exits call are called as they stand"),
+    ("logic", "sets", "a difference in a comparison is still recognised as an expression of numbers"),
+    ("sets", "calls", "calls of the inserted operators are not routed through `ag__.call`"),
+    ("calls", "exits", "calls of the operators for exits are not routed through `ag__.call`"),
     ("exits", "lifting", "exit codes and return values are state like other variables"),
     ("exits", "control_flow", "a region can only become a function when nothing leaves it early"),
     ("lifting", "control_flow", "a region's arguments have to be assigned"),
-    ("lifting", "comprehensions", "what a comprehension reads from around it is known by its own form"),
-    ("control_flow", "comprehensions", "the functions that comprehensions become are no scopes of the user's"),
-    ("comprehensions", "untraced", "what runs untraced is not rewritten"),
-    ("control_flow", "untraced", "what runs untraced is not rewritten"),
+    ("lifting", "comprehensions", "the outer names that a comprehension reads are found in its original form"),
+    ("control_flow", "comprehensions", "the functions made of comprehensions are not scopes of the user"),
+    ("comprehensions", "untraced", "the untraced copy is not rewritten"),
+    ("control_flow", "untraced", "the untraced copy is not rewritten"),
 )
 
 
@@ -94,7 +94,7 @@ def run_passes(
 ) -> gast.AST:
     """Run the passes of the table except those in `skip`, up to and including the one named `last` if given."""
     if "untraced" not in skip and last in (None, "untraced"):
-        tree = eager_fast_path.keep(tree, context)
+        tree = eager_fast_path.save_statements(tree, context)
     for step in PASSES:
         if step.name not in skip:
             start = time.perf_counter()

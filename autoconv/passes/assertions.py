@@ -28,7 +28,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Assertions(FunctionPass, statements_only=True):
     def visit_Assert(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if build.is_operation(node.test, "assertion"):
             return node
         if node.msg is None:
@@ -39,30 +39,30 @@ class Assertions(FunctionPass, statements_only=True):
         return node
 
     def visit_Raise(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         error, cause = node.exc, copy_tree(node.cause)
         if node.cause is not None and not isinstance(node.cause, gast.Constant):
             node.cause = build.wrap("as_cause", node.cause)
-        if _may_be_chosen(error):
+        if _may_depend_on_graph(error):
             # The link is evaluated by each exception that a value of the graph chooses.
-            node.exc = build.place(build.operate("as_exception", error, *self._links(cause)), error)
+            node.exc = build.place(build.operate("as_exception", error, *self._cause_thunks(cause)), error)
             return node
         if not isinstance(error, gast.Call) or build.is_operation(error, "raising", "as_exception"):
             return node
-        if not error.args and not _may_be_chosen(error.func):
+        if not error.args and not _may_depend_on_graph(error.func):
             return node
         if not deferral_obstacle(error):
             deferred = self.context.mark(build.thunk(node.exc))
-            links = self._links(cause) if _may_be_chosen(error.func) else []
+            links = self._cause_thunks(cause) if _may_depend_on_graph(error.func) else []
             node.exc = build.place(build.operate("raising", deferred, *links), node.exc)
         return node
 
-    def _links(self, cause: gast.expr | None) -> list[gast.expr]:
+    def _cause_thunks(self, cause: gast.expr | None) -> list[gast.expr]:
         return [] if cause is None or deferral_obstacle(cause) else [self.context.mark(build.thunk(cause))]
 
 
-def _may_be_chosen(error: gast.expr | None) -> bool:
-    """Return whether a value of the graph may decide what is raised, or may be it."""
+def _may_depend_on_graph(error: gast.expr | None) -> bool:
+    """Return whether a value of the graph may decide which exception is raised, or may be that exception."""
     if isinstance(error, gast.Name):
         return not _is_builtin_exception(error.id)
     return error is not None and not isinstance(error, gast.Call)

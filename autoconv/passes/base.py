@@ -1,6 +1,6 @@
-"""Shared by all passes: the context of one conversion, and a transformer that tracks the enclosing function.
+"""Context of one conversion, and base class of the passes, which tracks the enclosing function.
 
-Nothing here or in `analysis` is a dataclass: defining one takes 0.5 ms, in every first call.
+No class here or in `analysis` is a dataclass: defining one takes 0.5 ms, in every first call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Note(NamedTuple):
 
 
 class Context:
-    """State of one conversion: the file, the user's lines, fresh names, functions to leave alone, and notes.
+    """State of one conversion: the file, the user's lines, fresh names, functions to exclude, and notes.
 
     `generated` holds nodes that passes made in the shape of user code, so that later passes can tell them apart.
     `staged_tries` are the try and with statements recorded in rounds; `region_writes` maps region functions to the
@@ -55,7 +55,7 @@ class Context:
         self.statement_forms: dict[int, tuple[gast.AST, str]] = {}
         self.staged_tries: dict[int, gast.AST] = {}
         self.region_writes: dict[int, tuple[gast.AST, set[str]]] = {}
-        self.noting = True
+        self.records_notes = True
         self.outer_names: frozenset[str] = frozenset()
         self.at_run_time = False
         self._namers: dict[int, tuple[gast.AST, Namer]] = {}
@@ -85,7 +85,7 @@ class Context:
     def note(
         self, kind: str, node: gast.AST, function: str, form: str, stages: bool, reason: str = ""
     ) -> None:
-        if self.noting and not self.is_generated(node):
+        if self.records_notes and not self.is_generated(node):
             self.notes.append(Note(kind, self.place(node), function, form, stages, reason))
 
     def converts(self, function: str) -> bool:
@@ -99,7 +99,7 @@ class Context:
         return UnsupportedError(message, self.place(node), remedy)
 
 
-_ENTERED = (*FUNCTIONS, gast.ClassDef, gast.Module, Untraced, Rewritten)
+_ENTERED_KINDS = (*FUNCTIONS, gast.ClassDef, gast.Module, Untraced, Rewritten)
 
 
 class FunctionPass(Transformer):
@@ -119,22 +119,22 @@ class FunctionPass(Transformer):
         self.namer = context.namer
 
     def visit(self, node: Any) -> Any:
-        if not self.in_function and not isinstance(node, _ENTERED):
-            return self.generic(node)
+        if not self.in_function and not isinstance(node, _ENTERED_KINDS):
+            return self.visit_children(node)
         return super().visit(node)
 
     def visit_FunctionDef(self, node: Any) -> Any:
         if self.context.is_generated(node):
-            return self.generic(node)
+            return self.visit_children(node)
         self.path.append(node.name)
         name = ".".join(self.path)
         if self.in_function or self.context.converts(name):
-            self._outer_parts(node)
-            before = self.in_function, self.function, self.function_node, self.namer
+            self._rewrite_outer_parts(node)
+            outer = self.in_function, self.function, self.function_node, self.namer
             self.in_function, self.function, self.function_node = True, name, node
             self.namer = self.context.namer_of(node)
             node = self.rewrite_function(node)
-            self.in_function, self.function, self.function_node, self.namer = before
+            self.in_function, self.function, self.function_node, self.namer = outer
         self.path.pop()
         return node
 
@@ -151,17 +151,17 @@ class FunctionPass(Transformer):
             return node
         if not self.in_function and not self.context.converts(".".join([*self.path, "<lambda>"])):
             return node
-        self._outer_parts(node)
-        before = self.in_function, self.function_node, self.function
+        self._rewrite_outer_parts(node)
+        outer = self.in_function, self.function_node, self.function
         if not self.in_function:
             self.function = ".".join([*self.path, "<lambda>"])
         self.in_function, self.function_node = True, node
         node.body = self.visit(node.body)
-        self.in_function, self.function_node, self.function = before
+        self.in_function, self.function_node, self.function = outer
         return node
 
     def visit_ClassDef(self, node: Any) -> Any:
-        before = self.in_function, self.class_name
+        outer = self.in_function, self.class_name
         if self.in_function:
             node.bases = self.visit_list(node.bases)
             node.keywords = self.visit_list(node.keywords)
@@ -169,11 +169,11 @@ class FunctionPass(Transformer):
         self.path.append(node.name)
         self.in_function, self.class_name = False, node.name
         node.body = self.visit_list(node.body)
-        self.in_function, self.class_name = before
+        self.in_function, self.class_name = outer
         self.path.pop()
         return node
 
-    def _outer_parts(self, node: Any) -> None:
+    def _rewrite_outer_parts(self, node: Any) -> None:
         """Rewrite defaults and decorators, which belong to the enclosing scope."""
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
@@ -183,16 +183,16 @@ class FunctionPass(Transformer):
 
     def visit_Untraced(self, node: Any) -> Any:
         """Rewrite only functions inside, without notes: they occur a second time in the traced copy."""
-        before, noting = self.in_function, self.context.noting
-        self.in_function = self.context.noting = False
-        node.kept = self.visit_list(node.kept)
-        self.in_function, self.context.noting = before, noting
+        in_function, records_notes = self.in_function, self.context.records_notes
+        self.in_function = self.context.records_notes = False
+        node.statements = self.visit_list(node.statements)
+        self.in_function, self.context.records_notes = in_function, records_notes
         return node
 
     def visit_Rewritten(self, node: Any) -> Any:
-        before, self.in_function = self.in_function, True
-        node.kept = self.visit_list(node.kept)
-        self.in_function = before
+        in_function, self.in_function = self.in_function, True
+        node.statements = self.visit_list(node.statements)
+        self.in_function = in_function
         return node
 
     def visit_AnnAssign(self, node: Any) -> Any:

@@ -22,7 +22,8 @@ FRAME_CALLS = frozenset(
     {"super", "locals", "globals", "vars", "eval", "exec", "dir", "breakpoint", "__import__"}
 )
 
-_LISTING = frozenset({"locals", "vars", "dir"})  # list the names of their frame, where `ag__` must not appear
+# Builtins that list the names of their frame, where `ag__` must not appear.
+_NAME_LISTING_BUILTINS = frozenset({"locals", "vars", "dir"})
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -34,11 +35,11 @@ class Calls(FunctionPass):
         function = node.func
         if build.is_operation(node, "exception"):
             return node
-        self.generic(node)
+        self.visit_children(node)
         if isinstance(function, gast.Name) and function.id in FRAME_CALLS:
-            lists = function.id in _LISTING and not node.args and not node.keywords
-            if lists or function.id != "dir":  # `dir` of an argument is a call like any other
-                return build.wrap("users_names", node) if lists and self.context.at_run_time else node
+            lists_names = function.id in _NAME_LISTING_BUILTINS and not node.args and not node.keywords
+            if lists_names or function.id != "dir":  # `dir` of an argument is a call like any other
+                return build.wrap("users_names", node) if lists_names and self.context.at_run_time else node
         if (
             isinstance(function, gast.Attribute)
             and isinstance(function.value, gast.Name)
@@ -52,24 +53,24 @@ class Calls(FunctionPass):
         return node
 
     def visit_Attribute(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if not isinstance(node.ctx, gast.Load):
             return node
         if node.attr in ("__cause__", "__context__"):
             return build.place(build.operate("exception", node), node)
         return build.place(build.operate("class_of", node.value), node) if node.attr == "__class__" else node
 
-    _announced = False  # whether the previous statement is a call of `class_statement`
+    _after_announcement = False  # whether the previous statement is a call of `class_statement`
 
     def visit_Expr(self, node: Any) -> Any:
-        self._announced = build.is_operation(node.value, "class_statement")
-        return self.generic(node)
+        self._after_announcement = build.is_operation(node.value, "class_statement")
+        return self.visit_children(node)
 
     def visit_ClassDef(self, node: Any) -> Any:
-        before = announcement(node) if self.in_function and not self._announced else None
-        self._announced = False
+        announcing = announcement(node) if self.in_function and not self._after_announcement else None
+        self._after_announcement = False
         class_statement = super().visit_ClassDef(node)
-        return class_statement if before is None else [build.place(before, node), class_statement]
+        return class_statement if announcing is None else [build.place(announcing, node), class_statement]
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Leave decorators, which are applied unconverted."""

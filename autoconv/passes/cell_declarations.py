@@ -16,23 +16,23 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import walk, walk_scope
 
 
-def declare_cells(names: Names) -> list[Any]:
+def declare_cells(uses: NameUses) -> list[Any]:
     """Return the statement `ag__.local_cells(lambda: (x, y))` for a function whose regions are functions already.
 
-    No statement if no inner function writes one of its names.
+    The list is empty if no inner function writes one of its names.
     """
-    own = tuple(sorted((names.shared & names.bound) - names.declared))
-    mark = names.context.mark
-    return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(own)))))] if own else []
+    cells = tuple(sorted((uses.shared & uses.bound) - uses.declared))
+    mark = uses.context.mark
+    return [gast.Expr(build.operate("local_cells", mark(build.thunk(build.loads(cells)))))] if cells else []
 
 
 def names_written_in(statement: Any, context: Context) -> set[str]:
     """Return the names that a statement writes in its function, directly or through cells."""
-    names = Names(context, (), [statement])
+    names = NameUses(context, (), [statement])
     return names.bound | names.shared
 
 
-class Names:
+class NameUses:
     """The names that a function binds, those it declares as outer, and those that inner functions and tries write.
 
     Inner functions and tries write them through cells. The result for a region is cached in the context, since regions
@@ -47,7 +47,7 @@ class Names:
         self.visit(parameters, body)
 
     @property
-    def outer(self) -> set[str]:
+    def outer_names(self) -> set[str]:
         """The names of enclosing functions that are written."""
         return (self.shared - self.bound) | self.declared
 
@@ -68,7 +68,7 @@ class Names:
                 self.shared |= writes[1]
             else:
                 parameters = (n.id for n in walk(node.args) if isinstance(n, gast.Name))
-                self.shared |= Names(self.context, parameters, node.body).outer
+                self.shared |= NameUses(self.context, parameters, node.body).outer_names
         elif isinstance(node, gast.ClassDef):
             for inner_node in walk(node):
                 if isinstance(inner_node, gast.Nonlocal):

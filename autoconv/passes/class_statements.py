@@ -1,7 +1,7 @@
 """Announce what a class statement in a function calls implicitly: bases, metaclass, decorators, and code of its body.
 
 class Point(Base):          # is announced by  ag__.class_statement(Base)
-    registry.append(1)      # and, for what this does, by  ag__.class_statement()
+    registry.append(1)      # and, for this statement, by  ag__.class_statement()
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autoconv.syntax import build
 from autoconv.syntax.tree import copy_tree
 
 # Expressions that call nothing by themselves.
-_VALUES = (
+_CALL_FREE_KINDS = (
     gast.Constant, gast.Name, gast.Attribute, gast.Tuple, gast.List, gast.Set, gast.Dict, gast.BinOp, gast.UnaryOp,
     gast.Subscript,
 )  # fmt: skip
@@ -22,49 +22,49 @@ _VALUES = (
 
 def announcement(node: Any) -> gast.Expr | None:
     """Return the statement to insert before a class statement; None if that calls nothing."""
-    called: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
-    is_plain = _takes_in(node.body, called)
-    names = list(map(_name_of, called))
-    if not names and is_plain:
+    callees: list[Any] = [*node.bases, *(keyword.value for keyword in node.keywords), *node.decorator_list]
+    only_binds = _collect_callees(node.body, callees)
+    names = list(map(_callee, callees))
+    if not names and only_binds:
         return None
-    is_plain = is_plain and all(isinstance(name, gast.Name) or _is_path(name) for name in names)
-    return gast.Expr(build.operate("class_statement", *(copy_tree(names) if is_plain else ())))
+    only_binds = only_binds and all(isinstance(name, gast.Name) or _is_dotted_name(name) for name in names)
+    return gast.Expr(build.operate("class_statement", *(copy_tree(names) if only_binds else ())))
 
 
-def _name_of(part: Any) -> Any:
+def _callee(part: Any) -> Any:
     """Return `name` of `name(…)` and `name[…]`."""
     while isinstance(part, (gast.Call, gast.Subscript)):
         part = part.func if isinstance(part, gast.Call) else part.value
     return part
 
 
-def _is_path(node: Any) -> bool:
+def _is_dotted_name(node: Any) -> bool:
     while isinstance(node, gast.Attribute):
         node = node.value
     return isinstance(node, gast.Name)
 
 
-def _takes_in(body: list[Any], called: list[Any]) -> bool:
-    """Return whether a class body only binds names; append its callees to `called`."""
+def _collect_callees(body: list[Any], callees: list[Any]) -> bool:
+    """Return whether a class body only binds names; append its callees to `callees`."""
     for statement in body:
         if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
-            called += [part for part in statement.decorator_list if not _is_of_property(part)]
+            callees += [part for part in statement.decorator_list if not _is_builtin_decorator(part)]
         elif isinstance(statement, gast.Assign):
             if not all(isinstance(target, gast.Name) for target in statement.targets):
                 return False
-            if not _is_value(statement.value, called):
+            if not _only_calls_listed(statement.value, callees):
                 return False
         elif isinstance(statement, gast.AnnAssign):
             if not isinstance(statement.target, gast.Name):
                 return False
-            if statement.value is not None and not _is_value(statement.value, called):
+            if statement.value is not None and not _only_calls_listed(statement.value, callees):
                 return False
-        elif not (isinstance(statement, gast.Pass) or _is_text(statement)):
+        elif not (isinstance(statement, gast.Pass) or _is_constant_statement(statement)):
             return False
     return True
 
 
-def _is_of_property(node: Any) -> bool:
+def _is_builtin_decorator(node: Any) -> bool:
     """Return whether a decorator is one of Python's own: `property`, `staticmethod`, `x.setter` and the like."""
     decorators = ("property", "staticmethod", "classmethod")
     return (isinstance(node, gast.Name) and node.id in decorators) or (
@@ -72,18 +72,18 @@ def _is_of_property(node: Any) -> bool:
     )
 
 
-def _is_text(statement: Any) -> bool:
+def _is_constant_statement(statement: Any) -> bool:
     return isinstance(statement, gast.Expr) and isinstance(statement.value, gast.Constant)
 
 
-def _is_value(node: Any, called: list[Any]) -> bool:
+def _only_calls_listed(node: Any, callees: list[Any]) -> bool:
     if isinstance(node, gast.Lambda):
         return True
     if isinstance(node, gast.Call):
-        called.append(node.func)
+        callees.append(node.func)
         parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-    elif isinstance(node, _VALUES):
+    elif isinstance(node, _CALL_FREE_KINDS):
         parts = [part for part in gast.iter_child_nodes(node) if isinstance(part, gast.expr)]
     else:
         return False
-    return all(_is_value(part, called) for part in parts)
+    return all(_only_calls_listed(part, callees) for part in parts)

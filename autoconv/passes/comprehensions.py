@@ -42,19 +42,19 @@ class Comprehensions(FunctionPass):
     def visit_ListComp(self, node: Any) -> Any:
         kind, operator = _KINDS[type(node)]
         reason = self._reason_to_keep(node)
-        self.generic(node)
+        self.visit_children(node)
         if reason:
-            return self._keep(node, kind, reason)
+            return self._keep_form(node, kind, reason)
         self.context.note(kind, node, self.function, "functional", True)
         element = gast.Tuple([node.key, node.value], gast.Load()) if isinstance(node, gast.DictComp) else node.elt
         for position, part in reversed(list(enumerate(node.generators))):
-            element = self._operation(operator if position == 0 else "nested", part, element)
+            element = self._operator_call(operator if position == 0 else "nested", part, element)
         return element
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
-    def _operation(self, operator: str, part: Any, element: Any) -> Any:
-        """`ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`
+    def _operator_call(self, operator: str, part: Any, element: Any) -> Any:
+        """Make `ag__.operator(iterable, lambda target: element, lambda target: condition, into='the target')`.
 
         Its span is that of the iterable, where Python reports that it is not iterable.
         """
@@ -66,12 +66,15 @@ class Comprehensions(FunctionPass):
 
     def _parameters(self, target: Any) -> tuple[list[str], str]:
         """Return the names that a target binds, one for each position in it, and the target as text."""
-        bound_names = [node.id for node in _names(target)]
-        last = {name: position for position, name in enumerate(bound_names)}
-        names = [n if last[n] == i else self.namer.fresh(f"{n.strip('_')}_") for i, n in enumerate(bound_names)]
-        return names, _text(target, iter(names), outermost=True)
+        bound_names = [node.id for node in _target_names(target)]
+        last_positions = {name: position for position, name in enumerate(bound_names)}
+        names = [
+            name if last_positions[name] == position else self.namer.fresh(f"{name.strip('_')}_")
+            for position, name in enumerate(bound_names)
+        ]
+        return names, _target_text(target, iter(names), outermost=True)
 
-    def _keep(self, node: Any, kind: str, reason: str) -> Any:
+    def _keep_form(self, node: Any, kind: str, reason: str) -> Any:
         """Keep the comprehension's form, with operators around its iterables and conditions."""
         asynchronous = any(generator.is_async for generator in node.generators)
         self.context.note(kind, node, self.function, "plain" if asynchronous else "statement", False, reason)
@@ -82,13 +85,13 @@ class Comprehensions(FunctionPass):
         return node if isinstance(node, gast.GeneratorExp) else build.wrap("new", node)
 
     def visit_Call(self, node: Any) -> Any:
-        """Leave a comprehension that an earlier run kept."""
+        """Leave a comprehension whose form an earlier run of the pass kept."""
         if build.is_operation(node, "new") and isinstance(node.args[0], COMPREHENSIONS):
             iterable = self.visit(node.args[0])
             return (
                 iterable if build.is_operation(iterable, "new") else build.place(build.operate("new", iterable), node)
             )
-        return self.generic(node)
+        return self.visit_children(node)
 
     def _reason_to_keep(self, node: Any) -> str:
         """Return why a comprehension keeps its form, '' if it does not."""
@@ -99,30 +102,30 @@ class Comprehensions(FunctionPass):
             return "an await or an assignment expression in it"
         if any(isinstance(child, gast.Name) and child.id in FRAME_CALLS for child in inner):
             return "a function in it that looks at its frame"
-        if not all(_is_plain(generator.target) for generator in node.generators):
+        if not all(_is_plain_target(generator.target) for generator in node.generators):
             return "a target that is no name"
         if any(build.is_operation(generator.iter, "iterate") for generator in node.generators):
             return "it is rewritten already"
         names = clause_names(node)
-        if any(free & names for free in free_names_of_each(self._functions_in(node))):
+        if any(free & names for free in free_names_of_each(self._deferred_functions_in(node))):
             return "functions in it share its names"
         return ""
 
-    def _functions_in(self, node: Any) -> Iterator[Any]:
+    def _deferred_functions_in(self, node: Any) -> Iterator[Any]:
         """Yield the user's lambdas in a comprehension, and the generator expressions that may outlive an iteration."""
-        at_once = set()
+        consumed = set()
         for part in inner_parts(node):
             for child in walk(part):
-                if isinstance(child, gast.Call) and _consumes(child.func) and child.args:
-                    at_once.add(id(child.args[0]))
+                if isinstance(child, gast.Call) and _is_consumer(child.func) and child.args:
+                    consumed.add(id(child.args[0]))
         for part in inner_parts(node):
             for child in walk(part):
                 is_lambda = isinstance(child, gast.Lambda) and not self.context.is_generated(child)
-                if is_lambda or (isinstance(child, gast.GeneratorExp) and id(child) not in at_once):
+                if is_lambda or (isinstance(child, gast.GeneratorExp) and id(child) not in consumed):
                     yield child
 
 
-def _consumes(function: Any) -> bool:
+def _is_consumer(function: Any) -> bool:
     if build.is_operation(function, "call"):
         function = function.args[0]
     if isinstance(function, gast.Attribute):
@@ -130,28 +133,28 @@ def _consumes(function: Any) -> bool:
     return isinstance(function, gast.Name) and function.id in _CONSUMERS
 
 
-def _is_plain(target: Any) -> bool:
+def _is_plain_target(target: Any) -> bool:
     """Return whether a target consists of names, in tuples of any nesting but no empty ones."""
     if isinstance(target, (gast.Tuple, gast.List)):
-        return bool(target.elts) and all(map(_is_plain, target.elts))
+        return bool(target.elts) and all(map(_is_plain_target, target.elts))
     if isinstance(target, gast.Starred):
         return isinstance(target.value, gast.Name)
     return isinstance(target, gast.Name)
 
 
-def _names(target: Any) -> Iterator[Any]:
+def _target_names(target: Any) -> Iterator[Any]:
     if isinstance(target, gast.Name):
         yield target
     for child in getattr(target, "elts", ()) or ([target.value] if isinstance(target, gast.Starred) else ()):
-        yield from _names(child)
+        yield from _target_names(child)
 
 
-def _text(target: Any, names: Iterator[str], outermost: bool = False) -> str:
-    """Return the source text of the target with those names, in order."""
+def _target_text(target: Any, names: Iterator[str], outermost: bool = False) -> str:
+    """Return the source text of the target, with its names replaced in order by `names`."""
     if isinstance(target, gast.Name):
         return next(names)
     if isinstance(target, gast.Starred):
-        return f"*{_text(target.value, names)}"
-    parts = [_text(part, names) for part in target.elts]
-    inside = ", ".join(parts) + ("," if len(parts) == 1 else "")
-    return inside if outermost else f"({inside})"
+        return f"*{_target_text(target.value, names)}"
+    parts = [_target_text(part, names) for part in target.elts]
+    items = ", ".join(parts) + ("," if len(parts) == 1 else "")
+    return items if outermost else f"({items})"

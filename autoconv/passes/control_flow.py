@@ -34,7 +34,7 @@ from autoconv.analysis.escapes import LOOPS, TRIES
 from autoconv.analysis.regions import Region, RegionPlan
 from autoconv.analysis.scopes import Scope
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.cell_declarations import Names, declare_cells, names_written_in
+from autoconv.passes.cell_declarations import NameUses, declare_cells, names_written_in
 from autoconv.passes.lifting import make_plan, user_scope
 from autoconv.passes.watched_exits import WatchedExits
 from autoconv.syntax import build
@@ -51,11 +51,11 @@ class ControlFlow(FunctionPass, statements_only=True):
         node.body = self.visit_list(node.body)  # inner functions first
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
-        node.body = _Regions(self.context, self.function, self.namer, scope, plan).block(node.body)
+        node.body = _Regions(self.context, self.function, self.namer, scope, plan).rewrite_block(node.body)
         if not any(isinstance(s, gast.Expr) and build.is_operation(s.value, "local_cells") for s in node.body):
             start = body_start(node.body)
-            own = declare_cells(Names(self.context, scope.parameters, node.body))
-            node.body[start:start] = [build.place(statement, node.body[start]) for statement in own]
+            declarations = declare_cells(NameUses(self.context, scope.parameters, node.body))
+            node.body[start:start] = [build.place(statement, node.body[start]) for statement in declarations]
         return node
 
 
@@ -69,65 +69,67 @@ class _Regions:
         self.scope = scope
         self.plan = plan
 
-    def block(self, statements: list[Any]) -> list[Any]:
+    def rewrite_block(self, statements: list[Any]) -> list[Any]:
         result: list[Any] = []
         for statement in statements:
-            result.extend(self.statement(statement))
+            result.extend(self.rewrite_statement(statement))
         return result
 
-    def statement(self, node: Any) -> list[Any]:
+    def rewrite_statement(self, node: Any) -> list[Any]:
         if isinstance(node, gast.For) and build.is_operation(node.iter, "attempts", "entering"):
-            self._inside(node)
+            self._rewrite_inner_blocks(node)
             return [node]
         if isinstance(node, (gast.If, *LOOPS)):
             region = self.plan.regions.get(id(node))
             if region is None:
-                return self._statement_form(node)
+                return self._keep_statement_form(node)
             self._note(node, "functional", True)
-            rewritten = self._if(node, region) if isinstance(node, gast.If) else self._loop(node, region)
+            rewrite = self._rewrite_if if isinstance(node, gast.If) else self._rewrite_loop
+            rewritten = rewrite(node, region)
             return [build.place(new, node) for new in rewritten]
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             return [node]
-        self._inside(node)
+        self._rewrite_inner_blocks(node)
         region = self.plan.regions.get(id(node)) if isinstance(node, (gast.Try, gast.With)) else None
         if region is None:
             if _observes_exceptions(node):
-                self._watch(node)
+                self._insert_watch(node)
             return [node]
-        rewritten = self._with_rounds(node, region) if isinstance(node, gast.With) else self._try_rounds(node, region)
+        rewrite = self._rewrite_with_in_rounds if isinstance(node, gast.With) else self._rewrite_try_in_rounds
+        rewritten = rewrite(node, region)
         return [build.place(new, node) for new in rewritten]
 
-    def _inside(self, node: Any) -> None:
+    def _rewrite_inner_blocks(self, node: Any) -> None:
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(node, name, None)
             if isinstance(inner, list):
-                setattr(node, name, self.block(inner))
+                setattr(node, name, self.rewrite_block(inner))
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            part.body = self.block(part.body)
+            part.body = self.rewrite_block(part.body)
 
-    def _watch(self, node: Any) -> None:
+    def _insert_watch(self, node: Any) -> None:
         """Insert checks for ops that may raise into the body of a try statement that keeps its form."""
         first = node.body[0]
         if isinstance(first, gast.Assign) and build.is_operation(first.value, "watch"):
             return
         mark = self.namer.fresh("try_")
         kind = "a with" if isinstance(node, gast.With) else "an except clause" if node.handlers else "a finally"
-        what = build.constant(kind)
-        start = build.assign(mark, build.operate("watch", what))
+        description = build.constant(kind)
+        start = build.assign(mark, build.operate("watch", description))
         stop = gast.Expr(build.operate("watched", build.name(mark)))
-        leaves = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
-        ending = [] if leaves else [build.place(stop, node.body[-1])]
+        exits = isinstance(node.body[-1], (gast.Raise, gast.Return, gast.Break, gast.Continue))
+        ending = [] if exits else [build.place(stop, node.body[-1])]
         node.body = [build.place(start, first), *WatchedExits(mark).visit_list(node.body), *ending]
 
-    def _try_rounds(self, node: Any, region: Region) -> list[Any]:
+    def _rewrite_try_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put the statement into a loop over rounds; one with handlers and a finally becomes two statements."""
         if node.finalbody and node.handlers:
             inner = build.place(gast.Try(node.body, node.handlers, [], []), node)
-            node.body, node.handlers = [build.place(s, node) for s in self._try_rounds(inner, region)], []
+            node.body, node.handlers = [build.place(s, node) for s in self._rewrite_try_in_rounds(inner, region)], []
         trial = self.namer.fresh("try_")
-        node.body = [build.place(self._event(trial, "begin"), node.body[0]), *node.body]
+        node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
         if node.finalbody:
-            node.finalbody = [build.place(self._event(trial, "end"), node.finalbody[0]), *node.finalbody]
+            node.finalbody = [build.place(self._report_event(trial, "end"), node.finalbody[0]), *node.finalbody]
         for number, handler in enumerate(node.handlers):
             kinds = handler.type or build.name("BaseException")
             clause = build.operate("caught", build.name(trial), build.constant(number), kinds)
@@ -138,31 +140,32 @@ class _Regions:
                 handler.body = [build.place(store, handler), *handler.body]
         accesses = self._accesses_of_rounds(region, node)
         attempts = build.operate("attempts", build.constant(len(node.handlers)), *accesses)
-        return [self._rounds(trial, attempts, node)]
+        return [self._loop_over_rounds(trial, attempts, node)]
 
-    def _with_rounds(self, node: Any, region: Region) -> list[Any]:
+    def _rewrite_with_in_rounds(self, node: Any, region: Region) -> list[Any]:
         """Put a with statement into rounds, like a try; each manager gets a statement of its own."""
         if len(node.items) > 1:
             inner = build.place(gast.With(node.items[1:], node.body, None), node)
-            node.body = [build.place(s, node) for s in self._with_rounds(inner, region)]
+            node.body = [build.place(s, node) for s in self._rewrite_with_in_rounds(inner, region)]
             node.items = node.items[:1]
         trial, manager = self.namer.fresh("with_"), self.namer.fresh("manager_")
         item = node.items[0]
-        made_by = item.context_expr.args[0] if build.is_operation(item.context_expr, "context") else item.context_expr
-        enter = build.place(build.assign(manager, made_by), item.context_expr)
+        expression = item.context_expr
+        manager_expression = expression.args[0] if build.is_operation(expression, "context") else expression
+        enter = build.place(build.assign(manager, manager_expression), expression)
         managed = build.operate("managed", build.name(trial), build.name(manager))
         item.context_expr = build.place(managed, item.context_expr)
-        node.body = [build.place(self._event(trial, "begin"), node.body[0]), *node.body]
+        node.body = [build.place(self._report_event(trial, "begin"), node.body[0]), *node.body]
         entering = build.operate("entering", build.name(manager), *self._accesses_of_rounds(region, node))
-        return [enter, self._rounds(trial, entering, node)]
+        return [enter, self._loop_over_rounds(trial, entering, node)]
 
-    def _rounds(self, trial: str, rounds: Any, statement: Any) -> Any:
+    def _loop_over_rounds(self, trial: str, attempts: Any, statement: Any) -> Any:
         clause = build.operate("unwound", build.name(trial))
-        guarded = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
-        return gast.For(build.store(trial), rounds, [guarded], [], None)
+        guarded_try = gast.Try([statement], [gast.ExceptHandler(clause, None, [gast.Pass()])], [], [])
+        return gast.For(build.store(trial), attempts, [guarded_try], [], None)
 
-    def _event(self, trial: str, event: str) -> Any:
-        """Return the statement that gives the recorder of the try the place of its code."""
+    def _report_event(self, trial: str, event: str) -> Any:
+        """Return the statement by which the recorder of a try learns that its code begins or ends here."""
         return gast.Expr(build.operate(event, build.name(trial)))
 
     def _accesses_of_rounds(self, region: Region, statement: Any) -> list[Any]:
@@ -173,26 +176,26 @@ class _Regions:
             return []
         return [self.context.mark(build.thunk(build.loads(names))), build.strings(region.cells)]
 
-    def _statement_form(self, node: Any) -> list[Any]:
+    def _keep_statement_form(self, node: Any) -> list[Any]:
         reason = self.context.statement_forms.get(id(node), (node, ""))[1]
-        explained = f"it holds {reason}" if reason else ""
-        self._note(node, "statement", False, explained)
+        explanation = f"it holds {reason}" if reason else ""
+        self._note(node, "statement", False, explanation)
         if isinstance(node, gast.For):
             node.iter = build.wrap("iterate", node.iter)
         elif not isinstance(node, gast.AsyncFor) and not build.is_operation(node.test, "test"):
-            test = build.operate("test", node.test, build.constant(explained))
+            test = build.operate("test", node.test, build.constant(explanation))
             node.test = build.place(test, node.test)
-        self._inside(node)
+        self._rewrite_inner_blocks(node)
         return [node]
 
     def _note(self, node: Any, form: str, stages: bool, reason: str = "") -> None:
         kind = {gast.If: "if", gast.While: "while", gast.For: "for"}.get(type(node), "async for")
         self.context.note(kind, node, self.function, form, stages, reason)
 
-    def _if(self, node: Any, region: Region) -> list[Any]:
+    def _rewrite_if(self, node: Any, region: Region) -> list[Any]:
         """Return the functions of an if chain's arms, followed by the call of its operator."""
-        arms = self._chain(node, region)
-        free = self.context.namer.free
+        arms = self._if_chain(node, region)
+        shared_name = self.context.namer.shared_name
         if len(arms) > 1:
             for elif_node, _, _ in arms[1:]:
                 if elif_node is not node:
@@ -201,24 +204,24 @@ class _Regions:
         statements: list[Any] = []
         names: list[gast.expr] = []
         for number, (_, body, _) in enumerate(arms):
-            name = free("if_body" if len(arms) == 1 else f"if_body_{number + 1}")
+            name = shared_name("if_body" if len(arms) == 1 else f"if_body_{number + 1}")
             statements.append(self._region_function(name, region.inputs, body, region))
             names.append(build.name(name))
-        otherwise: Any = build.constant(None)
+        else_function: Any = build.constant(None)
         if orelse or (region.outputs and region.inputs != region.outputs):
-            name = free("else_body")
+            name = shared_name("else_body")
             statements.append(self._region_function(name, region.inputs, orelse, region))
-            otherwise = build.name(name)
+            else_function = build.name(name)
         if len(arms) == 1:
-            head = [arms[0][0].test, names[0], otherwise]
+            leading_arguments = [arms[0][0].test, names[0], else_function]
             operator = "if_stmt"
         else:
             tests = [self.context.mark(build.thunk(arm.test)) for arm, _, _ in arms]
-            head = [gast.Tuple(tests, gast.Load()), gast.Tuple(names, gast.Load()), otherwise]
+            leading_arguments = [gast.Tuple(tests, gast.Load()), gast.Tuple(names, gast.Load()), else_function]
             operator = "switch_stmt"
-        return [*statements, *self._operate(operator, head, region)]
+        return [*statements, *self._operator_statements(operator, leading_arguments, region)]
 
-    def _chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
+    def _if_chain(self, node: Any, region: Region) -> list[tuple[Any, list[Any], list[Any]]]:
         """Return the arms of an if/elif chain as (if node, body, else). A test with a walrus cannot become a lambda."""
         arms = [(node, node.body, node.orelse)]
         if contains(node.test, gast.NamedExpr):
@@ -230,35 +233,35 @@ class _Regions:
             arms.append((following, following.body, following.orelse))
         return arms
 
-    def _loop(self, node: Any, region: Region) -> list[Any]:
+    def _rewrite_loop(self, node: Any, region: Region) -> list[Any]:
         """Return the functions of a loop's test and body, followed by the call of its operator."""
         body = node.body[:-1] if region.exit else node.body
-        free = self.context.namer.free
+        shared_name = self.context.namer.shared_name
         keywords = {"exit": build.constant(region.exit)} if region.exit else {}
         if isinstance(node, gast.While):
             test = self._region_function(
-                free("loop_test"),
+                shared_name("loop_test"),
                 region.inputs,
                 [build.place(gast.Return(node.test), node)],
                 region,
                 returns=False,
             )
-            step = self._region_function(free("loop_body"), region.inputs, body, region)
-            head = [build.name(free("loop_test")), build.name(free("loop_body"))]
-            return [test, step, *self._operate("while_stmt", head, region, **keywords)]
+            step = self._region_function(shared_name("loop_body"), region.inputs, body, region)
+            leading_arguments = [build.name(shared_name("loop_test")), build.name(shared_name("loop_body"))]
+            return [test, step, *self._operator_statements("while_stmt", leading_arguments, region, **keywords)]
         target = node.target
-        simple = isinstance(target, gast.Name) and target.id not in (*region.inputs, *region.cells)
-        item = target.id if simple else self.context.namer.free("item_")
-        if not simple:
+        is_simple_target = isinstance(target, gast.Name) and target.id not in (*region.inputs, *region.cells)
+        item = target.id if is_simple_target else self.context.namer.shared_name("item_")
+        if not is_simple_target:
             body = [build.place(build.assign(target, build.name(item)), target), *body]
-        step = self._region_function(free("loop_body"), (item, *region.inputs), body, region)
-        head = [node.iter, build.name(free("loop_body"))]
-        return [step, *self._operate("for_stmt", head, region, **keywords)]
+        step = self._region_function(shared_name("loop_body"), (item, *region.inputs), body, region)
+        leading_arguments = [node.iter, build.name(shared_name("loop_body"))]
+        return [step, *self._operator_statements("for_stmt", leading_arguments, region, **keywords)]
 
     def _region_function(
         self, name: str, parameters: tuple[str, ...], body: list[Any], region: Region, returns: bool = True
     ) -> Any:
-        body = self.block(_drop_annotations(body, region.cells)) if returns else body
+        body = self.rewrite_block(_drop_annotations(body, region.cells)) if returns else body
         statements = [*self._declarations(region.cells), *body]
         if len(statements) > 1:
             statements = [s for s in statements if not isinstance(s, gast.Pass)]
@@ -267,10 +270,10 @@ class _Regions:
         if returns and region.outputs and not (statements and isinstance(statements[-1], gast.Raise)):
             statements.append(gast.Return(build.loads(region.outputs)))
         start = body_start(statements)
-        names = Names(self.context, parameters, statements)
-        statements[start:start] = declare_cells(names)
+        uses = NameUses(self.context, parameters, statements)
+        statements[start:start] = declare_cells(uses)
         function = build.function(name, parameters, statements)
-        self.context.region_writes[id(function)] = function, names.outer
+        self.context.region_writes[id(function)] = function, uses.outer_names
         return self.context.mark(function)
 
     def _is_unread_exit(self, statement: Any, region: Region) -> bool:
@@ -288,25 +291,28 @@ class _Regions:
         declarations: list[Any] = [gast.Global(in_module)] if in_module else []
         return [*declarations, gast.Nonlocal(outside)] if outside else declarations
 
-    def _operate(self, operator: str, head: list[Any], region: Region, **keywords: Any) -> list[Any]:
-        before: list[Any] = []
-        arguments = list(head)
+    def _operator_statements(
+        self, operator: str, leading_arguments: list[Any], region: Region, **keywords: Any
+    ) -> list[Any]:
+        """Return the call of a region's operator, which assigns the outputs, after the accessors of the cells."""
+        accessor_functions: list[Any] = []
+        arguments = list(leading_arguments)
         if region.inputs or region.outputs:
             arguments += [build.loads(region.inputs), build.strings(region.outputs)]
         elif operator in ("if_stmt", "switch_stmt") and _is_none(arguments[-1]):
             arguments.pop()
         if region.cells:
-            accessors, before = self._accessors(region.cells)
+            accessors, accessor_functions = self._accessors(region.cells)
             keywords["cells"] = accessors
-        applied = build.operate(operator, *arguments, **keywords)
+        call = build.operate(operator, *arguments, **keywords)
         if region.outputs:
-            return [*before, build.assign(build.stores(region.outputs), applied)]
-        return [*before, gast.Expr(applied)]
+            return [*accessor_functions, build.assign(build.stores(region.outputs), call)]
+        return [*accessor_functions, gast.Expr(call)]
 
     def _accessors(self, cells: tuple[str, ...]) -> tuple[Any, list[Any]]:
         """Make functions that read and write the cells of a region, for its operator."""
-        free, mark = self.context.namer.free, self.context.mark
-        getter, setter, values = free("get_state"), free("set_state"), free("values_")
+        shared_name, mark = self.context.namer.shared_name, self.context.mark
+        getter, setter, values = shared_name("get_state"), shared_name("set_state"), shared_name("values_")
         write = build.assign(build.stores(cells), build.name(values))
         functions = [
             mark(build.function(getter, (), [gast.Return(build.loads(cells))])),
@@ -317,7 +323,7 @@ class _Regions:
 
 
 def _observes_exceptions(node: Any) -> bool:
-    """Return whether the statement runs code of its own when its body raises."""
+    """Return whether a statement runs handlers, a finally clause or an exit method when its body raises."""
     if isinstance(node, gast.With):
         return contains(node, (gast.Yield, gast.YieldFrom))
     return isinstance(node, TRIES) and bool(node.handlers or node.finalbody) and not _is_round(node)

@@ -1,4 +1,4 @@
-"""Route displays of lists, dicts and sets through an operator, so that a graph can come to hold them.
+"""Route displays of lists, dicts and sets through an operator, so that a graph can hold them.
 
 def f(x, **options):
     xs = [x, *x]
@@ -21,7 +21,8 @@ import gast
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-_MADE = (gast.List,)
+# Expressions whose starred items are known, so that no operator has to spread them.
+_OF_KNOWN_LENGTH = (gast.List, gast.Tuple, gast.Constant)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -32,7 +33,7 @@ class Displays(FunctionPass):
     def rewrite_function(self, node: Any) -> Any:
         """Treat the dict of keyword arguments, which each call makes, as a display, unless it is only passed on."""
         keywords = node.args.kwarg
-        is_used = keywords is not None and _uses(node.body, keywords.id)
+        is_used = keywords is not None and _is_read(node.body, keywords.id)
         node = super().rewrite_function(node)
         if is_used:
             creation = build.operate("new", build.name(keywords.id))
@@ -41,26 +42,26 @@ class Displays(FunctionPass):
         return node
 
     def visit_List(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         return build.wrap("new", node) if isinstance(node.ctx, gast.Load) else node
 
     def visit_Tuple(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         starred = any(isinstance(item, gast.Starred) for item in node.elts)
         return build.wrap("new", node) if starred and isinstance(node.ctx, gast.Load) else node
 
     def visit_Set(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if not node.elts or all(isinstance(item, gast.Constant) for item in node.elts):
             return build.wrap("new", node)
         for item in node.elts:
-            if isinstance(item, gast.Starred) and not isinstance(item.value, (*_MADE, gast.Tuple, gast.Constant)):
+            if isinstance(item, gast.Starred) and not isinstance(item.value, _OF_KNOWN_LENGTH):
                 iterable = item.value.args[0] if build.is_operation(item.value, "spread") else item.value
                 item.value = build.wrap("spread_in_set", iterable)
         return build.place(build.operate("new_set", *node.elts), node)
 
     def visit_Dict(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if all(isinstance(key, gast.Constant) for key in node.keys):
             return build.wrap("new", node)
         pairs = zip(node.keys, node.values, strict=True)
@@ -70,8 +71,8 @@ class Displays(FunctionPass):
     def visit_For(self, node: Any) -> Any:
         """Leave a display that is only iterated over or searched: nothing can change it."""
         node.target = self.visit(node.target)
-        node.iter = self._inside(node.iter)
-        if _is_starred(node.target):
+        node.iter = self._visit_iterable(node.iter)
+        if _has_starred_item(node.target):
             item = self.namer.fresh("item_")
             node.body.insert(0, build.place(build.assign(node.target, build.name(item)), node))
             node.target = build.place(build.store(item), node)
@@ -80,67 +81,68 @@ class Displays(FunctionPass):
         return node
 
     def visit_comprehension(self, node: Any) -> Any:
-        node.iter = self._inside(node.iter)
+        node.iter = self._visit_iterable(node.iter)
         node.ifs = self.visit_list(node.ifs)
         return node
 
     def visit_Starred(self, node: Any) -> Any:
-        node.value = self._inside(node.value)
-        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, (*_MADE, gast.Tuple, gast.Constant)):
+        node.value = self._visit_iterable(node.value)
+        if isinstance(node.ctx, gast.Load) and not isinstance(node.value, _OF_KNOWN_LENGTH):
             node.value = build.wrap("spread", node.value)
         return node
 
     def visit_Assign(self, node: Any) -> Any:
         unpacks = all(isinstance(target, (gast.Tuple, gast.List)) for target in node.targets)
         node.targets = [self.visit(target) for target in node.targets]
-        node.value = self._inside(node.value) if unpacks else self.visit(node.value)
-        if len(node.targets) == 1 and _is_starred(node.targets[0]):
+        node.value = self._visit_iterable(node.value) if unpacks else self.visit(node.value)
+        if len(node.targets) == 1 and _has_starred_item(node.targets[0]):
             target = node.targets[0]
-            node.targets[0] = build.place(gast.Tuple([_unstar(t) for t in target.elts], gast.Store()), target)
-            node.value = build.place(build.operate("unpacked", node.value, build.constant(_shape(target))), target)
+            node.targets[0] = build.place(gast.Tuple([_without_star(t) for t in target.elts], gast.Store()), target)
+            text = build.constant(_target_text(target))
+            node.value = build.place(build.operate("unpacked", node.value, text), target)
         return node
 
     def visit_Call(self, node: Any) -> Any:
         if build.is_operation(node, "new"):
-            node.args = [self.generic(node.args[0])]
+            node.args = [self.visit_children(node.args[0])]
             return node
         if build.is_operation(node, "iterate"):
-            node.args = [self._inside(node.args[0])]
+            node.args = [self._visit_iterable(node.args[0])]
             return node
         if build.is_operation(node, "in_", "not_in"):
-            node.args = [self.visit(node.args[0]), self._inside(node.args[1])]
+            node.args = [self.visit(node.args[0]), self._visit_iterable(node.args[1])]
             return node
-        node = self.generic(node)
+        node = self.visit_children(node)
         for argument in node.args:  # the items are passed one by one
             if isinstance(argument, gast.Starred) and build.is_operation(argument.value, "spread"):
                 argument.value = argument.value.args[0]
         return node
 
-    def _inside(self, node: Any) -> Any:
-        """Rewrite the parts of the node; the node itself unless it is a display of known length."""
-        is_display = isinstance(node, _MADE) and not any(isinstance(item, gast.Starred) for item in node.elts)
-        return self.generic(node) if is_display else self.visit(node)
+    def _visit_iterable(self, node: Any) -> Any:
+        """Rewrite an expression whose items are only iterated over; a list display without stars stays one."""
+        is_display = isinstance(node, gast.List) and not any(isinstance(item, gast.Starred) for item in node.elts)
+        return self.visit_children(node) if is_display else self.visit(node)
 
 
-def _uses(body: list[Any], name: str) -> bool:
+def _is_read(body: list[Any], name: str) -> bool:
     """Return whether a name is read other than as `**name` in calls."""
     nodes = [node for statement in body for node in gast.walk(statement)]
     passed_on = {id(node.value) for node in nodes if isinstance(node, gast.keyword) and node.arg is None}
     return any(isinstance(node, gast.Name) and node.id == name and id(node) not in passed_on for node in nodes)
 
 
-def _is_starred(target: Any) -> bool:
+def _has_starred_item(target: Any) -> bool:
     """Return whether an assignment target contains a starred name."""
     return isinstance(target, (gast.Tuple, gast.List)) and any(isinstance(t, gast.Starred) for t in target.elts)
 
 
-def _unstar(target: Any) -> Any:
+def _without_star(target: Any) -> Any:
     return target.value if isinstance(target, gast.Starred) else target
 
 
-def _shape(target: Any) -> str:
+def _target_text(target: Any) -> str:
     """Return the target as text, `first, *rest`, with numbered names for parts that are no names."""
-    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_unstar, target.elts))]
+    names = [t.id if isinstance(t, gast.Name) else f"item_{n}" for n, t in enumerate(map(_without_star, target.elts))]
     return ", ".join("*" * isinstance(t, gast.Starred) + name for t, name in zip(target.elts, names, strict=True)) + (
         "," if len(names) == 1 else ""
     )

@@ -30,8 +30,8 @@ from autoconv.analysis.convertibility import frame_call
 from autoconv.analysis.escapes import LOOPS, TRIES, ExitAnalysis
 from autoconv.analysis.pinned_constructs import DEBUGGING_NAMES, calls_debugger
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.logic import comparison
-from autoconv.passes.normalise import declarations_first
+from autoconv.passes.logic import comparison_operator
+from autoconv.passes.normalise import hoist_declarations
 from autoconv.passes.subscripts import is_static
 from autoconv.passes.texts import is_formatted
 from autoconv.passes.writes import PlainWrites, has_item_target
@@ -41,72 +41,72 @@ from autoconv.syntax.tree import COMPREHENSIONS, Transformer, Untraced, body_sta
 _BRANCHING = (gast.If, gast.With, gast.AsyncWith, gast.Match, *LOOPS, *TRIES)
 _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 # Constructs with a branch: costly once rewritten.
-_DECIDING = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
+_COSTLY_KINDS = (*_BRANCHING, *COMPREHENSIONS, gast.BoolOp, gast.IfExp, gast.NamedExpr, gast.Assert, gast.Raise)
 # Statements that affect the whole function, which is then copied as a whole.
-_SHARED = (gast.Global, gast.Nonlocal, gast.Delete)
+_FUNCTION_WIDE = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
-def keep(tree: gast.AST, context: Context) -> gast.AST:
-    """Save the statements of functions as they are before any pass; `transform` inserts them.
+def save_statements(tree: gast.AST, context: Context) -> gast.AST:
+    """Save the statements of functions as they are before any pass; `transform` inserts them under a test.
 
     In this copy the passes rewrite only functions and lambdas, which may be called under trace later, and writes to
     items, which replace a tensor (see `writes`).
     """
-    return _Keep(context).visit(tree)
+    return _SaveStatements(context).visit(tree)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
-    return _Insert().visit(tree)
+    return _InsertSaved().visit(tree)
 
 
-class _Keep(FunctionPass, statements_only=True):
+class _SaveStatements(FunctionPass, statements_only=True):
     """Save the statements of each function before any pass."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.may_stop = any(name in line for line in context.lines for name in DEBUGGING_NAMES)
+        self.mentions_debugger = any(name in line for line in context.lines for name in DEBUGGING_NAMES)
 
     def rewrite_function(self, node: Any) -> Any:
-        if any(_is_test(statement) for statement in node.body):
-            node.body = [_as_kept(statement) for statement in node.body]
-        elif self.may_stop and calls_debugger(node) and not any(map(has_item_target, node.body)):
-            node.body = declarations_first(node.body)
-            self._keep_from(node, body_start(node.body))
-        elif not self.context.at_run_time and _may_be_kept(node):
-            self._keep(node)
+        if any(_is_untraced_test(statement) for statement in node.body):
+            node.body = [_as_untraced(statement) for statement in node.body]
+        elif self.mentions_debugger and calls_debugger(node) and not any(map(has_item_target, node.body)):
+            node.body = hoist_declarations(node.body)
+            self._save_from(node, body_start(node.body))
+        elif not self.context.at_run_time and _gains_from_copy(node):
+            self._save_costly_part(node)
         node.body = self.visit_list(node.body)
         return node
 
-    def _keep(self, node: Any) -> None:
-        node.body = declarations_first(node.body)
+    def _save_costly_part(self, node: Any) -> None:
+        node.body = hoist_declarations(node.body)
         start = body_start(node.body)
-        if not any(isinstance(n, _SHARED) for s in node.body for n in walk(s)):
-            start = _behind_definitions(node.body, _first_costly(node.body, start))
+        if not any(isinstance(n, _FUNCTION_WIDE) for s in node.body for n in walk(s)):
+            start = _index_after_definitions(node.body, _first_costly_index(node.body, start))
         rest = node.body[start:]
-        if rest and not any(_defines_costly(statement) for statement in rest):
-            self._keep_from(node, start)
+        if rest and not any(_contains_branching_function(statement) for statement in rest):
+            self._save_from(node, start)
 
-    def _keep_from(self, node: Any, start: int) -> None:
+    def _save_from(self, node: Any, start: int) -> None:
         rest = node.body[start:]
         untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(rest)))
-        _count_frames(untraced.kept)
+        _wrap_calls_with_stacklevel(untraced.statements)
         if ExitAnalysis().falls_through(rest):
-            untraced.kept.append(build.place(gast.Return(None), rest[-1]))
+            untraced.statements.append(build.place(gast.Return(None), rest[-1]))
         node.body.insert(start, build.place(untraced, rest[0]))
 
 
-class _Insert(Transformer, statements_only=True):
+class _InsertSaved(Transformer, statements_only=True):
     """Insert the saved statements under their test."""
 
     def visit_Untraced(self, node: Any) -> Any:
         test = build.operator("untraced")
-        return build.place(gast.If(test, self.visit_list(node.kept), []), node)
+        return build.place(gast.If(test, self.visit_list(node.statements), []), node)
 
     def visit_Rewritten(self, node: Any) -> Any:
-        return node.kept
+        return node.statements
 
 
-def _may_be_kept(function: Any) -> bool:
+def _gains_from_copy(function: Any) -> bool:
     """Return whether a part of a function is slower once rewritten, and the function does not inspect its frame."""
     if frame_call(function):
         return False
@@ -114,15 +114,15 @@ def _may_be_kept(function: Any) -> bool:
     return any(_is_costly(statement) for statement in scope) and not any(map(has_item_target, scope))
 
 
-def _count_frames(statements: list[Any]) -> None:
-    """Convert calls with `stacklevel`, which count frames, since frames of operators may lie in between."""
+def _wrap_calls_with_stacklevel(statements: list[Any]) -> None:
+    """Wrap calls with `stacklevel`, which counts frames, since frames of operators may lie in between."""
     for statement in statements:
         for node in walk_scope(statement):
             if isinstance(node, gast.Call) and any(keyword.arg == "stacklevel" for keyword in node.keywords):
                 node.func = build.wrap("call", node.func)
 
 
-def _first_costly(body: list[Any], start: int) -> int:
+def _first_costly_index(body: list[Any], start: int) -> int:
     """Return the index of the first costly statement; definitions before it are not duplicated."""
     for index in range(start, len(body)):
         if not isinstance(body[index], _DEFINITIONS) and _is_costly(body[index]):
@@ -130,9 +130,9 @@ def _first_costly(body: list[Any], start: int) -> int:
     return len(body)
 
 
-def _behind_definitions(body: list[Any], start: int) -> int:
+def _index_after_definitions(body: list[Any], start: int) -> int:
     """Return the index after the last function that would have its own copy, if only simple statements precede it."""
-    costly = [index for index in range(start, len(body)) if _defines_costly(body[index])]
+    costly = [index for index in range(start, len(body)) if _contains_branching_function(body[index])]
     before = body[start : costly[-1] + 1] if costly else []
     simple = all(isinstance(s, _DEFINITIONS) or not any(isinstance(n, _BRANCHING) for n in walk(s)) for s in before)
     return start + len(before) if simple and not any(isinstance(s, gast.Return) for s in before) else start
@@ -140,14 +140,14 @@ def _behind_definitions(body: list[Any], start: int) -> int:
 
 def _is_costly(statement: Any) -> bool:
     """Return whether a statement branches, writes attributes or items, or computes through operators."""
-    return any(_takes_operators(node) for node in walk_scope(statement))
+    return any(_needs_operator(node) for node in walk_scope(statement))
 
 
-def _takes_operators(node: Any) -> bool:
-    if isinstance(node, _DECIDING):
+def _needs_operator(node: Any) -> bool:
+    if isinstance(node, _COSTLY_KINDS):
         return True
     if isinstance(node, gast.Compare):
-        return len(node.ops) > 1 or comparison(node) is not None
+        return len(node.ops) > 1 or comparison_operator(node) is not None
     if isinstance(node, gast.Subscript):
         return not isinstance(node.ctx, gast.Load) or not is_static(node.slice)
     if isinstance(node, gast.Attribute):
@@ -155,7 +155,7 @@ def _takes_operators(node: Any) -> bool:
     return isinstance(getattr(node, "op", None), gast.Not) or is_formatted(node)
 
 
-def _defines_costly(statement: Any) -> bool:
+def _contains_branching_function(statement: Any) -> bool:
     """Return whether a nested function would have a copy too: the text would grow exponentially with the nesting."""
     return any(
         isinstance(node, _DEFINITIONS) and any(isinstance(inner, _BRANCHING) for inner in walk(node))
@@ -163,9 +163,9 @@ def _defines_costly(statement: Any) -> bool:
     )
 
 
-def _is_test(statement: Any) -> bool:
+def _is_untraced_test(statement: Any) -> bool:
     return isinstance(statement, gast.If) and build.is_operator(statement.test, "untraced")
 
 
-def _as_kept(statement: Any) -> Any:
-    return build.place(Untraced(statement.body), statement) if _is_test(statement) else statement
+def _as_untraced(statement: Any) -> Any:
+    return build.place(Untraced(statement.body), statement) if _is_untraced_test(statement) else statement

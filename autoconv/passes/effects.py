@@ -24,7 +24,8 @@ from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import body_start, walk, walk_scope
 
-_FIXED = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)  # kinds of nodes with a fixed value, given fixed parts
+# Kinds of nodes whose value is fixed if their parts are.
+_FIXED_KINDS = (gast.Constant, gast.UnaryOp, gast.Tuple, gast.Slice)
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -35,23 +36,23 @@ class Effects(FunctionPass, statements_only=True):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.scope = Scope()
-        self.order = _Order(None, self.scope, self.namer)
+        self.order = _EvaluationOrder(None, self.scope, self.namer)
 
     def rewrite_function(self, node: Any) -> Any:
-        before = self.scope, self.order
+        outer = self.scope, self.order
         self.scope = scope_of(node)
-        self.order = _Order(node, self.scope, self.namer)
-        reported = self._is_journalled(node)
+        self.order = _EvaluationOrder(node, self.scope, self.namer)
+        is_journalled = self._is_journalled(node)
         node.body = self.visit_list(node.body)
         shared = sorted((self.scope.globals | self.scope.nonlocals) & self.scope.bound)
-        if shared and not reported:
+        if shared and not is_journalled:
             start = body_start(node.body)
             node.body[start:start] = self._journal_call(node, shared)
-        self.scope, self.order = before
+        self.scope, self.order = outer
         return node
 
     def _is_journalled(self, function: Any) -> bool:
-        """Return whether the function calls `shared` already; mark its accessor functions as generated."""
+        """Return whether the function calls `outer_names` already; mark its accessor functions as generated."""
         for statement in function.body:
             if isinstance(statement, gast.Expr) and build.is_operation(statement.value, "outer_names"):
                 names = {argument.id for argument in statement.value.args[:2]}
@@ -64,26 +65,26 @@ class Effects(FunctionPass, statements_only=True):
     def _journal_call(self, node: Any, names: list[str]) -> list[Any]:
         """Make the call that journals the outer names which the function may write."""
         mark, namer = self.context.mark, self.context.namer
-        getter, setter, values = namer.free("get_state"), namer.free("set_state"), namer.free("values_")
-        declare = [
-            kind(chosen)
-            for kind, chosen in (
+        getter, setter, values = (namer.shared_name(stem) for stem in ("get_state", "set_state", "values_"))
+        declarations = [
+            kind(declared_names)
+            for kind, declared_names in (
                 (gast.Global, sorted(self.scope.globals & set(names))),
                 (gast.Nonlocal, sorted(self.scope.nonlocals & set(names))),
             )
-            if chosen
+            if declared_names
         ]
         write = build.assign(build.stores(names), build.name(values))
         statements = [
             mark(build.function(getter, (), [gast.Return(build.loads(names))])),
-            mark(build.function(setter, (values,), [*declare, write])),
+            mark(build.function(setter, (values,), [*declarations, write])),
             gast.Expr(build.operate("outer_names", build.name(getter), build.name(setter), build.strings(names))),
         ]
         return [build.place(statement, node.body[0]) for statement in statements]
 
     def visit_Assign(self, node: Any) -> Any:
-        self.generic(node)
-        if not any(map(_has_place, node.targets)):
+        self.visit_children(node)
+        if not any(map(_writes_outside_names, node.targets)):
             return node
         if len(node.targets) == 1 and isinstance(node.targets[0], (gast.Attribute, gast.Subscript)):
             return self._write(node.targets[0], node.value, node)
@@ -97,13 +98,13 @@ class Effects(FunctionPass, statements_only=True):
 
     def visit_With(self, node: Any) -> Any:
         """Wrap context managers: entering and exiting a context are side effects."""
-        self.generic(node)
+        self.visit_children(node)
         for item in node.items:
             item.context_expr = build.place(build.operate("context", item.context_expr), item.context_expr)
         return node
 
     def visit_Delete(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         return [build.place(self._delete(target), node) for target in node.targets]
 
     def _delete(self, target: Any) -> Any:
@@ -111,7 +112,7 @@ class Effects(FunctionPass, statements_only=True):
             attribute = build.constant(mangle(target.attr, self.class_name))
             return gast.Expr(build.operate("del_attr", target.value, attribute))
         if isinstance(target, gast.Subscript):
-            return gast.Expr(build.operate("del_item", target.value, as_index(target.slice)))
+            return gast.Expr(build.operate("del_item", target.value, index_expression(target.slice)))
         return gast.Delete([target])
 
     def _assign_to_each(self, node: Any) -> list[Any]:
@@ -119,28 +120,28 @@ class Effects(FunctionPass, statements_only=True):
         value = node.value
         statements: list[Any] = []
         rebound = {n.id for t in node.targets for n in walk(t) if isinstance(n, gast.Name)}
-        simple = isinstance(value, gast.Constant) or (
+        is_simple = isinstance(value, gast.Constant) or (
             isinstance(value, gast.Name) and value.id not in rebound
         )
-        if len(node.targets) > 1 and not simple:
+        if len(node.targets) > 1 and not is_simple:
             temporary = self.namer.fresh("value_")
             statements.append(build.assign(temporary, value))
             value = build.name(temporary)
         for target in node.targets:
-            value = _copy_of(value) if len(node.targets) > 1 else value
-            statements.extend(self._stored(target, value, node))
+            value = _copy_simple_value(value) if len(node.targets) > 1 else value
+            statements.extend(self._store(target, value, node))
         return [build.place(statement, node) for statement in statements]
 
-    def _stored(self, target: Any, value: Any, place: Any) -> list[Any]:
+    def _store(self, target: Any, value: Any, place: Any) -> list[Any]:
         """Store the parts of a target from left to right: `xs[i], i = 1, 2` writes at the old `i`."""
         if isinstance(target, (gast.Attribute, gast.Subscript)):
             return self._write(target, value, place)
-        if not _has_place(target):
+        if not _writes_outside_names(target):
             return [build.assign(target, value)]
         items: list[Any] = []
-        after: list[Any] = []
+        item_writes: list[Any] = []
         for item in target.elts:
-            if not after and not _has_place(item):
+            if not item_writes and not _writes_outside_names(item):
                 items.append(item)
                 continue
             temporary = self.namer.fresh("item_")
@@ -148,28 +149,28 @@ class Effects(FunctionPass, statements_only=True):
             items.append(
                 gast.Starred(build.store(temporary), gast.Store()) if starred else build.store(temporary)
             )
-            after += self._stored(item.value if starred else item, build.name(temporary), place)
-        return [build.assign(type(target)(items, gast.Store()), value), *after]
+            item_writes += self._store(item.value if starred else item, build.name(temporary), place)
+        return [build.assign(type(target)(items, gast.Store()), value), *item_writes]
 
     def _write(self, target: Any, value: Any, place: Any) -> list[Any]:
-        before: list[Any] = []
-        if not self.order.may_follow(value, target):
+        statements: list[Any] = []
+        if not self.order.may_evaluate_after(value, target):
             temporary = self.namer.fresh("value_")
-            before.append(build.assign(temporary, value))
+            statements.append(build.assign(temporary, value))
             value = build.name(temporary)
         if isinstance(target, gast.Attribute):
             attribute = build.constant(mangle(target.attr, self.class_name))
             write: Any = gast.Expr(build.operate("set_attr", target.value, attribute, value))
         else:
             write = self._write_item(target, value)
-        return [build.place(statement, place) for statement in (*before, write)]
+        return [build.place(statement, place) for statement in (*statements, write)]
 
     def _write_item(self, target: Any, value: Any) -> Any:
         """Rewrite `x[i][j] = v` with its whole path, so that a tensor at any point of it can be replaced."""
         path: list[Any] = []
         base = target
         while isinstance(base, gast.Subscript):
-            path.insert(0, as_index(base.slice))
+            path.insert(0, index_expression(base.slice))
             base = base.value
         indices = gast.Tuple(path, gast.Load())
         if isinstance(base, gast.Name) and base.id in self.scope.locals:
@@ -180,30 +181,33 @@ class Effects(FunctionPass, statements_only=True):
         return gast.Expr(build.operate("set_item_in", base, indices, value))
 
 
-def as_index(index: Any) -> Any:
+def index_expression(index: Any) -> Any:
     """Return a subscript's index as an expression."""
     if isinstance(index, gast.Slice):
         parts = [part or build.constant(None) for part in (index.lower, index.upper, index.step)]
         return build.operate("slice", *parts)
     if isinstance(index, gast.Tuple):
-        return gast.Tuple([as_index(item) for item in index.elts], gast.Load())
+        return gast.Tuple([index_expression(item) for item in index.elts], gast.Load())
     return index
 
 
-class _Order:
-    """Evaluation order of assignments: Python evaluates the value before the target, an operator call after it."""
+class _EvaluationOrder:
+    """Decisions on the evaluation order of one function's assignments.
+
+    Python evaluates the value before the target, a call of an operator evaluates it after the target.
+    """
 
     def __init__(self, function: Any, scope: Scope, namer: Namer) -> None:
         self.function = function
         self.namer = namer
         self.scope = scope
-        self._unsure_and_inner: tuple[set[int], set[str]] | None = None
+        self._cached_name_facts: tuple[set[int], set[str]] | None = None
 
-    def may_follow(self, value: Any, target: Any) -> bool:
+    def may_evaluate_after(self, value: Any, target: Any) -> bool:
         """Return whether evaluating the parts of the target before the value is unobservable. Conservative."""
         if isinstance(value, gast.Constant):
             return True
-        if isinstance(value, gast.Name) and id(value) not in self._facts()[0]:
+        if isinstance(value, gast.Name) and id(value) not in self._name_facts()[0]:
             return not self._may_rebind(value.id, target)
         assigned = {n.target.id for n in walk_scope(value) if isinstance(n, gast.NamedExpr)}
         parts = [target.value, target.slice] if isinstance(target, gast.Subscript) else [target.value]
@@ -214,41 +218,42 @@ class _Order:
         nodes = list(walk_scope(target))
         if any(isinstance(n, gast.NamedExpr) and n.target.id == name for n in nodes):
             return True
-        own = name in self.scope.locals and name not in self._facts()[1]
-        return not (own or self.namer.made(name)) and any(isinstance(n, gast.Call) for n in nodes)
+        is_private = name in self.scope.locals and name not in self._name_facts()[1]
+        return not (is_private or self.namer.has_made(name)) and any(isinstance(n, gast.Call) for n in nodes)
 
     def _is_fixed(self, part: Any, assigned: set[str]) -> bool:
         """Return whether the expression cannot fail, and has the same value whatever code runs before it."""
         for node in walk(part):
             if isinstance(node, gast.Name):
-                unsure, rebound = self._facts()
+                unsure, rebound = self._name_facts()
                 if node.id not in self.scope.locals or node.id in assigned | rebound or id(node) in unsure:
                     return False
             elif isinstance(node, gast.BinOp):
                 if not isinstance(node.op, (gast.Add, gast.Sub, gast.Mult)):
                     return False  # may divide by zero
-            elif not isinstance(node, _FIXED):
+            elif not isinstance(node, _FIXED_KINDS):
                 return False
         return True
 
-    def _facts(self) -> tuple[set[int], set[str]]:
+    def _name_facts(self) -> tuple[set[int], set[str]]:
         """Return (reads that may find a name unassigned, names that inner functions assign)."""
-        if self._unsure_and_inner is None:
+        if self._cached_name_facts is None:
             if self.function is None:
                 return set(), set()
-            inner = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
-            self._unsure_and_inner = unsure_reads(self.function, self.scope), {name for n in inner for name in n.names}
-        return self._unsure_and_inner
+            nonlocal_statements = [n for s in self.function.body for n in walk(s) if isinstance(n, gast.Nonlocal)]
+            rebound_by_inner = {name for statement in nonlocal_statements for name in statement.names}
+            self._cached_name_facts = unsure_reads(self.function, self.scope), rebound_by_inner
+        return self._cached_name_facts
 
 
-def _has_place(target: Any) -> bool:
+def _writes_outside_names(target: Any) -> bool:
     if isinstance(target, (gast.Tuple, gast.List)):
-        return any(_has_place(item) for item in target.elts)
+        return any(_writes_outside_names(item) for item in target.elts)
     if isinstance(target, gast.Starred):
-        return _has_place(target.value)
+        return _writes_outside_names(target.value)
     return not isinstance(target, gast.Name)
 
 
-def _copy_of(value: Any) -> Any:
+def _copy_simple_value(value: Any) -> Any:
     """Return a copy of a simple value."""
     return build.name(value.id) if isinstance(value, gast.Name) else build.constant(value.value)

@@ -22,19 +22,19 @@ class ExitCode:
 
 
 class Place(NamedTuple):
-    """Position of a block: `top` if a return may stay a return, `loop_native` if a break may stay a break.
+    """Position of a block in its function.
 
-    Exits in the block set the variable `code`. `depth` is the number of enclosing arms into which the statements after
-    an if were moved.
+    `may_return`: a return may stay a return; `may_break`: a break may stay a break. Other exits in the block set the
+    variable `code`. `depth` is the number of enclosing arms into which the statements after an if were moved.
     """
 
-    top: bool
+    may_return: bool
     code: ExitCode
-    loop_native: bool = False
+    may_break: bool = False
     depth: int = 0
 
-    def inside(self) -> Place:
-        return self._replace(top=False)
+    def nested(self) -> Place:
+        return self._replace(may_return=False)
 
 
 class Remover(Transformer, statements_only=True):
@@ -62,17 +62,17 @@ class Remover(Transformer, statements_only=True):
         return remaining
 
 
-def holds_exits(node: Any) -> bool:
+def contains_exits(node: Any) -> bool:
     """Return whether a statement contains exits, including those of inner loops, which do not leave it."""
     return any(
-        isinstance(each, (gast.Break, gast.Continue, gast.Return)) or (isinstance(each, LOOPS) and each.orelse)
-        for each in _statements([node])
+        isinstance(inner, (gast.Break, gast.Continue, gast.Return)) or (isinstance(inner, LOOPS) and inner.orelse)
+        for inner in _statements([node])
     )
 
 
 def returns_of(body: list[Any]) -> list[Any]:
     """Return the return statements, without those of inner functions."""
-    return [each for each in _statements(body) if isinstance(each, gast.Return)]
+    return [statement for statement in _statements(body) if isinstance(statement, gast.Return)]
 
 
 def _statements(body: list[Any]) -> Iterator[Any]:

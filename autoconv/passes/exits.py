@@ -36,16 +36,16 @@ from autoconv.analysis.convertibility import split_deep_tries, staged_tries, sta
 from autoconv.analysis.escapes import BREAK, CONTINUE, LOOPS, RETURN, TRIES, ExitAnalysis
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.exit_codes import ExitCode, Place, Remover, holds_exits, is_lowered, is_none, returns_of
+from autoconv.passes.exit_codes import ExitCode, Place, Remover, contains_exits, is_lowered, is_none, returns_of
 from autoconv.syntax import build
 from autoconv.syntax.tree import body_start, copy_tree, walk_statements
 
 # Largest depth to which tails are moved into arms, and largest number of statements in a tail that is moved; others
 # are guarded. Each move indents the tail once more, so the text of a long function would grow faster than the function.
-_DEEPEST = 3
-_LONGEST = 30
-_CODES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
-_NONE: frozenset[str] = frozenset()
+_MAX_TAIL_DEPTH = 3
+_MAX_TAIL_STATEMENTS = 30
+_CODE_NAMES = {BREAK: "BREAK", CONTINUE: "CONTINUE", RETURN: "RETURN"}
+_NO_EXITS: frozenset[str] = frozenset()
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -65,17 +65,17 @@ class FunctionExits:
         self.context = context
         self.namer = context.namer_of(function)
         self.escapes = ExitAnalysis()
-        self.codes: list[ExitCode] = []
-        self.returned = ""
-        self.guarded = False
-        self.ladders: set[int] = set()
+        self.exit_codes: list[ExitCode] = []
+        self.return_name = ""
+        self.has_guards = False
+        self.elif_chains: set[int] = set()
 
     def lower(self, function: Any) -> Any:
         """Lower the exits of the function in place; register its statement forms and its tries recorded in rounds."""
         if not is_lowered(function):
-            split_deep_tries(function, self.escapes, self._as_region)
+            split_deep_tries(function, self.escapes, self._wrap_as_region)
         reasons, native_return = statement_forms(function, self.escapes)
-        self.forms, self.keeps_finals = reasons, bool(native_return)
+        self.kept_forms, self.keeps_early_finals = reasons, bool(native_return)
         for key, reason in reasons.items():
             self.context.statement_forms[key] = function, reason
         tries = [] if is_lowered(function) else staged_tries(function, self.escapes, reasons, native_return)
@@ -83,27 +83,27 @@ class FunctionExits:
         if is_lowered(function) or not self._has_exits(function.body):
             return function
         returns = returns_of(function.body)
-        valued = any(r.value is not None and not is_none(r.value) for r in returns)
-        falls = self.escapes.falls_through(function.body)
-        self.returned = self.namer.fresh("retval_") if valued else ""
-        self.context.exit_names.add(self.returned)
+        returns_values = any(r.value is not None and not is_none(r.value) for r in returns)
+        falls_through = self.escapes.falls_through(function.body)
+        self.return_name = self.namer.fresh("retval_") if returns_values else ""
+        self.context.exit_names.add(self.return_name)
         body = function.body
-        if valued and falls and not native_return:
+        if returns_values and falls_through and not native_return:
             body = [*body, build.place(gast.Return(build.constant(None)), body[-1])]
         code = self._new_code()
-        bound = scope_of(function).locals
-        lowered, pending = self.block(body, Place(True, code))
-        if pending and self.returned:
-            lowered.append(build.place(gast.Return(self._result()), body[-1]))
+        local_names = scope_of(function).locals
+        lowered, pending = self.lower_block(body, Place(True, code))
+        if pending and self.return_name:
+            lowered.append(build.place(gast.Return(self._returned_value()), body[-1]))
         if code.read:
             start = body_start(lowered)
-            lowered.insert(start, build.place(self._set(code, "NORMAL"), body[0]))
-        unread = {id(w) for c in self.codes if not c.read for w in c.writes}
-        function.body = Remover(unread).visit_list(lowered) or [build.place(gast.Pass(), function)]
-        self._declare(bound - scope_of(function).locals, function)
+            lowered.insert(start, build.place(self._assign_code(code, "NORMAL"), body[0]))
+        unread_writes = {id(w) for c in self.exit_codes if not c.read for w in c.writes}
+        function.body = Remover(unread_writes).visit_list(lowered) or [build.place(gast.Pass(), function)]
+        self._keep_local(local_names - scope_of(function).locals, function)
         return function
 
-    def _declare(self, names: set[str], function: Any) -> None:
+    def _keep_local(self, names: set[str], function: Any) -> None:
         """Declare names whose only assignments were unreachable and removed: an annotation keeps them local."""
         start = body_start(function.body)
         function.body[start:start] = [
@@ -113,194 +113,198 @@ class FunctionExits:
 
     def _has_exits(self, body: list[Any]) -> bool:
         """Return whether there is an early exit besides a return at the end."""
-        escaping = [s for s in body if self.escapes.statement_exits(s).escapes or holds_exits(s)]
-        return bool(escaping) and not (len(escaping) == 1 and isinstance(body[-1], gast.Return))
+        exiting = [s for s in body if self.escapes.statement_exits(s).escapes or contains_exits(s)]
+        return bool(exiting) and not (len(exiting) == 1 and isinstance(body[-1], gast.Return))
 
-    def block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
+    def lower_block(self, statements: list[Any], place: Place) -> tuple[list[Any], frozenset[str]]:
         """Return the lowered statements, and the exits that the code may hold after them."""
         result: list[Any] = []
-        pending: frozenset[str] = _NONE
+        pending: frozenset[str] = _NO_EXITS
         guard: list[Any] | None = None
         index = 0
         while index < len(statements):
             statement = statements[index]
-            here = place
+            inner_place = place
             target = result
             if pending:
                 if guard is None:
                     guard = []
-                    result.append(self._guard(place.code, guard, statement))
-                here, target = place.inside(), guard
+                    result.append(self._guard_with(place.code, guard, statement))
+                inner_place, target = place.nested(), guard
             rest = statements[index + 1 :]
-            lowered, left, moved, ends = self._statement(statement, rest, here)
+            lowered, exits, moved_count, ends_block = self._lower_statement(statement, rest, inner_place)
             target.extend(lowered)
-            if left:
-                pending |= left
+            if exits:
+                pending |= exits
                 guard = None
-            index += 1 + moved
-            if ends and left:
+            index += 1 + moved_count
+            if ends_block and exits:
                 break  # dead code after Python's own exits stays: a yield in it makes the function a generator
         return result, pending
 
-    def _guard(self, code: ExitCode, body: list[Any], like: Any) -> Any:
-        code.read = self.guarded = True
+    def _guard_with(self, code: ExitCode, body: list[Any], like: Any) -> Any:
+        code.read = self.has_guards = True
         test = build.operate("no_exit", build.name(code.name))
         return self.context.mark(build.place(gast.If(test, body, []), like))
 
-    def _statement(
+    def _lower_statement(
         self, node: Any, rest: list[Any], place: Place
     ) -> tuple[list[Any], frozenset[str], int, bool]:
-        """Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow)."""
-        ways = self.escapes.statement_exits(node)
+        """Lower a statement, given the statements of its block after it.
+
+        Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow).
+        """
+        exits = self.escapes.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
-            return (*self._exit(node, place), 0, True)
+            return (*self._lower_exit(node, place), 0, True)
         if isinstance(node, LOOPS):
-            lowered, pending = self._loop(node, place)
-            return lowered, pending, 0, not ways.falls_through
+            lowered, pending = self._lower_loop(node, place)
+            return lowered, pending, 0, not exits.falls_through
         if isinstance(node, gast.If):
-            if ways.escapes and id(node) not in self.forms:
-                return self._if(node, rest, place)
-            node.body, first = self.block(node.body, self._into(node, place))
-            node.orelse, second = self.block(node.orelse, self._into(node, place))
+            if exits.escapes and id(node) not in self.kept_forms:
+                return self._lower_if(node, rest, place)
+            node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
+            node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
-            return [node], first | second, 0, not ways.falls_through
-        pending = _NONE
+            return [node], body_exits | else_exits, 0, not exits.falls_through
+        pending = _NO_EXITS
         if id(node) in self.context.staged_tries:
-            place = place.inside()
+            place = place.nested()
         if isinstance(node, (gast.With, gast.AsyncWith)):
-            lowered, pending = self._with(node, place)
-            return lowered, pending, 0, not ways.falls_through and not pending
-        elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_finals:
-            lowered, pending = self._leaving_finally(node, place.inside())
-            return lowered, pending, 0, not ways.falls_through and not pending
+            lowered, pending = self._lower_with(node, place)
+            return lowered, pending, 0, not exits.falls_through and not pending
+        elif isinstance(node, TRIES) and self.escapes.leaves_in_finally(node) and not self.keeps_early_finals:
+            lowered, pending = self._lower_finally_with_exit(node, place.nested())
+            return lowered, pending, 0, not exits.falls_through and not pending
         elif isinstance(node, TRIES):
-            pending = self._try(node, place, place)
+            pending = self._lower_try(node, place, place)
         elif isinstance(node, gast.Match):
             for case in node.cases:
-                case.body, left = self.block(case.body, place)
+                case.body, case_exits = self.lower_block(case.body, place)
                 case.body = case.body or [build.place(gast.Pass(), node)]
-                pending |= left
-        return [node], pending, 0, not ways.falls_through and not pending
+                pending |= case_exits
+        return [node], pending, 0, not exits.falls_through and not pending
 
-    def _into(self, node: Any, place: Place) -> Place:
-        return place if id(node) in self.forms else place.inside()
+    def _place_inside(self, node: Any, place: Place) -> Place:
+        return place if id(node) in self.kept_forms else place.nested()
 
-    def _exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         if isinstance(node, gast.Return):
-            if place.top:
-                return [node], _NONE
+            if place.may_return:
+                return [node], _NO_EXITS
             lowered = []
-            if self.returned:
+            if self.return_name:
                 value = node.value or build.constant(None)
-                lowered.append(build.place(build.assign(self.returned, value), node))
-            return [*lowered, self._leave(place.code, RETURN, node)], frozenset([RETURN])
-        if place.loop_native:
-            return [node], _NONE
+                lowered.append(build.place(build.assign(self.return_name, value), node))
+            return [*lowered, self._set_exit(place.code, RETURN, node)], frozenset([RETURN])
+        if place.may_break:
+            return [node], _NO_EXITS
         kind = BREAK if isinstance(node, gast.Break) else CONTINUE
-        return [self._leave(place.code, kind, node)], frozenset([kind])
+        return [self._set_exit(place.code, kind, node)], frozenset([kind])
 
-    def _leave(self, code: ExitCode, kind: str, node: Any) -> Any:
-        statement = build.place(self._set(code, _CODES[kind]), node)
+    def _set_exit(self, code: ExitCode, kind: str, node: Any) -> Any:
+        statement = build.place(self._assign_code(code, _CODE_NAMES[kind]), node)
         code.writes.append(statement)
         return statement
 
-    def _if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
-        """Lower an if; where only one arm falls through, near statements of the tail move to its end."""
-        falls = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
-        steps = 0 if node.orelse else self._ladder(rest, place.depth)
-        moved = steps or (len(rest) if self._is_near(rest, place.depth) else 0)
-        if falls[0] == falls[1]:
-            moved = 0
-        inner = place.inside()
-        if moved:
-            inner = inner._replace(depth=place.depth + (0 if steps else 1))
-            if falls[0]:
-                node.body = [*node.body, *rest[:moved]]
+    def _lower_if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
+        """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
+        falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
+        elif_count = 0 if node.orelse else self._elif_arm_count(rest, place.depth)
+        moved_count = elif_count or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
+        if falls_through[0] == falls_through[1]:
+            moved_count = 0
+        inner = place.nested()
+        if moved_count:
+            inner = inner._replace(depth=place.depth + (0 if elif_count else 1))
+            if falls_through[0]:
+                node.body = [*node.body, *rest[:moved_count]]
             else:
-                node.orelse = [*node.orelse, *rest[:moved]]
-            falls = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
-        node.body, first = self.block(node.body, inner)
-        node.orelse, second = self.block(node.orelse, inner)
+                node.orelse = [*node.orelse, *rest[:moved_count]]
+            falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
+        node.body, body_exits = self.lower_block(node.body, inner)
+        node.orelse, else_exits = self.lower_block(node.orelse, inner)
         node.body = node.body or [build.place(gast.Pass(), node)]
-        ends = not any(falls)
-        pending = first | second
-        if ends and place.top and pending <= {RETURN}:
-            value = self._result() if self.returned else None
-            return [node, build.place(gast.Return(value), node)], _NONE, moved, True
-        return [node], pending, moved, ends
+        never_falls_through = not any(falls_through)
+        pending = body_exits | else_exits
+        if never_falls_through and place.may_return and pending <= {RETURN}:
+            value = self._returned_value() if self.return_name else None
+            return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
+        return [node], pending, moved_count, never_falls_through
 
-    def _ladder(self, rest: list[Any], depth: int) -> int:
+    def _elif_arm_count(self, rest: list[Any], depth: int) -> int:
         """Return how many statements of the tail become elif arms of the if before it.
 
-        These are the ifs at its start; all of it, where the last of them absorbs the statements after it.
+        These are the ifs at its start, or the whole tail if the last of those ifs absorbs the statements after it.
         """
         for position, statement in enumerate(rest):
             if not isinstance(statement, gast.If):
                 return position
-            falls = [self.escapes.falls_through(arm) for arm in (statement.body, statement.orelse)]
-            last = position == len(rest) - 1 or id(statement) in self.ladders
-            if last or (falls[0] != falls[1] and self._is_near(rest[position + 1 :], depth)):
-                self.ladders.update(id(step) for step in rest[: position + 1])  # each step is examined once
+            falls_through = [self.escapes.falls_through(arm) for arm in (statement.body, statement.orelse)]
+            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chains
+            one_exits = falls_through[0] != falls_through[1]
+            if ends_chain or (one_exits and self._can_move_tail(rest[position + 1 :], depth)):
+                self.elif_chains.update(id(step) for step in rest[: position + 1])  # each step is examined once
                 return len(rest)
-            if falls[0] == falls[1]:
+            if not one_exits:
                 return position
         return 0
 
     @staticmethod
-    def _is_near(tail: list[Any], depth: int) -> bool:
+    def _can_move_tail(tail: list[Any], depth: int) -> bool:
         """Return whether a tail is moved into an arm at this depth."""
-        if depth >= _DEEPEST:
+        if depth >= _MAX_TAIL_DEPTH:
             return False
         statements = itertools.chain.from_iterable(map(walk_statements, tail))
-        return next(itertools.islice(statements, _LONGEST, None), None) is None
+        return next(itertools.islice(statements, _MAX_TAIL_STATEMENTS, None), None) is None
 
-    def _result(self) -> Any:
-        read: Any = build.name(self.returned)
-        return build.operate("returned", read) if self.guarded else read
+    def _returned_value(self) -> Any:
+        value: Any = build.name(self.return_name)
+        return build.operate("returned", value) if self.has_guards else value
 
-    def _loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_loop(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         """Lower a loop: its exits set a code, checked at the end of the body and after the loop."""
-        if id(node) in self.forms:
-            node.body, _ = self.block(node.body, place._replace(loop_native=True))
-            node.orelse, pending = self.block(node.orelse, place)
+        if id(node) in self.kept_forms:
+            node.body, _ = self.lower_block(node.body, place._replace(may_break=True))
+            node.orelse, pending = self.lower_block(node.orelse, place)
             return [node], pending
-        leaving = self.escapes.block_exits(node.body).escapes
+        exits = self.escapes.block_exits(node.body).escapes
         code = self._new_code()
-        node.body, _ = self.block(node.body, Place(False, code))
+        node.body, _ = self.lower_block(node.body, Place(False, code))
         node.body = node.body or [build.place(gast.Pass(), node)]
         before: list[Any] = []
         after: list[Any] = []
-        if leaving & {BREAK, RETURN}:
+        if exits & {BREAK, RETURN}:
             code.read = True
-            leaves = build.operate("exits_loop", build.name(code.name))
-            check = gast.If(leaves, [gast.Break()], [])
+            leaves_loop = build.operate("exits_loop", build.name(code.name))
+            check = gast.If(leaves_loop, [gast.Break()], [])
             node.body.append(self.context.mark(build.place(check, node)))
-            before.append(build.place(self._set(code, "NORMAL"), node))
+            before.append(build.place(self._assign_code(code, "NORMAL"), node))
         if code.read:
-            node.body.insert(0, build.place(self._set(code, "NORMAL"), node))
-        pending = _NONE
+            node.body.insert(0, build.place(self._assign_code(code, "NORMAL"), node))
+        pending = _NO_EXITS
         if node.orelse:
-            after, pending = self._loop_else(node, code, leaving, place)
+            after, pending = self._lower_loop_else(node, code, exits, place)
             node.orelse = []
-        if RETURN in leaving:
-            passed_on = build.operate("after_loop", build.name(code.name))
-            statement = build.place(build.assign(place.code.name, passed_on), node)
+        if RETURN in exits:
+            outer_code = build.operate("after_loop", build.name(code.name))
+            statement = build.place(build.assign(place.code.name, outer_code), node)
             place.code.writes.append(statement)
             after.insert(0, statement)
             pending |= {RETURN}
         return [*before, node, *after], pending
 
-    def _loop_else(
-        self, node: Any, code: ExitCode, leaving: frozenset[str], place: Place
+    def _lower_loop_else(
+        self, node: Any, code: ExitCode, exits: frozenset[str], place: Place
     ) -> tuple[list[Any], frozenset[str]]:
-        if not leaving & {BREAK, RETURN}:
-            return self.block(node.orelse, place)
-        body, pending = self.block(node.orelse, place.inside())
-        code.read = self.guarded = True
+        if not exits & {BREAK, RETURN}:
+            return self.lower_block(node.orelse, place)
+        body, pending = self.lower_block(node.orelse, place.nested())
+        code.read = self.has_guards = True
         completed = build.operate("completed", build.name(code.name))
         return [self.context.mark(build.place(gast.If(completed, body, []), node))], pending
 
-    def _with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+    def _lower_with(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
         """Lower a with statement. Its body gets a code of its own, copied to the outer code at its end.
 
         A context manager may suppress an exception that a finally or an inner manager raises during the exit, which
@@ -311,71 +315,72 @@ class FunctionExits:
             outer = build.place(type(node)(node.items[:1], [inner], None), node)
             if id(node) in self.context.staged_tries:
                 self.context.staged_tries.update({id(inner): inner, id(outer): outer})
-            lowered, pending = self._with(outer, place)
+            lowered, pending = self._lower_with(outer, place)
             if pending:
                 return lowered, pending
             node.body = inner.body
             return [node], pending
         if not self.escapes.runs_cleanup(node.body):
-            node.body, pending = self.block(node.body, place)
+            node.body, pending = self.lower_block(node.body, place)
             return [node], pending
         code = self._new_code()
-        node.body, pending = self.block(node.body, place._replace(code=code))
+        node.body, pending = self.lower_block(node.body, place._replace(code=code))
         if not pending:
             return [node], pending
         code.read = True
-        passed_on = build.place(build.assign(place.code.name, build.name(code.name)), node)
-        place.code.writes.append(passed_on)
-        node.body.append(passed_on)
-        return [build.place(self._set(code, "NORMAL"), node), node], pending
+        copy_to_outer = build.place(build.assign(place.code.name, build.name(code.name)), node)
+        place.code.writes.append(copy_to_outer)
+        node.body.append(copy_to_outer)
+        return [build.place(self._assign_code(code, "NORMAL"), node), node], pending
 
-    def _leaving_finally(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
-        """Lower a finally clause with early exits, which gets a code of its own.
+    def _lower_finally_with_exit(self, node: Any, place: Place) -> tuple[list[Any], frozenset[str]]:
+        """Lower a try statement whose finally clause has early exits; the clause gets a code of its own.
 
-        If that code is set, the pending exception is discarded, and so is the way in which the body was left.
+        If that code is set, the pending exception is discarded, and so is the exit of the body.
         """
         code = self._new_code()
-        code.read = self.guarded = True
-        pending = self._try(node, place, place._replace(code=code))
-        goes_on = build.operate("no_exit", build.name(code.name))
-        again = self.context.mark(gast.If(goes_on, [gast.Raise(None, None)], []))
-        around = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [again])], [], [])
-        self.context.staged_tries[id(around)] = around
-        instead = build.assign(place.code.name, build.name(code.name))
-        place.code.writes.append(instead)
-        passed_on = self.context.mark(gast.If(copy_tree(goes_on), [gast.Pass()], [instead]))
-        return [build.place(part, node) for part in (self._set(code, "NORMAL"), around, passed_on)], pending
+        code.read = self.has_guards = True
+        pending = self._lower_try(node, place, place._replace(code=code))
+        no_exit = build.operate("no_exit", build.name(code.name))
+        reraise = self.context.mark(gast.If(no_exit, [gast.Raise(None, None)], []))
+        outer_try = gast.Try([node], [gast.ExceptHandler(build.name("BaseException"), None, [reraise])], [], [])
+        self.context.staged_tries[id(outer_try)] = outer_try
+        copy_to_outer = build.assign(place.code.name, build.name(code.name))
+        place.code.writes.append(copy_to_outer)
+        discard_body_exit = self.context.mark(gast.If(copy_tree(no_exit), [gast.Pass()], [copy_to_outer]))
+        statements = self._assign_code(code, "NORMAL"), outer_try, discard_body_exit
+        return [build.place(statement, node) for statement in statements], pending
 
-    def _as_region(self, node: Any) -> Any:
-        """Wrap a statement as a region, which finally becomes a function of its own."""
+    def _wrap_as_region(self, node: Any) -> Any:
+        """Wrap a statement as a region, which the pass `control_flow` turns into a function."""
         return self.context.mark(build.place(gast.If(build.constant(True), [node], []), node))
 
-    def _try(self, node: Any, place: Place, at_end: Place) -> frozenset[str]:
+    def _lower_try(self, node: Any, place: Place, final_place: Place) -> frozenset[str]:
         """Lower a try statement; `at_end` is the place of its finally clause."""
-        may_be_off = self.escapes.runs_cleanup(node.body)
-        node.body, pending = self.block(node.body, place)
-        may_be_off = may_be_off and bool(pending)
+        exit_may_be_cancelled = self.escapes.runs_cleanup(node.body)
+        node.body, pending = self.lower_block(node.body, place)
+        exit_may_be_cancelled = exit_may_be_cancelled and bool(pending)
         if node.orelse:
-            orelse, left = self.block(node.orelse, place.inside() if pending else place)
-            node.orelse = [self._guard(place.code, orelse, node)] if pending else orelse
-            pending |= left
+            orelse, exits = self.lower_block(node.orelse, place.nested() if pending else place)
+            node.orelse = [self._guard_with(place.code, orelse, node)] if pending else orelse
+            pending |= exits
         for handler in node.handlers:
-            handler.body, left = self.block(handler.body, place)
-            if may_be_off:  # a finally or manager in the body raised during the exit
-                reset = build.place(self._set(place.code, "NORMAL"), handler)
+            handler.body, exits = self.lower_block(handler.body, place)
+            if exit_may_be_cancelled:  # a finally or manager in the body raised during the exit
+                reset = build.place(self._assign_code(place.code, "NORMAL"), handler)
                 place.code.writes.append(reset)
                 handler.body.insert(0, reset)
             handler.body = handler.body or [build.place(gast.Pass(), node)]
-            pending |= left
-        node.finalbody, left = self.block(node.finalbody, at_end)
-        return pending | left
+            pending |= exits
+        node.finalbody, exits = self.lower_block(node.finalbody, final_place)
+        return pending | exits
 
     def _new_code(self) -> ExitCode:
         code = ExitCode(self.namer.fresh("exit_"))
-        self.codes.append(code)
+        self.exit_codes.append(code)
         self.context.exit_names.add(code.name)
         return code
 
     @staticmethod
-    def _set(code: ExitCode, value: str) -> Any:
+    def _assign_code(code: ExitCode, value: str) -> Any:
         return build.assign(code.name, build.operator(value))

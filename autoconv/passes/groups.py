@@ -48,52 +48,52 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Groups(FunctionPass, statements_only=True):
     def visit_TryStar(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if pinning_construct(node) or any(map(_raises_its_part, node.handlers)):
             return node
-        statements = self._in_turn(node)
+        statements = self._lower_handlers(node)
         if node.finalbody:
             statements = [gast.Try(statements, [], [], node.finalbody)]
         return [build.place(statement, node) for statement in statements]
 
-    def _in_turn(self, node: Any) -> list[Any]:
+    def _lower_handlers(self, node: Any) -> list[Any]:
         fresh = self.namer.fresh
         error, caught, parts, raised, rest, left = map(
             fresh, ("error_", "caught_", "parts_", "raised_", "rest_", "left_")
         )
-        note = build.assign(error, build.name(caught))
-        body = gast.Try(node.body, [_all_as(caught, [note])], [], [])
-        through: list[Any] = [
+        store_error = build.assign(error, build.name(caught))
+        body = gast.Try(node.body, [_catch_all(caught, [store_error])], [], [])
+        statements: list[Any] = [
             build.assign(parts, gast.List([], gast.Load())), build.assign(raised, gast.List([], gast.Load())),
         ]  # fmt: skip
-        of = error
+        remaining = error
         for handler in node.handlers:
             part = fresh("part_")
             target = gast.Tuple([build.store(part), build.store(rest)], gast.Store())
-            through.append(build.assign(target, build.operate("split_group", build.name(of), handler.type)))
-            of = rest
-            through.append(self._if_some(part, self._handled(handler, part, parts, raised)))
+            statements.append(build.assign(target, build.operate("split_group", build.name(remaining), handler.type)))
+            remaining = rest
+            statements.append(self._if_not_none(part, self._lower_handler(handler, part, parts, raised)))
         names = [build.name(name) for name in (error, rest, raised, parts)]
-        through.append(build.assign(left, build.operate("left_of_group", *names)))
-        through.append(self._if_some(left, [gast.Raise(build.name(left), None)]))
-        return [build.assign(error, build.constant(None)), body, self._if_some(error, through, node.orelse)]
+        statements.append(build.assign(left, build.operate("left_of_group", *names)))
+        statements.append(self._if_not_none(left, [gast.Raise(build.name(left), None)]))
+        return [build.assign(error, build.constant(None)), body, self._if_not_none(error, statements, node.orelse)]
 
-    def _handled(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:
-        again = gast.Try([gast.Raise(build.name(part), None)], [_all_as(handler.name, handler.body)], [], [])
+    def _lower_handler(self, handler: Any, part: str, parts: str, raised: str) -> list[Any]:
+        handling = gast.Try([gast.Raise(build.name(part), None)], [_catch_all(handler.name, handler.body)], [], [])
         name = self.namer.fresh("caught_")
-        noted = gast.Try([again], [_all_as(name, [_append(raised, name)])], [], [])
-        return [_append(parts, part), noted]
+        collecting = gast.Try([handling], [_catch_all(name, [_append_to(raised, name)])], [], [])
+        return [_append_to(parts, part), collecting]
 
-    def _if_some(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
+    def _if_not_none(self, name: str, body: list[Any], orelse: list[Any] | None = None) -> Any:
         test = gast.Compare(build.name(name), [gast.IsNot()], [build.constant(None)])
         return self.context.mark(gast.If(test, body, orelse or []))
 
 
-def _all_as(name: Any, body: list[Any]) -> Any:
+def _catch_all(name: Any, body: list[Any]) -> Any:
     return gast.ExceptHandler(build.name("BaseException"), build.store(name) if isinstance(name, str) else name, body)
 
 
-def _append(items: str, name: str) -> Any:
+def _append_to(items: str, name: str) -> Any:
     return gast.Expr(build.call(gast.Attribute(build.name(items), "append", gast.Load()), build.name(name)))
 
 

@@ -39,7 +39,7 @@ from autoconv.passes.base import Context, FunctionPass
 from autoconv.passes.normalise import INPLACE
 from autoconv.syntax import build
 
-_OPERATORS = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor", gast.Sub: "sub"}
+_SET_OPERATOR_NAMES = {gast.BitOr: "bitor", gast.BitAnd: "bitand", gast.BitXor: "bitxor", gast.Sub: "sub"}
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
@@ -54,27 +54,27 @@ class InPlaceOperators(FunctionPass):
         self._mentions_frozenset = any("frozenset" in line for line in context.lines)
 
     def visit_BinOp(self, node: Any) -> Any:
-        is_set_operation = (
+        may_be_set_operation = (
             self._mentions_frozenset and self.function_node is not None and may_be_sets(node, self._names()[0])
         )
-        self.generic(node)
-        if not is_set_operation:
+        self.visit_children(node)
+        if not may_be_set_operation:
             return node
-        return build.place(build.operate(_OPERATORS[type(node.op)], node.left, node.right), node)
+        return build.place(build.operate(_SET_OPERATOR_NAMES[type(node.op)], node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
-        named = self.function_node is not None and isinstance(node.target, gast.Name)
-        changes = named and self._may_change(node)
-        self.generic(node)
-        if not changes:
+        is_name = self.function_node is not None and isinstance(node.target, gast.Name)
+        may_change = is_name and self._may_change(node)
+        self.visit_children(node)
+        if not may_change:
             return node
         name = node.target.id
         value = build.operate(INPLACE[type(node.op)], build.name(name), node.value)
         return build.place(build.assign(name, value), node)
 
     def _may_change(self, node: Any) -> bool:
-        arithmetic, computed, shared = self._names()
-        return node.target.id in shared or may_change_in_place(node, arithmetic, computed)
+        non_sets, non_lists, shared = self._names()
+        return node.target.id in shared or may_change_in_place(node, non_sets, non_lists)
 
     def _names(self) -> tuple[set[str], set[str], set[str]]:
         function = self.function_node

@@ -33,7 +33,7 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
     result: gast.AST = Lifting(context).visit(tree)
     if context.outer_names:
         names = set(context.outer_names)
-        result = _Reads((), names, _deleted_names(tree) & names, context.generated).visit(result)
+        result = _CheckReads((), names, _deleted_names(tree) & names, context.generated).visit(result)
     return result
 
 
@@ -42,17 +42,17 @@ class Lifting(FunctionPass, statements_only=True):
         node.body = self.visit_list(node.body)
         scope = user_scope(node, self.context)
         plan = make_plan(node, scope, self.context)
-        stateful = {
+        state_names = {
             name
             for region in plan.regions.values()
             for name in (*region.inputs, *region.outputs, *region.cells)
         }
-        deleted = _deleted_names(node) & (stateful | plan.undefined | _nonlocal_names(node)) & scope.locals
+        deleted = _deleted_names(node) & (state_names | plan.undefined | _nonlocal_names(node)) & scope.locals
         undefined = sorted(plan.undefined - set(scope.parameters))
         if not plan.undefined and not plan.assigned_in_try and not deleted:
             return node
         checked = (plan.undefined | plan.assigned_in_try | deleted) - self.context.exit_names
-        node.body = _Reads(plan.unsure, checked, deleted, self.context.generated).visit_list(node.body)
+        node.body = _CheckReads(plan.unsure_reads, checked, deleted, self.context.generated).visit_list(node.body)
         start = body_start(node.body)
         first = node.body[0]
         node.body[start:start] = [
@@ -88,36 +88,38 @@ def user_scope(function: Any, context: Context) -> Scope:
     return scope_of(function, context.generated)
 
 
-class _Reads(Transformer):
+class _CheckReads(Transformer):
     """Check the reads that may find a name undefined, also after `del x`."""
 
-    def __init__(self, unsure: Container[int], names: set[str], deleted: set[str], thunks: Container[int]) -> None:
-        self.unsure = unsure
+    def __init__(
+        self, unsure_reads: Container[int], names: set[str], deleted: set[str], thunks: Container[int]
+    ) -> None:
+        self.unsure_reads = unsure_reads
         self.names = names
         self.deleted = deleted
         self.thunks = thunks
-        self.inner = ""  # the operator that checks reads in the inner scope being visited
+        self.inner_check = ""  # the operator that checks reads in the inner scope being visited
 
     def visit_Name(self, node: Any) -> Any:
         if not isinstance(node.ctx, gast.Load) or node.id not in self.names:
             return node
-        if id(node) in self.unsure or self.inner or node.id in self.deleted:
-            return build.place(self._checked(node.id), node)
+        if id(node) in self.unsure_reads or self.inner_check or node.id in self.deleted:
+            return build.place(self._checked_read(node.id), node)
         return node
 
-    def _checked(self, name: str) -> Any:
-        return build.operate(self.inner or "ld", build.name(name))
+    def _checked_read(self, name: str) -> Any:
+        return build.operate(self.inner_check or "ld", build.name(name))
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Check all reads of an inner function: a name may be undefined at its call."""
         if id(node) in self.thunks:
-            return self.generic(node)
+            return self.visit_children(node)
         arguments = node.args
         arguments.defaults = self.visit_list(arguments.defaults)
         arguments.kw_defaults = [default and self.visit(default) for default in arguments.kw_defaults]
         if not isinstance(node, gast.Lambda):
             node.decorator_list = self.visit_list(node.decorator_list)
-        with self._inside(scope_of(node).locals):
+        with self._inner_scope(scope_of(node).locals):
             node.body = self.visit(node.body) if isinstance(node, gast.Lambda) else self.visit_list(node.body)
         return node
 
@@ -126,14 +128,14 @@ class _Reads(Transformer):
     def visit_ClassDef(self, node: Any) -> Any:
         node.bases, node.keywords = self.visit_list(node.bases), self.visit_list(node.keywords)
         node.decorator_list = self.visit_list(node.decorator_list)
-        with self._inside({name for s in node.body for n in walk_scope(s) for name in bindings(n)}):
+        with self._inner_scope({name for s in node.body for n in walk_scope(s) for name in bindings(n)}):
             node.body = self.visit_list(node.body)
         return node
 
     def visit_Untraced(self, node: Any) -> Any:
         """Check only reads of free variables: without a trace, Python itself checks a function's own names."""
-        if self.inner:
-            node.kept = self.visit_list(node.kept)
+        if self.inner_check:
+            node.statements = self.visit_list(node.statements)
         return node
 
     visit_Rewritten = visit_Untraced
@@ -141,43 +143,43 @@ class _Reads(Transformer):
     def visit_ListComp(self, node: Any) -> Any:
         first = node.generators[0]
         iterated = first.iter = self.visit(first.iter)
-        inlined = isinstance(node, INLINED) and self.inner != "ld_outer"
-        with self._inside(clause_names(node), "ld_inlined" if inlined else "ld_outer"):
+        inlined = isinstance(node, INLINED) and self.inner_check != "ld_outer"
+        with self._inner_scope(clause_names(node), "ld_inlined" if inlined else "ld_outer"):
             first.iter = build.constant(None)
-            self.generic(node)
+            self.visit_children(node)
             first.iter = iterated
         return node
 
     visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
 
     @contextmanager
-    def _inside(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
+    def _inner_scope(self, bound: Set[str], check: str = "ld_outer") -> Iterator[None]:
         """Enter a scope that binds some of the names itself."""
-        before = self.names, self.inner
-        self.names, self.inner = self.names - bound, check
+        outer = self.names, self.inner_check
+        self.names, self.inner_check = self.names - bound, check
         yield
-        self.names, self.inner = before
+        self.names, self.inner_check = outer
 
     def visit_AugAssign(self, node: Any) -> Any:
         node.value = self.visit(node.value)
         if not isinstance(node.target, gast.Name) or node.target.id not in self.names:
             return node
         name = node.target.id
-        if id(node) in self.unsure or self.inner or name in self.deleted:
-            value = build.operate(INPLACE[type(node.op)], self._checked(name), node.value)
+        if id(node) in self.unsure_reads or self.inner_check or name in self.deleted:
+            value = build.operate(INPLACE[type(node.op)], self._checked_read(name), node.value)
             return build.place(build.assign(name, value), node)
         return node
 
     def visit_Delete(self, node: Any) -> Any:
-        remaining: list[Any] = []
+        statements: list[Any] = []
         for target in node.targets:
             if isinstance(target, gast.Name) and target.id in self.deleted & self.names:
-                checked = self._checked(target.id)
-                gone = build.operate("deleted", checked, build.constant(target.id))
-                remaining.append(build.place(build.assign(target.id, gone), node))
+                checked = self._checked_read(target.id)
+                deletion = build.operate("deleted", checked, build.constant(target.id))
+                statements.append(build.place(build.assign(target.id, deletion), node))
             else:
-                remaining.append(build.place(gast.Delete([target]), node))
-        return remaining
+                statements.append(build.place(gast.Delete([target]), node))
+        return statements
 
 
 def _deleted_names(function: Any) -> set[str]:

@@ -20,22 +20,25 @@ from autoconv.analysis.pinned_constructs import deferral_obstacle
 from autoconv.passes.base import Context, FunctionPass
 from autoconv.syntax import build
 
-_COMPARE = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
-_COMPARE_PARTS = {gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"}
+_ALWAYS_REPLACED = {gast.In: "in_", gast.NotIn: "not_in", gast.Is: "is_", gast.IsNot: "is_not"}
+_REPLACED_FOR_CONTAINERS = {
+    gast.Eq: "eq", gast.NotEq: "ne", gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"
+}  # fmt: skip
 
 
 def transform(tree: gast.AST, context: Context) -> gast.AST:
     return Logic(context).visit(tree)
 
 
-def comparison(node: Any, numbers: Container[str] = ()) -> str | None:
+def comparison_operator(node: Any, numbers: Container[str] = ()) -> str | None:
     """Return the operator for a comparison, None if it stays; `numbers` are names that hold no containers."""
-    result = _COMPARE.get(type(node.ops[0]))
+    result = _ALWAYS_REPLACED.get(type(node.ops[0]))
+    operands = (node.left, *node.comparators)
     # The class of `1j == x` depends on the order of the operands, which methods of tensors do not see.
     if result is None and (
-        has_complex_constant(node) or all(may_have_parts(side, numbers) for side in (node.left, *node.comparators))
+        has_complex_constant(node) or all(may_have_parts(operand, numbers) for operand in operands)
     ):
-        result = _COMPARE_PARTS[type(node.ops[0])]
+        result = _REPLACED_FOR_CONTAINERS[type(node.ops[0])]
     return result
 
 
@@ -48,7 +51,7 @@ class Logic(FunctionPass):
         kind = "and" if isinstance(node.op, gast.And) else "or"
         values = node.values
         reason = next(filter(None, map(deferral_obstacle, values[1:])), "")
-        self.generic(node)
+        self.visit_children(node)
         if reason:
             return self._wrap_operands(kind, node, reason)
         self.context.note(kind, node, self.function, "operator", True)
@@ -57,7 +60,7 @@ class Logic(FunctionPass):
 
     def visit_IfExp(self, node: Any) -> Any:
         reason = deferral_obstacle(node.body) or deferral_obstacle(node.orelse)
-        self.generic(node)
+        self.visit_children(node)
         if reason:
             node.test = build.wrap("test", node.test)
             self.context.note(
@@ -71,19 +74,19 @@ class Logic(FunctionPass):
     def visit_UnaryOp(self, node: Any) -> Any:
         while _is_not(node) and _is_not(node.operand) and _is_not(node.operand.operand):
             node = node.operand.operand  # `not not not x` is `not x`; this limits the nesting of calls
-        self.generic(node)
+        self.visit_children(node)
         if isinstance(node.op, gast.Not):
             return build.place(build.operate("not_", node.operand), node)
         return node
 
     def visit_Compare(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if len(node.ops) > 1:
             return node
-        numeric = comparison(node, self._numbers())
-        if numeric is None:
+        operator = comparison_operator(node, self._numbers())
+        if operator is None:
             return node
-        return build.place(build.operate(numeric, node.left, node.comparators[0]), node)
+        return build.place(build.operate(operator, node.left, node.comparators[0]), node)
 
     def _numbers(self) -> set[str]:
         function = self.function_node
@@ -95,7 +98,7 @@ class Logic(FunctionPass):
         return self.context.mark(build.thunk(value))
 
     def _wrap_operands(self, kind: str, node: Any, reason: str) -> Any:
-        """Keep the operator, and wrap the operands that decide in `operand`."""
+        """Keep the operator, and wrap the operands whose truth it tests in `ag__.operand`."""
         self.context.note(kind, node, self.function, "statement", False, f"an operand holds {reason}")
         *deciding, last = node.values
         node.values = [*(build.wrap("operand", value) for value in deciding), last]

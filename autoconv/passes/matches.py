@@ -43,54 +43,57 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Matches(FunctionPass, statements_only=True):
     def visit_Match(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         subject = self.namer.fresh("subject_")
         first = build.place(build.assign(subject, node.subject), node)
-        return [first, *self._cases(node.cases, subject, node)]
+        return [first, *self._lower_cases(node.cases, subject, node)]
 
-    def _cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
+    def _lower_cases(self, cases: list[Any], subject: str, node: Any) -> list[Any]:
         """Return the if chain for these cases."""
         if not cases:
             return []
         case, rest = cases[0], cases[1:]
-        pattern = _Pattern()
-        pattern.read(case.pattern, build.name(subject))
+        pattern = _PatternConditions()
+        pattern.add_pattern(case.pattern, build.name(subject))
         captures = [build.place(build.assign(name, value), case.pattern) for name, value in pattern.captures]
         if case.guard is None:
             if not pattern.tests:
                 return [*captures, *case.body]
-            return [self._if(pattern.test(), [*captures, *case.body], self._cases(rest, subject, node), case)]
+            remaining = self._lower_cases(rest, subject, node)
+            return [self._make_if(pattern.conjunction(), [*captures, *case.body], remaining, case)]
         if not captures:
-            test = _and([*pattern.tests, case.guard])
-            return [self._if(test, case.body, self._cases(rest, subject, node), case)]
+            test = _conjunction([*pattern.tests, case.guard])
+            return [self._make_if(test, case.body, self._lower_cases(rest, subject, node), case)]
         # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
         assignment = build.place(build.assign(matched, build.constant(True)), case.guard)
-        guarded = self._if(case.guard, [assignment, *case.body], [], case)
+        guarded = self._make_if(case.guard, [assignment, *case.body], [], case)
         inner = [*captures, guarded]
-        before = build.place(build.assign(matched, build.constant(False)), node)
-        statements = [before, *inner] if not pattern.tests else [before, self._if(pattern.test(), inner, [], case)]
-        otherwise = self._cases(rest, subject, node)
-        if otherwise:
+        initialisation = build.place(build.assign(matched, build.constant(False)), node)
+        if pattern.tests:
+            inner = [self._make_if(pattern.conjunction(), inner, [], case)]
+        statements = [initialisation, *inner]
+        remaining = self._lower_cases(rest, subject, node)
+        if remaining:
             unmatched = gast.UnaryOp(gast.Not(), build.name(matched))
-            statements.append(self._if(unmatched, otherwise, [], case))
+            statements.append(self._make_if(unmatched, remaining, [], case))
         return statements
 
-    def _if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:
+    def _make_if(self, test: Any, body: list[Any], orelse: list[Any], like: Any) -> Any:
         return self.context.mark(build.place(gast.If(test, body, orelse), like.pattern))
 
 
-class _Pattern:
-    """The tests of one pattern, in order, and its captures."""
+class _PatternConditions:
+    """The tests of one pattern on its subject, in order, and its captures as (name, value)."""
 
     def __init__(self) -> None:
         self.tests: list[Any] = []
         self.captures: list[tuple[str, Any]] = []
 
-    def test(self) -> Any:
-        return _and(self.tests)
+    def conjunction(self) -> Any:
+        return _conjunction(self.tests)
 
-    def read(self, pattern: Any, subject: Any) -> None:
+    def add_pattern(self, pattern: Any, subject: Any) -> None:
         subject = copy_tree(subject)
         kind = type(pattern).__name__.removeprefix("Match").lower()
         getattr(self, f"_{kind}")(pattern, subject)
@@ -103,23 +106,23 @@ class _Pattern:
 
     def _as(self, pattern: Any, subject: Any) -> None:
         if pattern.pattern is not None:
-            self.read(pattern.pattern, subject)
+            self.add_pattern(pattern.pattern, subject)
         if pattern.name is not None:
-            self.captures.append((_text(pattern.name), copy_tree(subject)))
+            self.captures.append((_identifier(pattern.name), copy_tree(subject)))
 
     def _or(self, pattern: Any, subject: Any) -> None:
         """Add the test of an or-pattern; with captures, its tests are repeated to select the captured values."""
         parts = []
         for alternative in pattern.patterns:
-            part = _Pattern()
-            part.read(alternative, subject)
+            part = _PatternConditions()
+            part.add_pattern(alternative, subject)
             parts.append(part)
-        tests = [part.test() if part.tests else build.constant(True) for part in parts]
+        tests = [part.conjunction() if part.tests else build.constant(True) for part in parts]
         self.tests.append(tests[0] if len(tests) == 1 else gast.BoolOp(gast.Or(), tests))
         for name in dict(parts[0].captures):
             value = dict(parts[-1].captures)[name]
             for part in reversed(parts[:-1]):
-                condition = part.test() if part.tests else build.constant(True)
+                condition = part.conjunction() if part.tests else build.constant(True)
                 value = gast.IfExp(copy_tree(condition), dict(part.captures)[name], value)
             self.captures.append((name, value))
 
@@ -133,46 +136,46 @@ class _Pattern:
         for position, item in enumerate(items):
             if star is not None and position == star:
                 if item.name is not None:
-                    behind = position - len(items) + 1
-                    end = build.constant(behind) if behind else None
+                    end_offset = position - len(items) + 1
+                    end = build.constant(end_offset) if end_offset else None
                     part = gast.Subscript(subject_again(), gast.Slice(build.constant(position), end, None), gast.Load())
-                    listed = build.call(build.name("list"), part)
-                    self.captures.append((_text(item.name), listed))
+                    items_list = build.call(build.name("list"), part)
+                    self.captures.append((_identifier(item.name), items_list))
                 continue
             index = position if star is None or position < star else position - len(items)
-            self.read(item, gast.Subscript(subject, _index(index), gast.Load()))
+            self.add_pattern(item, gast.Subscript(subject, _index_literal(index), gast.Load()))
 
     def _mapping(self, pattern: Any, subject: Any) -> None:
         keys = gast.Tuple(list(pattern.keys), gast.Load())
         self.tests.append(build.operate("is_mapping", subject, copy_tree(keys)))
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
-            self.read(value, gast.Subscript(subject, key, gast.Load()))
+            self.add_pattern(value, gast.Subscript(subject, key, gast.Load()))
         if pattern.rest is not None:
             rest = build.operate("rest_of", copy_tree(subject), copy_tree(keys))
-            self.captures.append((_text(pattern.rest), rest))
+            self.captures.append((_identifier(pattern.rest), rest))
 
     def _class(self, pattern: Any, subject: Any) -> None:
         extra: list[Any] = []
         if pattern.patterns or pattern.kwd_attrs:
-            extra.append(build.strings(map(_text, pattern.kwd_attrs)))
+            extra.append(build.strings(map(_identifier, pattern.kwd_attrs)))
         if pattern.patterns:
             extra.append(build.constant(len(pattern.patterns)))
         self.tests.append(build.operate("is_instance", subject, pattern.cls, *extra))
         for position, item in enumerate(pattern.patterns):
             cls = copy_tree(pattern.cls)
-            self.read(item, build.operate("match_argument", subject, cls, build.constant(position)))
+            self.add_pattern(item, build.operate("match_argument", subject, cls, build.constant(position)))
         for name, item in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
-            self.read(item, gast.Attribute(subject, _text(name), gast.Load()))
+            self.add_pattern(item, gast.Attribute(subject, _identifier(name), gast.Load()))
 
 
-def _and(tests: list[Any]) -> Any:
+def _conjunction(tests: list[Any]) -> Any:
     return tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
 
 
-def _index(position: int) -> Any:
+def _index_literal(position: int) -> Any:
     constant = build.constant(abs(position))
     return constant if position >= 0 else gast.UnaryOp(gast.USub(), constant)
 
 
-def _text(name: Any) -> str:
+def _identifier(name: Any) -> str:
     return name if isinstance(name, str) else name.id

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from autoconv.passes.base import Context, FunctionPass
-from autoconv.passes.effects import as_index
+from autoconv.passes.effects import index_expression
 from autoconv.syntax import build
 from autoconv.syntax.tree import walk
 
@@ -25,10 +25,10 @@ def transform(tree: gast.AST, context: Context) -> gast.AST:
 
 class Subscripts(FunctionPass):
     def visit_Subscript(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if not isinstance(node.ctx, gast.Load) or is_static(node.slice):
             return node
-        return build.place(build.operate("get_item", node.value, as_index(node.slice)), node)
+        return build.place(build.operate("get_item", node.value, index_expression(node.slice)), node)
 
 
 def is_static(index: Any) -> bool:

@@ -32,10 +32,10 @@ class Texts(FunctionPass):
         self._names_by_function: dict[int, tuple[Any, tuple[set[str], set[str]]]] = {}  # as `_names` returns
 
     def visit_JoinedStr(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if not is_formatted(node):
             return node
-        return build.place(build.operate("text", *map(_piece, node.values)), node)
+        return build.place(build.operate("text", *map(_piece_argument, node.values)), node)
 
     def visit_FormattedValue(self, node: Any) -> Any:
         node.value = self.visit(node.value)
@@ -44,14 +44,14 @@ class Texts(FunctionPass):
         return node
 
     def visit_BinOp(self, node: Any) -> Any:
-        is_text = is_formatted(node) or self._is_remainder_of_text(node)
-        self.generic(node)
+        is_text = is_formatted(node) or self._is_percent_of_text(node)
+        self.visit_children(node)
         if not is_text:
             return node
         return build.place(build.operate("percent", node.left, node.right), node)
 
     def visit_AugAssign(self, node: Any) -> Any:
-        self.generic(node)
+        self.visit_children(node)
         if not (isinstance(node.op, gast.Mod) and isinstance(node.target, gast.Name)):
             return node
         if is_number_literal(node.value) or not self._may_be_text(node.target):
@@ -59,21 +59,21 @@ class Texts(FunctionPass):
         name = node.target.id
         return build.place(build.assign(name, build.operate("ipercent", build.name(name), node.value)), node)
 
-    def _is_remainder_of_text(self, node: Any) -> bool:
-        return _is_remainder(node) and not is_number_literal(node.right) and self._may_be_text(node.left)
+    def _is_percent_of_text(self, node: Any) -> bool:
+        return _is_percent_operation(node) and not is_number_literal(node.right) and self._may_be_text(node.left)
 
     def _may_be_text(self, node: Any) -> bool:
-        texts, computed = self._names()
-        return (isinstance(node, gast.Name) and node.id in texts) or may_be_text(node, computed)
+        texts, non_text = self._names()
+        return (isinstance(node, gast.Name) and node.id in texts) or may_be_text(node, non_text)
 
     def _names(self) -> tuple[set[str], set[str]]:
-        """Return the names that the function gives a text, and those that it computes with."""
+        """Return the names to which the function assigns a text, and those that hold no text."""
         function = self.function_node
         if function is None:
             return set(), set()
         if id(function) not in self._names_by_function:
             body = function.body if isinstance(function.body, list) else [function.body]
-            texts = {name for s in body for name in _given_text(s)}
+            texts = {name for s in body for name in _names_assigned_text(s)}
             self._names_by_function[id(function)] = function, (texts, non_text_names(function))
         return self._names_by_function[id(function)][1]
 
@@ -82,35 +82,40 @@ def is_formatted(node: Any) -> bool:
     """Return whether an expression formats values: an f-string with fields, or `'…' % …`."""
     if isinstance(node, gast.JoinedStr):
         return any(isinstance(part, gast.FormattedValue) for part in node.values)
-    return _is_remainder(node) and _is_text(node.left)
+    return _is_percent_operation(node) and _is_text(node.left)
 
 
 def _is_text(node: Any) -> bool:
     return isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
 
 
-def _given_text(statement: Any) -> Iterator[str]:
+def _names_assigned_text(statement: Any) -> Iterator[str]:
     """Yield the names that a statement assigns a string, in at least one of its branches."""
     for node in walk_scope(statement):
-        if isinstance(node, gast.Assign) and _may_be_text(node.value):
+        if isinstance(node, gast.Assign) and _is_text_expression(node.value):
             yield from (target.id for target in node.targets if isinstance(target, gast.Name))
-        elif isinstance(node, (gast.AnnAssign, gast.NamedExpr)) and node.value is not None and _may_be_text(node.value):
-            yield from (node.target.id,) if isinstance(node.target, gast.Name) else ()
+        elif (
+            isinstance(node, (gast.AnnAssign, gast.NamedExpr))
+            and isinstance(node.target, gast.Name)
+            and node.value is not None
+            and _is_text_expression(node.value)
+        ):
+            yield node.target.id
 
 
-def _may_be_text(node: Any) -> bool:
+def _is_text_expression(node: Any) -> bool:
     if isinstance(node, gast.IfExp):
-        return _may_be_text(node.body) or _may_be_text(node.orelse)
+        return _is_text_expression(node.body) or _is_text_expression(node.orelse)
     if isinstance(node, gast.BinOp):
-        return _may_be_text(node.left) or _may_be_text(node.right)
+        return _is_text_expression(node.left) or _is_text_expression(node.right)
     return isinstance(node, gast.JoinedStr) or _is_text(node)
 
 
-def _is_remainder(node: Any) -> bool:
+def _is_percent_operation(node: Any) -> bool:
     return isinstance(node, gast.BinOp) and isinstance(node.op, gast.Mod)
 
 
-def _piece(part: Any) -> Any:
+def _piece_argument(part: Any) -> Any:
     if not isinstance(part, gast.FormattedValue):
         return part
     conversion = chr(part.conversion) if part.conversion and part.conversion > 0 else ""

@@ -23,10 +23,10 @@ class WatchedExits(Transformer):
         self.in_loop = False
 
     def visit_For(self, node: Any) -> Any:
-        """A break or continue of an inner loop does not leave the try."""
-        before, self.in_loop = self.in_loop, True
+        """Leave the breaks and continues of an inner loop, which do not leave the try."""
+        outer_in_loop, self.in_loop = self.in_loop, True
         node.body = self.visit_list(node.body)
-        self.in_loop = before
+        self.in_loop = outer_in_loop
         node.orelse = self.visit_list(node.orelse)
         return node
 
@@ -34,24 +34,25 @@ class WatchedExits(Transformer):
 
     def visit_Return(self, node: Any) -> Any:
         if node.value is None or isinstance(node.value, (gast.Constant, gast.Name)):
-            return self._before(node)
+            return self._insert_check(node)
         node.value = build.place(build.operate("watched", build.name(self.mark), node.value), node.value)
         return node
 
-    def _before(self, node: Any) -> Any:
+    def _insert_check(self, node: Any) -> Any:
         return [build.place(gast.Expr(build.operate("watched", build.name(self.mark))), node), node]
 
     def visit_Yield(self, node: Any) -> Any:
         """Check before a yield, since the code after it may never run."""
-        node.value = build.operate("watched", build.name(self.mark), self.generic(node).value or build.constant(None))
+        value = self.visit_children(node).value or build.constant(None)
+        node.value = build.operate("watched", build.name(self.mark), value)
         return build.place(node, node)
 
     def visit_YieldFrom(self, node: Any) -> Any:
-        node.value = build.operate("watching", build.name(self.mark), self.generic(node).value)
+        node.value = build.operate("watching", build.name(self.mark), self.visit_children(node).value)
         return build.place(node, node)
 
     def visit_Break(self, node: Any) -> Any:
-        return node if self.in_loop else self._before(node)
+        return node if self.in_loop else self._insert_check(node)
 
     visit_Continue = visit_Break
 

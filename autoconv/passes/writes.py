@@ -17,7 +17,7 @@ import gast
 from autoconv.analysis.escapes import LOOPS
 from autoconv.analysis.scopes import bindings, scope_of
 from autoconv.passes.base import Context
-from autoconv.passes.effects import as_index
+from autoconv.passes.effects import index_expression
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
 from autoconv.syntax.tree import (
@@ -32,7 +32,7 @@ from autoconv.syntax.tree import (
 )
 
 # Expressions that may be evaluated only once.
-_ONCE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
+_NOT_REPEATABLE = (gast.Call, gast.Await, gast.Yield, gast.YieldFrom, gast.NamedExpr, *FUNCTIONS, *COMPREHENSIONS)
 # Expressions whose value is a new list, dict or set.
 _CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
 
@@ -47,13 +47,13 @@ class PlainWrites(Transformer, statements_only=True):
         self.containers = _container_names(function, self.scope)
 
     def visit_Assign(self, node: Any) -> Any:
-        writes = [t for target in node.targets for t in _item_targets(target) if not self._is_container(t)]
+        writes = [t for target in node.targets for t in _written_items(target) if not self._is_container(t)]
         if not writes:
             return node
         statements: list[Any] = []
         target, value = node.targets[0], node.value
-        simple = isinstance(target, gast.Subscript) and _is_repeatable(target) and _is_repeatable(value)
-        if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not simple):
+        is_simple = isinstance(target, gast.Subscript) and _is_repeatable(target) and _is_repeatable(value)
+        if len(node.targets) > 1 or (isinstance(target, gast.Subscript) and not is_simple):
             value = self._assign_fresh("value_", value, statements)
         for target in node.targets:
             statements += self._store_target(target, copy_tree(value))
@@ -68,7 +68,7 @@ class PlainWrites(Transformer, statements_only=True):
         if not isinstance(node.target, gast.Subscript) or self._is_container(node.target):
             return node
         if _is_repeatable(node.target) and _is_repeatable(node.value):
-            return build.place(self._attempt(node, copy_tree(node)), node)
+            return build.place(self._try_write(node, copy_tree(node)), node)
         statements: list[Any] = []
         holder, target = self._evaluate_item(node.target, statements)
         item = self._assign_fresh("value_", gast.Subscript(holder.value, holder.slice, gast.Load()), statements)
@@ -89,7 +89,7 @@ class PlainWrites(Transformer, statements_only=True):
             if not _is_repeatable(target):
                 holder, target = self._evaluate_item(target, statements)
             return [*statements, self._write_item(holder, target, value)]
-        if isinstance(target, gast.Subscript) or not _item_targets(target):
+        if isinstance(target, gast.Subscript) or not _written_items(target):
             return [build.assign(target, value)]
         names = [build.store(self.namer.fresh("item_")) for _ in target.elts]
         items = [
@@ -107,16 +107,16 @@ class PlainWrites(Transformer, statements_only=True):
         Return two targets: the item of the evaluated container, and the item of the variable or attribute that holds
         the container. The second one is rewritten for tensors, which rebinds the variable.
         """
-        base = now = target.value
+        base = evaluated = target.value
         if isinstance(base, gast.Subscript):
-            now, base = self._evaluate_item(base, statements)
-            now.ctx = base.ctx = gast.Load()
+            evaluated, base = self._evaluate_item(base, statements)
+            evaluated.ctx = base.ctx = gast.Load()
         elif isinstance(base, gast.Attribute) and not isinstance(base.value, gast.Name):
             base.value = self._assign_fresh("owner_", base.value, statements)
-        holder = self._assign_fresh("target_", copy_tree(now), statements)
+        holder = self._assign_fresh("target_", copy_tree(evaluated), statements)
         index = target.slice
         if not isinstance(index, gast.Constant):
-            index = self._assign_fresh("index_", as_index(index), statements)
+            index = self._assign_fresh("index_", index_expression(index), statements)
         return gast.Subscript(holder, index, gast.Store()), gast.Subscript(base, copy_tree(index), gast.Store())
 
     def _assign_fresh(self, stem: str, value: Any, statements: list[Any]) -> Any:
@@ -125,14 +125,14 @@ class PlainWrites(Transformer, statements_only=True):
         statements.append(build.assign(name, value))
         return build.name(name)
 
-    def _write_item(self, plain: Any, again: Any, value: Any) -> Any:
-        statements = [gast.Assign([copy_tree(target)], copy_tree(value), None) for target in (plain, again)]
-        return self._attempt(*statements)
+    def _write_item(self, evaluated: Any, original: Any, value: Any) -> Any:
+        statements = [gast.Assign([copy_tree(target)], copy_tree(value), None) for target in (evaluated, original)]
+        return self._try_write(*statements)
 
-    def _attempt(self, plain: Any, again: Any) -> Any:
+    def _try_write(self, attempt: Any, alternative: Any) -> Any:
         """Return a `try` of `plain`, with `again`, rewritten by the passes, in the handler for tensors."""
         error = build.operator("ItemAssignmentError")
-        return gast.Try([plain], [gast.ExceptHandler(error, None, [Rewritten([again])])], [], [])
+        return gast.Try([attempt], [gast.ExceptHandler(error, None, [Rewritten([alternative])])], [], [])
 
     def _is_container(self, target: Any) -> bool:
         return isinstance(target.value, gast.Name) and target.value.id in self.containers
@@ -143,7 +143,7 @@ def has_item_target(statement: Any) -> bool:
     for node in walk_scope(statement):
         targets = [node.target] if isinstance(node, LOOPS[1:]) else []
         targets += [item.optional_vars for item in getattr(node, "items", ()) if item.optional_vars is not None]
-        if any(True for target in targets for _ in _item_targets(target)):
+        if any(True for target in targets for _ in _written_items(target)):
             return True
     return False
 
@@ -167,15 +167,15 @@ def _container_names(function: Any, scope: Any) -> set[str]:
     return scope.locals & set(names_by_id.values()) - others
 
 
-def _item_targets(target: Any) -> list[Any]:
+def _written_items(target: Any) -> list[Any]:
     """Return the items that a target writes."""
     if isinstance(target, gast.Subscript):
         return [target]
     if isinstance(target, (gast.Tuple, gast.List)):
-        return [found for item in target.elts for found in _item_targets(item)]
-    return _item_targets(target.value) if isinstance(target, gast.Starred) else []
+        return [item_target for item in target.elts for item_target in _written_items(item)]
+    return _written_items(target.value) if isinstance(target, gast.Starred) else []
 
 
 def _is_repeatable(node: Any) -> bool:
     """Return whether an expression can be evaluated twice with the same value and no side effects."""
-    return not contains(node, _ONCE)
+    return not contains(node, _NOT_REPEATABLE)

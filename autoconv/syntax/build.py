@@ -29,7 +29,7 @@ def constant(value: Any) -> gast.Constant:
 
 
 def operator(attribute: str) -> gast.Attribute:
-    """`ag__.attribute`"""
+    """Make `ag__.attribute`."""
     return gast.Attribute(name(OPERATORS), attribute, _LOAD)
 
 
@@ -38,12 +38,12 @@ def call(function: gast.expr, *arguments: gast.expr, **keywords: gast.expr) -> g
 
 
 def operate(attribute: str, *arguments: gast.expr, **keywords: gast.expr) -> gast.Call:
-    """`ag__.attribute(*arguments, **keywords)`"""
+    """Make `ag__.attribute(*arguments, **keywords)`."""
     return call(operator(attribute), *arguments, **keywords)
 
 
 def wrap(attribute: str, node: gast.expr) -> gast.expr:
-    """Return `ag__.attribute(node)` at the position of the node, or the node if it is that already."""
+    """Return `ag__.attribute(node)` at the position of the node, or the node if it has that form already."""
     return node if is_operation(node, attribute) else place(operate(attribute, node), node)
 
 
@@ -63,7 +63,7 @@ def is_operator(node: gast.AST, *attributes: str) -> bool:
 
 
 def thunk(body: gast.expr) -> gast.Lambda:
-    """`lambda: body`"""
+    """Make `lambda: body`."""
     return gast.Lambda(no_arguments(), body)
 
 

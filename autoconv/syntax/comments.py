@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import tokenize
 
-_LAYOUT = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
+_LAYOUT_TOKENS = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
 _CLAUSES_WITHOUT_STATEMENT = frozenset({"else", "finally", ":"})
 
 
 def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
     """Return the comment lines above each statement, keyed by the line (1-based) the statement starts on.
 
-    Comments at the end of a block belong to whatever statement follows. A bare `else` or `finally` has
+    Comments at the end of a block belong to the statement that follows. A bare `else` or `finally` has
     no line in a syntax tree, so the comments above it belong to the first statement of its block.
     Comments inside a statement are left out, and a source that cannot be read has none.
     """
@@ -30,7 +30,7 @@ def own_line_comments(source: str) -> dict[int, tuple[str, ...]]:
                 inside_statement = False
             elif kind == tokenize.ERRORTOKEN:
                 return {}
-            elif inside_statement or kind in _LAYOUT:
+            elif inside_statement or kind in _LAYOUT_TOKENS:
                 continue
             elif kind == tokenize.COMMENT:
                 if not physical_line[:column].strip():

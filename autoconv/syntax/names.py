@@ -10,45 +10,50 @@ from autoconv.syntax.tree import walk
 
 
 class Namer:
-    """`fresh("exit_")` returns `exit_`, or `exit_1`, `exit_2` … if that is taken; `free("if_body")` may repeat."""
+    """Source of names that do not occur in a module.
+
+    `fresh("exit_")` returns `exit_`, or `exit_1`, `exit_2` … if that is taken. `shared_name("if_body")` returns the
+    same name each time.
+    """
 
     def __init__(self, tree: gast.AST) -> None:
-        self._users = used_names(tree)
-        self._own: set[str] = set()
+        self._user_names = used_names(tree)
+        self._fresh_names: set[str] = set()
         self._numbers: dict[str, int] = {}  # by stem, the last number used
-        self._free: dict[str, str] = {}
+        self._shared_names: dict[str, str] = {}
 
     def for_function(self) -> Namer:
         """Return a namer for another function, whose names may equal those of this one."""
         namer = Namer.__new__(Namer)
-        namer._users, namer._own, namer._numbers, namer._free = self._users, set(), {}, self._free
+        namer._user_names, namer._shared_names = self._user_names, self._shared_names
+        namer._fresh_names, namer._numbers = set(), {}
         return namer
 
     @property
     def generated(self) -> list[str]:
-        """The names that `free` has returned so far."""
-        return sorted(self._free.values())
+        """The names that `shared_name` has returned so far."""
+        return sorted(self._shared_names.values())
 
     def fresh(self, stem: str) -> str:
         number = self._numbers.get(stem, 0)
         candidate = _with_number(stem, number)
-        while candidate in self._users or candidate in self._own:
+        while candidate in self._user_names or candidate in self._fresh_names:
             number += 1
             candidate = _with_number(stem, number)
-        self._own.add(candidate)
+        self._fresh_names.add(candidate)
         self._numbers[stem] = number
         return candidate
 
-    def made(self, name: str) -> bool:
+    def has_made(self, name: str) -> bool:
         """Return whether `fresh` has returned this name."""
-        return name in self._own
+        return name in self._fresh_names
 
-    def free(self, stem: str) -> str:
-        """Return a name for something used at once that may be shadowed: always the same one for a stem."""
-        if stem not in self._free:
+    def shared_name(self, stem: str) -> str:
+        """Return the name of a stem for values that are used at once, so that a later use may rebind it."""
+        if stem not in self._shared_names:
             candidates = (_with_number(stem, number) for number in itertools.count())
-            self._free[stem] = next(candidate for candidate in candidates if candidate not in self._users)
-        return self._free[stem]
+            self._shared_names[stem] = next(candidate for candidate in candidates if candidate not in self._user_names)
+        return self._shared_names[stem]
 
 
 def _with_number(stem: str, number: int) -> str:

@@ -12,7 +12,7 @@ from gast.ast3 import Ast3ToGAst, GAstToAst3
 
 from autoconv.errors import Place, SourceError
 from autoconv.process_state import without_warnings
-from autoconv.syntax.depth import deepest, longest_statement
+from autoconv.syntax.depth import deepest_node, longest_statement_line
 
 
 def parse(source: str, filename: str) -> gast.Module:
@@ -30,10 +30,10 @@ def parse_ast(source: str, filename: str) -> ast.Module:
     except ValueError as error:  # null bytes
         raise SourceError(f"this is not Python: {error}", Place(filename, 0)) from None
     except (RecursionError, MemoryError):
-        raise _too_deep(filename, longest_statement(source)) from None
+        raise _nesting_error(filename, longest_statement_line(source)) from None
 
 
-def check(source: str, filename: str) -> ast.Module | None:
+def check_source(source: str, filename: str) -> ast.Module | None:
     """Compile a module's text without running it; raise SourceError, with the position, if it is invalid.
 
     Return the tree if the check has parsed the text. The parser accepts some programs that the compiler refuses: a
@@ -46,11 +46,11 @@ def check(source: str, filename: str) -> ast.Module | None:
         parse_ast(source, filename)  # the parser's columns count characters, the compiler's bytes
         lines, line = source.split("\n"), error.lineno or 0
         text = lines[line - 1] if 0 < line <= len(lines) else ""
-        column, end = _characters(text, error.offset), _characters(text, error.end_offset)
+        column, end = _character_column(text, error.offset), _character_column(text, error.end_offset)
         place = Place(filename, line, column, end if error.end_lineno == line and end > column else 0, text)
         raise SourceError(f"this is not Python: {error.msg}", place) from None
     except (RecursionError, MemoryError):
-        raise _too_deep(filename, deepest(parse_ast(source, filename))[1]) from None
+        raise _nesting_error(filename, deepest_node(parse_ast(source, filename))[1]) from None
     except ValueError:  # null bytes, which the parser reports too
         return None
 
@@ -61,7 +61,7 @@ def compile_text(source: str, filename: str) -> ast.Module | None:
     A long text is compiled some statements at a time, as the time of `compile` is quadratic in the number of functions
     with one name and text. Return the tree of a long text.
     """
-    if source.count("\n") > _LONG_TEXT:
+    if source.count("\n") > _LONG_TEXT_LINES:
         try:
             tree = ast.parse(source, filename)
             _compile_in_parts(tree, filename)
@@ -73,21 +73,21 @@ def compile_text(source: str, filename: str) -> ast.Module | None:
     return None
 
 
-_LONG_TEXT, _PART = 5_000, 500  # lines of a long text, statements that are compiled together
+_LONG_TEXT_LINES, _STATEMENTS_PER_PART = 5_000, 500  # lines of a long text, statements that are compiled together
 
 
 def _compile_in_parts(tree: ast.Module, filename: str) -> None:
     """Compile the statements of a module in parts, or together if a statement affects the compilation of others."""
-    start = next((i for i, one in enumerate(tree.body) if not _has_to_come_first(one, i)), len(tree.body))
-    if any(isinstance(one, ast.Global) or _is_future(one) for one in tree.body[start:]):
+    start = next((i for i, statement in enumerate(tree.body) if not _must_come_first(statement, i)), len(tree.body))
+    if any(isinstance(statement, ast.Global) or _is_future(statement) for statement in tree.body[start:]):
         compile(tree, filename, "exec", dont_inherit=True)
         return
-    for first in range(start, len(tree.body), _PART):
-        part = [*tree.body[:start], *tree.body[first : first + _PART]]
+    for first in range(start, len(tree.body), _STATEMENTS_PER_PART):
+        part = [*tree.body[:start], *tree.body[first : first + _STATEMENTS_PER_PART]]
         compile(ast.Module(part, []), filename, "exec", dont_inherit=True)
 
 
-def _has_to_come_first(statement: ast.stmt, position: int) -> bool:
+def _must_come_first(statement: ast.stmt, position: int) -> bool:
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return _is_future(statement) or (position == 0 and is_text)
 
@@ -96,11 +96,11 @@ def _is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-def _too_deep(filename: str, line: int) -> SourceError:
+def _nesting_error(filename: str, line: int) -> SourceError:
     return SourceError("nested too deeply for Python's compiler", Place(filename, line))
 
 
-def _characters(line: str, offset: int | None) -> int:
+def _character_column(line: str, offset: int | None) -> int:
     """Convert a 1-based column of the compiler's errors from bytes to characters; 0 means unknown."""
     return len(line.encode()[: offset - 1].decode("utf-8", "ignore")) + 1 if offset and offset > 0 else 0
 
@@ -115,23 +115,23 @@ def to_ast(tree: gast.AST) -> ast.Module:
     return result
 
 
-_START = (1, 0, 1, 0)  # position: line, column, end line, end column
+_FIRST_POSITION = (1, 0, 1, 0)  # position: line, column, end line, end column
 
 
-class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
-    """Cached facts about each kind of node.
+class _ConversionRules(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]]):
+    """Cache of how each kind of node is converted.
 
-    These are the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. A kind
-    without contents, such as Load and Add, has a single instance.
+    An entry has the kind to which it is converted, the fields of that kind, and gast's own rule if there is one. A kind
+    without contents, such as Load and Add, has a single instance, which is the last part.
     """
 
-    def __init__(self, translator: Any, to: ModuleType) -> None:
+    def __init__(self, translator: Any, target_module: ModuleType) -> None:
         self._translator = translator
-        self._to = to
+        self._target_module = target_module
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | None, Any]:
         name = kind.__name__
-        new = getattr(self._to, name, None)
+        new = getattr(self._target_module, name, None)
         rule = getattr(self._translator, f"visit_{name}", None)
         if rule is None and new is not None and set(new._fields) != set(kind._fields):
             rule = self._translator.generic_visit
@@ -143,10 +143,10 @@ class _Forms(dict[type, tuple[Any, tuple[str, ...], Callable[[Any, Any], Any] | 
 class _ToGast(Ast3ToGAst):  # type: ignore[misc]
     """gast's conversion, with cached lookup of its rules."""
 
-    forms: _Forms
+    conversion_rules: _ConversionRules
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, singleton = self.forms[node.__class__]
+        new, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
         if rule is not None:
@@ -167,27 +167,27 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
 class _ToAst(GAstToAst3):  # type: ignore[misc]
     """gast's conversion, with cached lookup of its rules; positions are assigned top-down."""
 
-    forms: _Forms
+    conversion_rules: _ConversionRules
 
     def __init__(self) -> None:
-        self._enclosing_position = _START
+        self._enclosing_position = _FIRST_POSITION
 
     def visit(self, node: Any) -> Any:
-        new, fields, rule, singleton = self.forms[node.__class__]
+        new, fields, rule, singleton = self.conversion_rules[node.__class__]
         if singleton is not None:
             return singleton
         if new is None:
             return None
         if "lineno" not in new._attributes:
             return rule(self, node) if rule else new(*[self._visit(getattr(node, field, None)) for field in fields])
-        around = self._enclosing_position
-        here = self._enclosing_position = _position(node, around)
+        outer_position = self._enclosing_position
+        position = self._enclosing_position = _position(node, outer_position)
         if rule is not None:
             result = rule(self, node)
         else:
             result = new(*[self._visit(getattr(node, field, None)) for field in fields])
-        self._enclosing_position = around
-        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = here
+        self._enclosing_position = outer_position
+        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = position
         return result
 
     def visit_Name(self, node: Any) -> Any:
@@ -201,16 +201,16 @@ class _ToAst(GAstToAst3):  # type: ignore[misc]
     def _make_arg(self, node: Any) -> Any:
         if node is None:
             return None
-        around = self._enclosing_position
-        here = self._enclosing_position = _position(node, around)
+        outer_position = self._enclosing_position
+        position = self._enclosing_position = _position(node, outer_position)
         result = ast.arg(node.id, self._visit(node.annotation), node.type_comment)
-        self._enclosing_position = around
-        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = here
+        self._enclosing_position = outer_position
+        result.lineno, result.col_offset, result.end_lineno, result.end_col_offset = position
         return result
 
 
-def _position(node: Any, around: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-    line, column, end_line, end_column = around
+def _position(node: Any, outer_position: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    line, column, end_line, end_column = outer_position
     return (
         getattr(node, "lineno", line),
         getattr(node, "col_offset", column),
@@ -219,5 +219,5 @@ def _position(node: Any, around: tuple[int, int, int, int]) -> tuple[int, int, i
     )
 
 
-_ToGast.forms = _Forms(_ToGast, gast)
-_ToAst.forms = _Forms(_ToAst, ast)
+_ToGast.conversion_rules = _ConversionRules(_ToGast, gast)
+_ToAst.conversion_rules = _ConversionRules(_ToAst, ast)

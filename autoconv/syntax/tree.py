@@ -11,13 +11,8 @@ FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 INLINED = (gast.ListComp, gast.SetComp, gast.DictComp)  # no scopes of their own from Python 3.12 on
 SCOPES = (*FUNCTIONS, *COMPREHENSIONS, gast.ClassDef)
-_LEAVES = (
-    gast.Name,
-    gast.Constant,
-    gast.Pass,
-    gast.Break,
-    gast.Continue,
-)  # most rewriters leave these kinds as they are
+# Most rewriters leave these kinds as they are.
+_LEAF_KINDS = (gast.Name, gast.Constant, gast.Pass, gast.Break, gast.Continue)
 _SCOPE_KINDS = frozenset(SCOPES)
 # Fields that hold text, a number, or a node without contents, such as Load and Add.
 _FIELDS_WITHOUT_CHILDREN = frozenset(
@@ -47,7 +42,7 @@ _KINDS_WITHOUT_CHILDREN = (gast.Constant, gast.Global, gast.Nonlocal, gast.Match
 def children(node: gast.AST) -> list[gast.AST]:
     """Return the direct children, in source order."""
     result: list[gast.AST] = []
-    for field in _FIELDS[type(node)]:
+    for field in _CHILD_FIELDS[type(node)]:
         value = getattr(node, field, None)
         if value.__class__ is list:
             result += (
@@ -58,7 +53,7 @@ def children(node: gast.AST) -> list[gast.AST]:
     return result
 
 
-class _Fields(dict[type, tuple[str, ...]]):
+class _ChildFields(dict[type, tuple[str, ...]]):
     """Cache of the fields of each node kind that may hold children."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
@@ -68,20 +63,20 @@ class _Fields(dict[type, tuple[str, ...]]):
         return fields
 
 
-_FIELDS = _Fields()
+_CHILD_FIELDS = _ChildFields()
 
 
-class _Blocks(dict[type, tuple[str, ...]]):
+class _BlockFields(dict[type, tuple[str, ...]]):
     """Cache of the fields of each node kind that hold statements, or clauses with statements."""
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        fields = () if kind in (gast.Lambda, gast.IfExp) else tuple(f for f in kind._fields if f in _BLOCK_FIELDS)
+        fields = () if kind in (gast.Lambda, gast.IfExp) else tuple(f for f in kind._fields if f in _BLOCK_FIELD_NAMES)
         self[kind] = fields
         return fields
 
 
-_BLOCK_FIELDS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
-_BLOCKS = _Blocks()
+_BLOCK_FIELD_NAMES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_BLOCK_FIELDS_BY_KIND = _BlockFields()
 
 
 def walk(node: gast.AST) -> Iterator[gast.AST]:
@@ -99,7 +94,7 @@ def walk_statements(node: gast.AST) -> Iterator[gast.AST]:
     while stack:
         current = stack.pop()
         yield current
-        for field in _BLOCKS[type(current)]:
+        for field in _BLOCK_FIELDS_BY_KIND[type(current)]:
             stack += getattr(current, field)
 
 
@@ -167,7 +162,7 @@ class Transformer:
     traversed; with `statements_only`, those with expressions are left out.
     """
 
-    fields: dict[type, tuple[str, ...]] = _FIELDS
+    fields: dict[type, tuple[str, ...]] = _CHILD_FIELDS
     # Class attributes: an instance with bound methods of its own would form a reference cycle, which would keep whole
     # trees alive until the next garbage collection.
     _methods: dict[type, Callable[[Any, Any], Any]]
@@ -175,19 +170,19 @@ class Transformer:
 
     def __init_subclass__(cls, statements_only: bool = False) -> None:
         if statements_only:
-            cls.fields = _BLOCKS
+            cls.fields = _BLOCK_FIELDS_BY_KIND
         cls._methods = {}
-        cls._untouched = frozenset(kind for kind in _LEAVES if not hasattr(cls, f"visit_{kind.__name__}"))
+        cls._untouched = frozenset(kind for kind in _LEAF_KINDS if not hasattr(cls, f"visit_{kind.__name__}"))
 
     def visit(self, node: Any) -> Any:
         kind = type(node)
         method = self._methods.get(kind)
         if method is None:
             cls = type(self)
-            method = self._methods[kind] = getattr(cls, f"visit_{kind.__name__}", cls.generic)
+            method = self._methods[kind] = getattr(cls, f"visit_{kind.__name__}", cls.visit_children)
         return method(self, node)
 
-    def generic(self, node: Any) -> Any:
+    def visit_children(self, node: Any) -> Any:
         for field in self.fields[type(node)]:
             value = getattr(node, field, None)
             if value.__class__ is list:
@@ -220,15 +215,15 @@ class _Unvisited(gast.stmt):  # type: ignore[misc]
 
     def __init__(self, kept: list[Any]) -> None:
         super().__init__()
-        self.kept = kept
+        self.statements = kept
 
 
 class Untraced(_Unvisited):
-    """The statements that a function runs while nothing is traced, in place of all that follow."""
+    """The statements that a function runs while nothing is traced, instead of all statements after them."""
 
 
 class Rewritten(_Unvisited):
-    """Statements inside an `Untraced` that are rewritten all the same."""
+    """Statements inside an `Untraced` that passes rewrite as they rewrite traced code."""
 
 
 def body_start(body: list[Any]) -> int:

@@ -12,7 +12,7 @@ from autoconv.errors import SourceError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
 from autoconv.syntax.names import Namer
-from autoconv.syntax.parse import check, parse_ast, to_ast, to_gast
+from autoconv.syntax.parse import check_source, parse_ast, to_ast, to_gast
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SOURCES = [*sorted((FIXTURES / "programs").glob("*.py")), Path(ast.__file__), Path(gast.__file__)]
@@ -43,8 +43,8 @@ def test_nodes_that_hold_nothing_are_one() -> None:
 def test_long_texts_are_compiled_in_parts():
     """As many functions of one name take Python a time that grows with the square of their number."""
     functions = "def f(x):\n    return x\n" * 3_000
-    assert check(f'"""Text."""\nfrom __future__ import annotations\n{functions}', "long.py") is not None
-    assert check("x = 1\n", "short.py") is None
+    assert check_source(f'"""Text."""\nfrom __future__ import annotations\n{functions}', "long.py") is not None
+    assert check_source("x = 1\n", "short.py") is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_errors_of_long_texts_are_those_of_short_ones(line):
     found = []
     for before in (few, many):
         with pytest.raises(SourceError) as error:
-            check(before + line + "\n", "some.py")
+            check_source(before + line + "\n", "some.py")
         place = error.value.place
         found.append((error.value.message, place.line - before.count("\n"), place.column, place.end_column, place.text))
     assert found[0] == found[1]
@@ -66,7 +66,7 @@ def test_long_texts_may_be_as_deep_as_short_ones(depth):
     found = []
     for before in ("x = 1\n", "x = 1\n" * 6_000):
         try:
-            check(f"{before}y = x{' + x' * depth}\n", "deep.py")
+            check_source(f"{before}y = x{' + x' * depth}\n", "deep.py")
             found.append("")
         except SourceError as error:
             found.append(error.message)
