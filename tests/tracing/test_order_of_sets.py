@@ -7,6 +7,7 @@ import random
 import pytest
 
 import autoconv
+from autoconv.runtime.objects.set_order import insertion_order
 
 
 def one_by_one(x, y):
@@ -88,6 +89,24 @@ def test_growth_of_a_result():
             expected.add(item)
             found.add(item)
         assert list(found) == list(expected)
+
+
+def test_order_after_growth():
+    """A set that has another table than Python's is not taken for it: elements added later come in other places."""
+    draws = random.Random(0)
+    found_orders = 0
+    for _ in range(300):
+        pool = [draws.getrandbits(60) for _ in range(40)]
+        elements = set(draws.choices(pool, k=draws.choice([5, 9, 12])))
+        for item in draws.choices(pool, k=draws.choice([0, 5])):
+            elements ^= {item}
+        for one_by_one in (False, True):
+            order = insertion_order(elements, one_by_one=one_by_one)
+            if order is not None:
+                found_orders += 1
+                assert list(set(order) | set(pool)) == list(elements | set(pool))
+                assert list(set(order)) == list(elements)
+    assert found_orders > 300
 
 
 def _orders(value):

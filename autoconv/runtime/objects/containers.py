@@ -8,7 +8,7 @@ object of the graph (`materialise`); under `function` a list becomes tensor list
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from autoconv.errors import StagingError
@@ -130,14 +130,19 @@ class TracedSet(set, Traced):  # type: ignore[type-arg]
 
 
 def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
-    """Return a container of the elements from which a set with the same iteration order is made."""
-    order, region = insertion_order(elements, **preferred), current_region()
+    """Return a container of the elements from which a set with the same hash table is made."""
+    return _source_of(set.__iter__(elements), insertion_order(elements, **preferred))
+
+
+def _source_of(elements: Iterator[Any], order: Any) -> Any:
+    """Return the order, if there is one; else refuse where the graph makes such a set, or return the elements."""
+    region = current_region()
     if order is None and region is not None and region.contract.objects_in_graph:
         raise StagingError(
             "a set cannot be made again in the order that it has, since elements were removed or it was joined",
             current_place(), "a dict, which keeps the order of insertion",
         )  # fmt: skip
-    return list(set.__iter__(elements)) if order is None else order
+    return list(elements) if order is None else order
 
 
 KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
@@ -275,14 +280,18 @@ def _is_from_enclosing_region(container: Any) -> bool:
 
 
 class SetContents(frozenset):  # type: ignore[type-arg]
-    """The elements of a set at some time; `made_of` restores a set with the same iteration order."""
+    """The elements of a set at some time."""
 
-    made_of: Any
+    _order: Any
 
     def __new__(cls, elements: set[Any]) -> SetContents:
         result = super().__new__(cls, elements)
-        result.made_of = _ordered_source(elements)
+        result._order = insertion_order(elements)
         return result
+
+    def made_of(self) -> Any:
+        """Return elements from which a set with the same hash table is made."""
+        return _source_of(iter(self), self._order)
 
 
 def contents(container: Any) -> Any:
@@ -313,7 +322,7 @@ def _restore_contents(container: Any, held: Any) -> None:
         dict.update(container, [pair for pair in held if pair[1] is not MISSING])
     else:
         set.clear(container)
-        set.update(container, held.made_of if type(held) is SetContents else held)
+        set.update(container, held.made_of() if type(held) is SetContents else held)
 
 
 def container_location(container: object) -> Location:

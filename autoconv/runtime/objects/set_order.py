@@ -2,54 +2,61 @@
 
 Python keeps the elements in a hash table. Of two elements whose hashes collide, the one inserted first comes first. The
 size of the table depends on whether elements came one by one or from another set. A copy of a set may therefore iterate
-in another order than the set.
+in another order than the set. Sets that iterate in one order may still have elements in other slots, or slots of
+removed elements, which are not used again; elements that are added later then come in other places.
 """
 
 from __future__ import annotations
 
+import ctypes
 import random
 from collections.abc import Callable, Set
 from typing import Any
 
 _MAX_INSERTIONS = 50_000  # in search of an order
+_SLOT_SIZE = 2 * ctypes.sizeof(ctypes.c_void_p)  # an address and a hash
 
 
 def insertion_order(elements: set[Any], *, one_by_one: bool = False) -> list[Any] | frozenset[Any] | None:
-    """Return a container of the elements, from which a set is made that iterates as `elements` does, also as it grows.
+    """Return a container of the elements, from which a set is made whose hash table equals that of `elements`.
 
     The result is a list, whose items are inserted one by one, or a frozenset, whose table is taken over. With
-    `one_by_one`, a list is preferred. The result is None if neither reproduces the order.
+    `one_by_one`, a list is preferred. The result is None if neither has this table, such as after a removal.
     """
-    order, size = list(set.__iter__(elements)), _table_size(elements)
+    table = _HashTable(elements)
+    if table.has_removed:
+        return None
     if not one_by_one:
         copied = frozenset(elements)
-        if _iterates_as(set(copied), order, size):
+        if table.equals(set(copied)):
             return copied
-    result: list[Any] | None = _search_order(order, size, set)
+    result: list[Any] | None = _search_order(elements, table, set)
     if result is not None:
         return result
-    result = _search_order(order, size, lambda tried: set(frozenset(tried)))
+    result = _search_order(elements, table, lambda tried: set(frozenset(tried)))
     return None if result is None else frozenset(result)
 
 
-def _search_order(order: list[Any], size: int, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
-    """Search for an order of insertion that gives the order of iteration.
+def _search_order(elements: set[Any], table: _HashTable, make: Callable[[list[Any]], set[Any]]) -> list[Any] | None:
+    """Search for an order of insertion that gives the table.
 
     An element that comes too early took the place of the one expected there, which is inserted before it in the next
     attempt. Tables that grow are filled anew in their own order, so that this may not end: a shuffled order is next.
     """
+    order = list(set.__iter__(elements))
     candidate, generator = order.copy(), random.Random(0)
     for attempt in range(1, _MAX_INSERTIONS // (len(order) + 10) + 2):
         filled = make(candidate)
-        if _table_size(filled) != size:
+        if _table_size(filled) != table.size:
             return None
-        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled), order, strict=True) if a is not b), None)
-        if mismatch is None:
+        if table.equals(filled):
             return candidate
-        early, expected = (_position(candidate, element) for element in mismatch)
-        if attempt % (len(order) + 1) == 0:
+        mismatch = next(((a, b) for a, b in zip(set.__iter__(filled), order, strict=True) if a is not b), None)
+        if mismatch is None or attempt % (len(order) + 1) == 0:
             generator.shuffle(candidate)
-        elif early < expected:
+            continue
+        early, expected = (_position(candidate, element) for element in mismatch)
+        if early < expected:
             candidate.insert(early, candidate.pop(expected))
         else:  # the table grew between the two
             candidate.append(candidate.pop(early))
@@ -60,8 +67,28 @@ def _position(elements: list[Any], expected: Any) -> int:
     return next(n for n, element in enumerate(elements) if element is expected)
 
 
-def _iterates_as(filled: set[Any], order: list[Any], size: int) -> bool:
-    return _table_size(filled) == size and all(a is b for a, b in zip(set.__iter__(filled), order, strict=True))
+class _Header(ctypes.Structure):
+    """CPython's fields of a set after those of every object."""
+
+    _fields_ = (
+        ("fill", ctypes.c_ssize_t), ("used", ctypes.c_ssize_t), ("mask", ctypes.c_ssize_t), ("slots", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+class _HashTable:
+    """The slots of a set's hash table: the addresses and hashes of the elements.
+
+    `has_removed`: some slots had elements that were removed.
+    """
+
+    def __init__(self, elements: set[Any]) -> None:
+        header = _Header.from_address(id(elements) + object.__basicsize__)
+        self.size = _table_size(elements)
+        self.has_removed = header.fill != header.used
+        self._slots = ctypes.string_at(header.slots, _SLOT_SIZE * (header.mask + 1))
+
+    def equals(self, elements: set[Any]) -> bool:
+        return _table_size(elements) == self.size and _HashTable(elements)._slots == self._slots
 
 
 def _table_size(elements: Set[Any]) -> int:
