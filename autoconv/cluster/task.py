@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.cluster.worker import CellKey, Worker
+from autoconv.config.placement import TASKS
 from autoconv.errors import InvalidArgumentError, Place, UnavailableError
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph
@@ -32,6 +33,7 @@ class RayTask:
         self.address = address
         actor = ray.remote(Worker)
         self._actor = actor.options(max_restarts=-1, num_cpus=0, resources=resources).remote(self.name)
+        self.actor_id = self._actor._actor_id.hex()
         self._is_lost = False
         self._texts: dict[str, Any] = {}
 
@@ -57,7 +59,15 @@ class RayTask:
         self.ray.kill(self._actor)
 
     def lost(self, error: Exception) -> UnavailableError:
-        """Return the error for a call that a lost worker did not answer; the next call waits for the new one."""
+        """Return the error for a call that a lost worker did not answer; the next call waits for the new one.
+
+        The lost worker may be another one, whose results are arguments of the call.
+        """
+        lost = getattr(error, "actor_id", None)
+        if lost is not None and lost != self.actor_id:
+            other = next((one for one in TASKS.values() if getattr(one, "actor_id", None) == lost), None)
+            if isinstance(other, RayTask):
+                return other.lost(error)
         self._is_lost = True
         return UnavailableError(
             f"the worker {self.name} at {self.address} was lost: its process ended ({type(error).__name__}). It is "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.api.nn.replica_losses import STRATEGY
-from autoconv.distribute import experimental
+from autoconv.distribute import cluster_resolver, coordinator, experimental
 from autoconv.distribute.contexts import Context, ReplicaContext, current
 from autoconv.distribute.cross_device_ops import (
     CrossDeviceOps,
@@ -14,8 +14,9 @@ from autoconv.distribute.cross_device_ops import (
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.mirrored import MirroredStrategy
 from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
+from autoconv.distribute.parameter_server import ParameterServerStrategy
 from autoconv.distribute.reduction import ReduceOp
-from autoconv.distribute.refused import ParameterServerStrategy, TPUStrategy
+from autoconv.distribute.refused import TPUStrategy
 from autoconv.distribute.strategy import OneDeviceStrategy, Strategy, ValueContext
 from autoconv.distribute.values import DistributedValues
 
@@ -81,5 +82,6 @@ __all__ = [
     "CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues", "HierarchicalCopyAllReduce",
     "InputContext", "MirroredStrategy", "MultiWorkerMirroredStrategy", "NcclAllReduce", "OneDeviceStrategy",
     "ParameterServerStrategy", "ReduceOp", "ReductionToOneDevice", "ReplicaContext", "Strategy", "TPUStrategy",
-    "ValueContext", "experimental", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+    "ValueContext", "cluster_resolver", "coordinator",
+    "experimental", "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
 ]  # fmt: skip

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from autoconv.distribute import coordinator
 from autoconv.distribute.central_storage import CentralStorageStrategy
 from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
-from autoconv.distribute.refused import ParameterServerStrategy, TPUStrategy
+from autoconv.distribute.parameter_server import ParameterServerStrategy
+from autoconv.distribute.refused import TPUStrategy
 from autoconv.distribute.strategy import ValueContext
 
 __all__ = [
     "CentralStorageStrategy", "MultiWorkerMirroredStrategy", "ParameterServerStrategy", "TPUStrategy", "ValueContext",
+    "coordinator",
 ]  # fmt: skip

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from autoconv.graph.effects import Effects
@@ -55,7 +55,7 @@ def partition(
         part.nodes.append(node)
         part_by_value.update(dict.fromkeys(node.results, part))
         order.note(node, part)
-    _connect(graph, part_by_value)
+    _connect(graph, parts.values(), part_by_value)
     for part in parts.values():
         _build(part, graph.name)
     stages = sorted({part.stage for part in parts.values()})
@@ -109,9 +109,9 @@ def _effect_keys(node: Node) -> list[Hashable]:
     return [*resources, ""] if outside else resources
 
 
-def _connect(graph: Graph, part_by_value: dict[Value, Part]) -> None:
+def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
     """Set the inputs and outputs of the parts."""
-    for part in dict.fromkeys(part_by_value.values()):
+    for part in parts:
         inside = set(part.nodes)
         operands = [value for node in part.nodes for value in node.inputs if value.node not in inside]
         part.inputs = [value for value in dict.fromkeys(operands) if value.node is None or not is_constant(value.node)

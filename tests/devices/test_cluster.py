@@ -64,6 +64,60 @@ def _answer(server: socket.socket, answer: bytes) -> None:
             pass
 
 
+PARAMETER_SERVERS = """
+    tasks = {"worker": ["localhost:2224", "localhost:2225"], "ps": ["localhost:2226"]}
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(tasks))
+    strategy = tf.distribute.ParameterServerStrategy(resolver)
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope():
+        slope, steps = tf.Variable(0.0), tf.Variable(0)
+    print(slope.device, strategy.num_replicas_in_sync, coordinator.strategy is strategy)
+    dataset = lambda: tf.data.Dataset.from_tensor_slices(np.arange(1, 9, dtype=np.float32)).repeat()
+    iterator = iter(coordinator.create_per_worker_dataset(dataset))
+
+    @tf.function
+    def step(iterator):
+        def of_replica(x):
+            with tf.GradientTape() as tape:
+                loss = (slope * x - 3.0 * x) ** 2
+            slope.assign_sub(0.01 * tape.gradient(loss, slope))
+            steps.assign_add(1)
+            return loss
+        return strategy.run(of_replica, args=(next(iterator),))
+    first = coordinator.schedule(step, args=(iterator,))
+    others = [coordinator.schedule(step, args=(iterator,)) for _ in range(40)]
+    coordinator.join()
+    print(coordinator.done(), first.fetch(), max(coordinator.fetch(others[-4:])) < 0.1, steps.numpy(),
+          abs(slope.numpy() - 3.0) < 0.05)
+
+    @tf.function
+    def checked(x):
+        tf.debugging.assert_greater(x, 5.0)
+        return x
+    both = tf.distribute.coordinator.PerWorkerValue([tf.constant(1.0), tf.constant(2.0)])
+    failing = [coordinator.schedule(checked, args=(x,)) for x in (tf.constant(6.0), both, both, both)]
+    print((error := error_of(coordinator.join))[:21], "assertion failed" in error, coordinator.done())
+    kinds = [str(error_of(one.fetch)).partition(":")[0] for one in failing]
+    print(kinds[:2], {"InvalidArgumentError", "CancelledError"}.issuperset(kinds[2:]))
+
+    @tf.function
+    def counted(x):
+        for i in tf.range(400_000_000):
+            x = x + 1.0
+        return x
+    killed = TASKS["worker", 0].wait_until_ready()
+    again = [coordinator.schedule(counted, args=(tf.constant(float(n)),)) for n in range(2)]
+    time.sleep(0.3)
+    os.kill(killed, signal.SIGKILL)
+    coordinator.join()
+    print(again[1].fetch() > 1e6, TASKS["worker", 0].wait_until_ready() != killed)
+    print(error_of(lambda: coordinator.schedule(lambda: 1)))
+    os.kill(TASKS["ps", 0].wait_until_ready(), signal.SIGKILL)
+    coordinator.schedule(step, args=(iterator,))
+    print(error_of(coordinator.join)[:83])
+"""
+
+
 @needs_ray
 def test_workers(run: Run) -> None:
     found = run("""
@@ -172,7 +226,7 @@ def test_workers(run: Run) -> None:
     second = TASKS["player", 1].wait_until_ready()
     print(first != second, TASKS["player", 0].wait_until_ready() != second)
     print(error_of(lambda: tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec({"x": ["localhost:2222"]}))))
-    """)
+    """ + PARAMETER_SERVERS)
     name = "/job:player/replica:0/task:{}/device:CPU:0"
     assert found == [
         f"{name.format(0)[-33:]} {name.format(1)[-33:]}",
@@ -192,4 +246,11 @@ def test_workers(run: Run) -> None:
         "UnavailableError [ 2. -8.]",
         "True True",
         "ValueError: the address 'localhost:2222' of /job:x/task:0 is in use: it is that of /job:player/task:0",
+        "/job:ps/replica:0/task:0/device:CPU:0 1 True",
+        "True 9.0 True 41 True",
+        "InvalidArgumentError: True True",
+        "['6.0', 'InvalidArgumentError'] True",
+        "True True",
+        "TypeError: `ClusterCoordinator.schedule` only accepts an `autoconv.function` or a concrete function.",
+        "UnavailableError: the worker /job:ps/task:0 at localhost:2226 was lost: its process",
     ]

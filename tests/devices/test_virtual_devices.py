@@ -231,6 +231,21 @@ def test_a_partition_has_stages_of_independent_parts(graph: Graph) -> None:
     assert len(stages[1][0].inputs) == 2 and stages[1][0].outputs == graph.outputs
 
 
+def test_a_part_without_results_has_its_inputs() -> None:
+    @tf.function
+    def f(x: tf.Tensor) -> tf.Tensor:
+        with tf.device("CPU:1"):
+            y = tf.exp(x)
+        with tf.device("CPU:2"):
+            tf.debugging.assert_less(y, 9.0)
+        return x
+
+    stages = partition(f.get_concrete_function(tf.TensorSpec([2])).optimised, lambda node: node.device)
+    part = next(part for stage in stages for part in stage if part.device == "/device:CPU:2")
+    assert not part.outputs and [value.node.op.name for value in part.inputs if value.node] == ["exp"]
+    assert len(part.graph.parameters) == len(part.inputs)
+
+
 def test_equal_nodes_of_different_devices_stay_apart() -> None:
     @tf.function
     def f(x: tf.Tensor) -> tf.Tensor:

@@ -1,0 +1,261 @@
+"""The coordinator of parameter servers: functions in a queue, which a thread for each worker runs there."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from autoconv.api.scopes import device
+from autoconv.config.placement import TASKS
+from autoconv.distribute.parameter_server import ParameterServerStrategy
+from autoconv.errors import CancelledError, UnavailableError
+from autoconv.forks import new_lock
+from autoconv.runtime.support.structure import map_structure
+from autoconv.tracing.api.function import Function
+from autoconv.tracing.execute.compiled_trace import ConcreteFunction
+
+_MOST_LOSSES = 10  # workers that one function may lose
+
+
+class RemoteValue:
+    """The result of a function that a worker runs, or will run.
+
+    >>> autoconv.distribute.coordinator.RemoteValue("loss").fetch()
+    'loss'
+    """
+
+    def __init__(self, value: Any = None, *, is_ready: bool = True) -> None:
+        self._ready = threading.Event()
+        self._value = value
+        self._error: BaseException | None = None
+        if is_ready:
+            self._ready.set()
+
+    def get(self) -> Any:
+        """Wait for the function, and return its result. Raises the function's error, or CancelledError."""
+        self._ready.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def fetch(self) -> Any:
+        """Wait for the function, and return its result with NumPy's arrays in the place of tensors."""
+        return map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, self.get())
+
+    def _set(self, value: Any, error: BaseException | None = None) -> None:
+        self._value, self._error = value, error
+        self._ready.set()
+
+
+class PerWorkerValues:
+    """A value for each worker: as an argument of a scheduled function, each worker gets its own.
+
+    >>> len(autoconv.distribute.coordinator.PerWorkerValue([1, 2]).values)
+    2
+    """
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = tuple(values)
+
+
+class PerWorkerDataset:
+    """A dataset for each worker; its iterator is an argument of scheduled functions."""
+
+    def __init__(self, datasets: Sequence[Any]) -> None:
+        self._datasets = datasets
+
+    @property
+    def element_spec(self) -> Any:
+        return self._datasets[0].element_spec
+
+    def __iter__(self) -> PerWorkerValues:  # type: ignore[override]
+        return PerWorkerIterator([iter(dataset) for dataset in self._datasets])
+
+
+class PerWorkerIterator(PerWorkerValues):
+    """The iterators of a dataset of workers; only scheduled functions take their elements."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        raise NotImplementedError(
+            "the elements of a dataset of workers are taken in the workers: give the iterator to a function that is "
+            "scheduled"
+        )
+
+
+class _Work:
+    """A scheduled function, its arguments, and its result."""
+
+    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.result = RemoteValue(is_ready=False)
+        self.losses = 0
+
+    def run(self, worker: int, position: int) -> Any:
+        """Run the function in a worker, and return its result when it is there."""
+
+        def own(leaf: Any) -> Any:
+            if isinstance(leaf, RemoteValue):
+                leaf = leaf.get()
+            return leaf.values[position] if isinstance(leaf, PerWorkerValues) else leaf
+
+        args, kwargs = map_structure(own, (self.args, self.kwargs))
+        with device(f"/job:worker/task:{worker}"):
+            found = self.function(*args, **kwargs)
+        map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, found)  # raises its errors
+        return found
+
+
+class _Queue:
+    """Scheduled functions, and the first error of one that has run."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition(new_lock())
+        self._waiting: collections.deque[_Work] = collections.deque()
+        self._running = 0
+        self._error: BaseException | None = None
+        self._ended = False
+
+    def put(self, work: _Work) -> None:
+        with self._changed:
+            self._raise_error()
+            self._waiting.append(work)
+            self._changed.notify_all()
+
+    def take(self) -> _Work | None:
+        """Wait for a function; None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ended)
+            if self._ended:
+                return None
+            self._running += 1
+            return self._waiting.popleft()
+
+    def finish(self, error: BaseException | None = None, again: _Work | None = None) -> None:
+        """Note that a function has run, with its error; one whose worker was lost is the next again."""
+        with self._changed:
+            self._running -= 1
+            if again is not None:
+                self._waiting.appendleft(again)
+            if error is not None and self._error is None:
+                self._error = error
+                self._cancel()
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._error is not None or not (self._waiting or self._running))
+            self._changed.wait_for(lambda: not self._running)
+            self._raise_error()
+
+    def is_empty(self) -> bool:
+        with self._changed:
+            self._raise_error()
+            return not (self._waiting or self._running)
+
+    def end(self) -> None:
+        with self._changed:
+            self._ended = True
+            self._cancel()
+            self._changed.notify_all()
+
+    def _cancel(self) -> None:
+        while self._waiting:
+            text = "The corresponding function is aborted. Please reschedule the function."
+            self._waiting.popleft().result._set(None, CancelledError(text))
+
+    def _raise_error(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+
+class ClusterCoordinator:
+    """Schedules functions on the workers of a ParameterServerStrategy, in any order, several at once.
+
+    A function whose worker is lost runs again, in any worker. `schedule`, `join` and `done` raise the first error of a
+    function once; what waits then is cancelled. Raises ValueError for another strategy.
+
+    >>> autoconv.distribute.coordinator.ClusterCoordinator(autoconv.distribute.get_strategy())
+    Traceback (most recent call last):
+    ...
+    ValueError: Only `autoconv.distribute.ParameterServerStrategy` is supported to work with `ClusterCoordinator`.
+    """
+
+    def __init__(self, strategy: ParameterServerStrategy) -> None:
+        if not isinstance(strategy, ParameterServerStrategy):
+            raise ValueError(
+                "Only `autoconv.distribute.ParameterServerStrategy` is supported to work with `ClusterCoordinator`."
+            )
+        self._strategy = strategy
+        self._queue = _Queue()
+        for position, worker in enumerate(strategy.workers):
+            place = strategy, worker, position
+            threading.Thread(target=_serve, args=(self._queue, *place), daemon=True, name=f"worker {worker}").start()
+        self._end = weakref.finalize(self, self._queue.end)
+
+    @property
+    def strategy(self) -> ParameterServerStrategy:
+        return self._strategy
+
+    def schedule(self, fn: Any, args: Any = None, kwargs: Any = None) -> RemoteValue:
+        """Put a function, compiled by `function`, into the queue; return its result, which comes later.
+
+        PerWorkerValues among the arguments are replaced by the worker's own, results of other functions by their
+        values. Raises TypeError for a function that is not compiled, and the error of an earlier one.
+        """
+        if not isinstance(fn, (Function, ConcreteFunction)):
+            raise TypeError("`ClusterCoordinator.schedule` only accepts an `autoconv.function` or a concrete function.")
+        work = _Work(fn, tuple(args or ()), dict(kwargs or {}))
+        self._queue.put(work)
+        return work.result
+
+    def join(self) -> None:
+        """Wait until all functions have run; raises the first error of one, after which the others are cancelled."""
+        self._queue.wait()
+
+    def done(self) -> bool:
+        """Return whether all functions have run; raises the error of one as `join`."""
+        return self._queue.is_empty()
+
+    def create_per_worker_dataset(self, dataset_fn: Callable[[], Any] | Any) -> PerWorkerDataset:
+        """Return a dataset for each worker: what a function returns, called for each, or the same dataset."""
+        make = dataset_fn if callable(dataset_fn) else lambda: dataset_fn
+        with self._strategy.scope():
+            return PerWorkerDataset([make() for _ in self._strategy.workers])
+
+    def fetch(self, val: Any) -> Any:
+        """Return a structure with the results of RemoteValues, as NumPy's arrays, in their place."""
+        return map_structure(lambda leaf: leaf.fetch() if isinstance(leaf, RemoteValue) else leaf, val)
+
+
+def _serve(queue: _Queue, strategy: ParameterServerStrategy, worker: int, position: int) -> None:
+    """Run functions in a worker until the end."""
+    task: Any = TASKS["worker", worker]
+    while (work := queue.take()) is not None:
+        try:
+            with strategy.scope():
+                found = work.run(worker, position)
+        except UnavailableError as error:
+            work.losses += 1
+            if task.name in str(error) and work.losses < _MOST_LOSSES:
+                queue.finish(again=work)
+            else:
+                work.result._set(None, error)
+                queue.finish(error)
+        except BaseException as error:
+            work.result._set(None, error)
+            queue.finish(error)
+        else:
+            work.result._set(found)
+            queue.finish()
+
+
+PerWorkerValue = PerWorkerValues
+
+__all__ = ["ClusterCoordinator", "PerWorkerValue", "PerWorkerValues", "RemoteValue"]
