@@ -71,9 +71,9 @@ def test_views_are_in_the_scope_of_their_base_alone():
     graph = compiled.concrete_functions[0].optimised
     x, y = graph.parameters
     scopes = AliasScopes(ModuleText(), Overlaps(graph))
-    assert scopes.of(x) == ", !alias.scope !{!1000000}, !noalias !{!1000001}"
-    assert scopes.of(y) == ", !alias.scope !{!1000001}, !noalias !{!1000000}"
+    assert scopes.metadata_of(x) == ", !alias.scope !{!1000000}, !noalias !{!1000001}"
+    assert scopes.metadata_of(y) == ", !alias.scope !{!1000001}, !noalias !{!1000000}"
     (view,) = [node.results[0] for node in graph.walk() if node.op.name == "array_view" and node.inputs[0] is x]
-    assert scopes.of(view) == scopes.of(x)
+    assert scopes.metadata_of(view) == scopes.metadata_of(x)
     unknown = AliasScopes(ModuleText(), Overlaps(graph, arguments_are_apart=False))
-    assert not unknown.of(x) and not unknown.of(view)
+    assert not unknown.metadata_of(x) and not unknown.metadata_of(view)

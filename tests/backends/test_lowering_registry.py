@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autoconv.backends import llvm
-from autoconv.backends.llvm.analysis.classify import ROLES, lowering_class
+from autoconv.backends.llvm.analysis.classify import CLASSIFIERS, lowering_class
 from autoconv.backends.llvm.codegen.registry import BY_CLASS, BY_OP, native
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
@@ -22,7 +22,7 @@ ARRAY = TensorType(float64, (3,))
 @pytest.fixture
 def clean():
     yield
-    for table in (ROLES, BY_OP):
+    for table in (CLASSIFIERS, BY_OP):
         table.pop("test_first", None)
 
 

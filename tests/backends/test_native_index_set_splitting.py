@@ -90,9 +90,9 @@ def test_what_is_known_of_positions() -> None:
 def test_where_what_is_known_of_positions_changes() -> None:
     i = Symbol("i")
     span = Span(i, 0, 10)
-    assert span.below(dimensions.plus(dimensions.times(i, -1), 9), 4) is None  # from i = 6 on
-    assert span.below(dimensions.plus(i, 3), 5) is None  # up to i = 2
+    assert span.is_below(dimensions.plus(dimensions.times(i, -1), 9), 4) is None  # from i = 6 on
+    assert span.is_below(dimensions.plus(i, 3), 5) is None  # up to i = 2
     assert span.cuts == {2, 6}
-    assert span.below(dimensions.plus(i, Symbol("n")), 4) is None
-    assert span.below(dimensions.times(i, i), 200) is None
-    assert span.below(dimensions.plus(i, 3), 13) is True
+    assert span.is_below(dimensions.plus(i, Symbol("n")), 4) is None
+    assert span.is_below(dimensions.times(i, i), 200) is None
+    assert span.is_below(dimensions.plus(i, 3), 13) is True

@@ -48,7 +48,7 @@ def test_a_recurrence_of_two_arrays(size: int, dtype: Any) -> None:
 
 
 def test_numbers_and_arrays_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interchanged_loop, "_CALL", 5000)  # several calls of the loops, the last of them shorter
+    monkeypatch.setattr(interchanged_loop, "_CALL_WORK_LIMIT", 5000)  # several calls, the last of them shorter
 
     @ac.function
     def settle(x: Any, c: Any, factor: Any, limit: Any) -> Any:

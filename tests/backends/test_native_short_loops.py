@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from autoconv.backends.llvm.analysis.induction import turns_of, weight
+from autoconv.backends.llvm.analysis.induction import iteration_weight, trip_count_bound
 from autoconv.graph.graph import Graph, Node
 
 pytestmark = pytest.mark.optimised
@@ -35,12 +35,12 @@ def test_how_many_turns_loops_take() -> None:
     ours, theirs = np.linspace(0.0, 9.0, 20), np.linspace(0.0, 9.0, 20)
     np.testing.assert_array_equal(compiled(ours, 3), f(theirs, 3))
     outer, short, open_ended, whole, middle, inner = loops_of(compiled.concrete_functions[0].optimised)
-    assert turns_of(inner) == 5
-    assert turns_of(middle) == 6 * (5 + 1)
-    assert turns_of(whole) == 20 * (6 * (5 + 1) + 1)
-    assert weight(whole.regions[1]) == 6 * (5 + 1) + 1
-    assert turns_of(short) == 6  # at most: a break may come before
-    assert turns_of(open_ended) is None and turns_of(outer) is None
+    assert trip_count_bound(inner) == 5
+    assert trip_count_bound(middle) == 6 * (5 + 1)
+    assert trip_count_bound(whole) == 20 * (6 * (5 + 1) + 1)
+    assert iteration_weight(whole.regions[1]) == 6 * (5 + 1) + 1
+    assert trip_count_bound(short) == 6  # at most: a break may come before
+    assert trip_count_bound(open_ended) is None and trip_count_bound(outer) is None
 
 
 def test_a_table_made_bit_by_bit() -> None:

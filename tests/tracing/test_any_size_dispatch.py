@@ -74,7 +74,7 @@ def test_ops_that_call_a_library_do_so_in_the_one_code_and_are_counted():
 
 
 def test_ops_without_a_form_for_open_sizes_get_code_for_each_shape_and_say_so(monkeypatch):
-    monkeypatch.setattr(describe, "BY_LIBRARY", frozenset())
+    monkeypatch.setattr(describe, "LIBRARY_OPS", frozenset())
     explained = transforms().explain()
     assert "no compilation for all sizes: (n0, n0): rfft by kernels" in explained
     assert "2 compilations, one for each shape" in explained

@@ -112,7 +112,7 @@ def compile_graph(
 
 
 def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
-    if has_recursion(graph) and not recursion.has_form(graph):
+    if has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
     if not _is_worth_it(graph) and not (form is not None and can_call(graph, form)):
         return interpreter.compile_graph(graph)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, lowering_class
-from autoconv.backends.llvm.analysis.list_stacks import stacks
+from autoconv.backends.llvm.analysis.classify import LIBRARY_OPS, lowering_class
+from autoconv.backends.llvm.analysis.list_stacks import stack_versions
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.schedule.pipeline import schedule
@@ -34,7 +34,7 @@ def describe(graph: Graph) -> list[str]:
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
     whole = legalize_graph(graph)
-    counts = _Counts(stacks(whole))
+    counts = _Counts(stack_versions(whole))
     lines = list(_lines(whole, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
@@ -48,13 +48,13 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
     well, and ops that end the run.
     """
     whole = legalize_graph(graph)
-    native_stacks = stacks(whole)
+    native_stacks = stack_versions(whole)
     idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
     return [
         node.op.name
         for node in whole.walk()
         if node.op.name not in idle
-        and (library or node.op.name not in BY_LIBRARY)
+        and (library or node.op.name not in LIBRARY_OPS)
         and lowering_class(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
     ]

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify_indexing import goes_into, indexed_role, is_update, shape_of
+from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, classify_indexed, is_update, shape_of
 from autoconv.backends.llvm.analysis.element_probe import ElementProbe
 from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.representation import (
-    has_computed,
+    has_complex_dtype,
+    has_computed_sizes,
     is_complex,
     is_dense,
-    is_of_complex,
-    is_of_open,
     is_scalar,
     sizes,
+    uses_open_sizes,
 )
 from autoconv.backends.llvm.ir.types import is_narrow, is_native
 from autoconv.graph.dimensions import has_same_count, is_computed, plus
@@ -29,25 +29,25 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.index_spec import At, NewAxis, Rest, Slice, is_fixed
 from autoconv.ops.traits import Reduction
 
-# Registered role functions by op name; a function returns None to leave the node to the rules here.
-ROLES: dict[str, Callable[[Node], str | None]] = {}
-# Role functions, as in ROLES, of nodes with complex operands or results.
-COMPLEX: dict[str, Callable[[Node], str | None]] = {}
+# Registered functions that return a node's lowering class, by op name; None leaves the node to the rules here.
+CLASSIFIERS: dict[str, Callable[[Node], str | None]] = {}
+# Functions, as in CLASSIFIERS, for nodes with complex operands or results.
+COMPLEX_CLASSIFIERS: dict[str, Callable[[Node], str | None]] = {}
 # Ops whose result sizes depend on the values of the inputs, with a predicate for the nodes that have native code.
-COUNTED: dict[str, Callable[[Node], bool]] = {}
+DATA_SIZED_OPS: dict[str, Callable[[Node], bool]] = {}
 # Ops on Python objects, with a predicate for the nodes that have native code.
-OBJECTS: dict[str, Callable[[Node], bool]] = {}
+OBJECT_OPS: dict[str, Callable[[Node], bool]] = {}
 # Ops on memory, with a predicate for the nodes that have native code.
-MEMORY: dict[str, Callable[[Node], bool]] = {}
+MEMORY_OPS: dict[str, Callable[[Node], bool]] = {}
 # The lowering classes of the ops that compute sizes, and of the views that such sizes make.
-SIZES: dict[str, str] = {}
-# Further ops, beside elementwise ones and reductions, whose native code takes sizes that the graph computes.
-OF_COMPUTED_SIZES: set[str] = set()
-# The work of a node that a single thread does, in units of 0.05 ns, by op.
-WORK: dict[str, Callable[[Node], int]] = {}
+SIZE_CLASSES: dict[str, str] = {}
+# Ops beside elementwise ones and reductions whose native code takes sizes that the graph computes.
+COMPUTED_SIZE_OPS: set[str] = set()
+# Functions that estimate the work of nodes that one thread executes, in units of 0.05 ns, by op name.
+SERIAL_WORK: dict[str, Callable[[Node], int]] = {}
 # Ops whose kernels call library routines that take about as long as native code, whatever the sizes. They do not
 # justify code for each shape.
-BY_LIBRARY: set[str] = set()
+LIBRARY_OPS: set[str] = set()
 
 
 def lowering_class(node: Node) -> str:
@@ -57,41 +57,40 @@ def lowering_class(node: Node) -> str:
     "memory", "object", "control", "whole", "kernel", or another that a registered function returns.
 
     Dimensions are constants or symbols, which are bound at the call. A node over symbols has a native lowering only
-    where its shapes agree symbolically; else its kernel runs, which sees arrays.
+    where its shapes agree symbolically; otherwise its kernel runs, on arrays with their actual shapes.
     """
     name = node.op.name
     if node.regions:
         return "control" if _is_controlled_by_scalar(node) else "kernel"
-    if name in SIZES:
-        return SIZES[name]
+    if name in SIZE_CLASSES:
+        return SIZE_CLASSES[name]
     types = [value.type for value in (*node.inputs, *node.results)]
-    if name in MEMORY and MEMORY[name](node):
+    if name in MEMORY_OPS and MEMORY_OPS[name](node):
         return "memory"
-    if name in OBJECTS and OBJECTS[name](node):
+    if name in OBJECT_OPS and OBJECT_OPS[name](node):
         return "object"
-    if any(map(has_computed, types)) and not _takes_computed_sizes(node):
+    if any(map(has_computed_sizes, types)) and not _takes_computed_sizes(node):
         return "kernel"
     if not all(is_scalar(t) or is_dense(t) for t in types):
-        fits = not is_of_open(node) or all(isinstance(t, TensorType) for t in types)
-        return "whole" if fits and name in COUNTED and COUNTED[name](node) else "kernel"
+        fits = not uses_open_sizes(node) or all(isinstance(t, TensorType) for t in types)
+        return "whole" if fits and name in DATA_SIZED_OPS and DATA_SIZED_OPS[name](node) else "kernel"
     if any(map(is_complex, types)):
-        return _role_of_complex(node)
-    narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
-    role = ROLES[name](node) if name in ROLES and not narrow else None
-    return role if role is not None else _class_over_numbers(node)
+        return _classify_complex(node)
+    has_narrow = any(is_narrow(t.dtype) for t in types)  # type: ignore[union-attr]
+    result = CLASSIFIERS[name](node) if name in CLASSIFIERS and not has_narrow else None
+    return result if result is not None else _classify_tensors(node)
 
 
 class LoweringClasses(dict[Node, str]):
-    """The lowering classes of nodes of graphs that no longer change, each found when it is first read."""
+    """A cache of the lowering classes of nodes, for graphs that no longer change."""
 
     def __missing__(self, node: Node) -> str:
-        found = self[node] = lowering_class(node)
-        return found
+        result = self[node] = lowering_class(node)
+        return result
 
 
-def _class_over_numbers(node: Node) -> str:
-    """Return the lowering class of a node over numbers and arrays of known or open sizes, without a class of its own.
-    """
+def _classify_tensors(node: Node) -> str:
+    """Return the lowering class of a node over scalars and dense arrays whose op has no registered function."""
     if len(node.results) != 1:
         return "kernel"
     name = node.op.name
@@ -102,50 +101,51 @@ def _class_over_numbers(node: Node) -> str:
             return "scalar"
         # A node that may raise flags exceptional elements in its loop; its kernel then decides.
         return "element" if _broadcasts(node) and node.effects in (Effects.PURE, Effects.RAISE) else "kernel"
-    if is_of_open(node) and _of_shape(name):
-        return _of_shape(name)
+    if uses_open_sizes(node) and _classify_shape_query(name):
+        return _classify_shape_query(name)
     if is_indexed(node):
-        return indexed_role(node)
+        return classify_indexed(node)
     if node.op.traits.generates:
         return "view" if is_dense(result.type) and generates(node) else "kernel"
     if node.op.traits.reduction is not None:
         fits = is_dense(node.inputs[0].type) and reduces(node) and _keeps_sizes(node)
         return "reduce" if fits else "kernel"
-    return _LOOPS[name](node) if name in _LOOPS else "kernel"
+    return _LOOP_CLASSIFIERS[name](node) if name in _LOOP_CLASSIFIERS else "kernel"
 
 
 def _takes_computed_sizes(node: Node) -> bool:
     traits = node.op.traits
-    return traits.elementwise or traits.reduction is not None or node.op.name in OF_COMPUTED_SIZES
+    return traits.elementwise or traits.reduction is not None or node.op.name in COMPUTED_SIZE_OPS
 
 
-def _role_of_complex(node: Node) -> str:
+def _classify_complex(node: Node) -> str:
     """Classify the complex ops that remain once arithmetic is split into parts (see legalize/complex/split.py)."""
     name = node.op.name
     if name in ("real", "imag"):
         return "view"
-    if is_of_open(node) and _of_shape(name):
-        return _of_shape(name)
+    if uses_open_sizes(node) and _classify_shape_query(name):
+        return _classify_shape_query(name)
     if name == "complex":
         if not shape_of(node.results[0].type):
             return "pair"
         return "element" if _broadcasts(node) else "kernel"
-    return (COMPLEX[name](node) if name in COMPLEX and not is_of_open(node) else None) or "kernel"
+    is_classified = name in COMPLEX_CLASSIFIERS and not uses_open_sizes(node)
+    return (COMPLEX_CLASSIFIERS[name](node) if is_classified else None) or "kernel"
 
 
-def _of_shape(name: str) -> str:
-    """Return the role of an op that reads symbolic dimensions alone; "" for other ops."""
+def _classify_shape_query(name: str) -> str:
+    """Return the lowering class of an op that only reads the dimensions of its operand; "" for other ops."""
     return "extent" if name in ("dimension", "size") else "view" if name in ("shape", "outline") else ""
 
 
 def _is_controlled_by_scalar(node: Node) -> bool:
-    """Return whether native code can branch: what selects an arm, or ends a loop, is a scalar."""
+    """Return whether native code can branch: the value that selects an arm, or ends a loop, is a scalar."""
     if node.op.traits.selects:
         return is_scalar(node.inputs[0].type)
     if node.op.traits.repeats:
         return is_scalar(node.regions[0].outputs[0].type)
     if node.op.name == "try":
-        return not any(is_of_complex(value.type) for region in node.regions for value in _values_in(region))
+        return not any(has_complex_dtype(value.type) for region in node.regions for value in _values_in(region))
     return node.op.name == "call"
 
 
@@ -160,13 +160,13 @@ def has_element_rule(node: Node) -> bool:
     if node.op.name not in ELEMENTS:
         return False
     key = node.op.name, tuple(v.dtype for v in node.inputs), attributes_key(node.attributes)
-    if key not in _RULES:
+    if key not in _RULE_DTYPES:
         dtypes = [value.dtype for value in node.inputs]
-        _RULES[key] = ElementProbe().result(node.op.name, dtypes, node.results[0].dtype, node.attributes)
-    return _RULES[key] is node.results[0].dtype
+        _RULE_DTYPES[key] = ElementProbe().result(node.op.name, dtypes, node.results[0].dtype, node.attributes)
+    return _RULE_DTYPES[key] is node.results[0].dtype
 
 
-_RULES: dict[Any, DType | None] = {}
+_RULE_DTYPES: dict[Any, DType | None] = {}
 
 
 def generates(node: Node) -> bool:
@@ -180,35 +180,37 @@ def generates(node: Node) -> bool:
     return dtype is None or is_native(dtype)
 
 
-# ---- rules of ops whose loops are written here
+# ---- ops whose native code is a loop
 
 
 def _broadcasts(node: Node) -> bool:
     """Return whether the operands broadcast to the result's shape by dimensions of size 1 alone."""
-    return all(_goes_into(value.type, node.results[0].type) for value in node.inputs)
+    return all(_type_broadcasts_to(value.type, node.results[0].type) for value in node.inputs)
 
 
-def _goes_into(own: Type, whole: Type) -> bool:
-    return is_scalar(own) or goes_into(shape_of(own), shape_of(whole))
+def _type_broadcasts_to(source: Type, target: Type) -> bool:
+    return is_scalar(source) or broadcasts_to(shape_of(source), shape_of(target))
 
 
-def _mapped_role(node: Node) -> str:
-    return "view" if _maps(node) else "kernel"
+def _classify_mapped(node: Node) -> str:
+    return "view" if _has_index_map(node) else "kernel"
 
 
-def _maps(node: Node) -> bool:
+def _has_index_map(node: Node) -> bool:
+    """Return whether the node is a view: an index map gives the source of each element."""
     name, source, result = node.op.name, node.inputs[0].type, node.results[0].type
     if name.startswith("broadcast"):
-        return is_dense(result) and _goes_into(source, result) and (is_of_open(node) or maps(node))
+        fits = is_dense(result) and _type_broadcasts_to(source, result)
+        return fits and (uses_open_sizes(node) or has_static_index_map(node))
     if not is_dense(source):
         return False
-    if name in ("reshape", "reshape_like", "squeeze") and is_of_open(node):
+    if name in ("reshape", "reshape_like", "squeeze") and uses_open_sizes(node):
         return is_dense(result) and _has_equal_count(node)
-    return maps(node)
+    return has_static_index_map(node)
 
 
-def maps(node: Node) -> bool:
-    """Return whether the attributes alone give the index map, with single indices in registers."""
+def has_static_index_map(node: Node) -> bool:
+    """Return whether the attributes and the scalar operands determine the index map."""
     if node.op.name == "get_item":
         operands = all(is_scalar(value.type) for value in node.inputs[1:])
         return operands and is_fixed(node.attributes["spec"], NewAxis, Rest, At, Slice)
@@ -225,17 +227,17 @@ def _has_equal_count(node: Node) -> bool:
     source, result = (shape_of(value.type) for value in (node.inputs[0], node.results[0]))
     if node.op.name == "squeeze":
         axes = node.attributes.get("axis")
-        ones = {axis for axis, size in enumerate(source) if size == 1}
-        return axes is None or {axis % len(source) for axis in axes} <= ones
-    first, second = ([size for size in shape if size != 1] for shape in (source, result))
-    return first == second or has_same_count(source, result)
+        unit_axes = {axis for axis, size in enumerate(source) if size == 1}
+        return axes is None or {axis % len(source) for axis in axes} <= unit_axes
+    source_sizes, result_sizes = ([size for size in shape if size != 1] for shape in (source, result))
+    return source_sizes == result_sizes or has_same_count(source, result)
 
 
-def _pick_role(node: Node) -> str:
-    return "view" if picks_one(node) else "kernel"
+def _classify_gather(node: Node) -> str:
+    return "view" if gathers_one_row(node) else "kernel"
 
 
-def picks_one(node: Node) -> bool:
+def gathers_one_row(node: Node) -> bool:
     """Return whether the node takes one row at a position that is a scalar."""
     return (
         len(node.inputs) == 2
@@ -246,9 +248,10 @@ def picks_one(node: Node) -> bool:
 
 
 def reduces(node: Node) -> bool:
+    """Return whether native loops can reduce elements of the operand's dtype."""
     dtype = node.inputs[0].dtype
     kind = reduction_of(node).kind
-    if is_narrow(dtype) and not _is_inside(node):
+    if is_narrow(dtype) and not _reduces_innermost(node):
         return False  # each step would round
     if kind == "mean":
         return bool(dtype.is_floating)
@@ -262,41 +265,42 @@ def reduction_of(node: Node) -> Reduction:
     return result
 
 
-def _is_inside(node: Node) -> bool:
+def _reduces_innermost(node: Node) -> bool:
     """Return whether the loops over the reduced dimensions are the innermost."""
     shape, axes = sizes(node.inputs[0].type), reduced_axes(node)
-    rest = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
-    return all(d > max(rest, default=-1) for d in axes if shape[d] != 1)
+    kept_axes = [d for d, size in enumerate(shape) if size != 1 and d not in axes]
+    return all(d > max(kept_axes, default=-1) for d in axes if shape[d] != 1)
 
 
 def _keeps_sizes(node: Node) -> bool:
+    """Return whether each dimension is either kept whole or reduced to 1."""
     if node.op.name != "sum_to_shape_of":
         return True
     shape, result = shape_of(node.inputs[0].type), shape_of(node.results[0].type)
     return all(size in (1, other) for size, other in zip(result, shape[len(shape) - len(result) :], strict=True))
 
 
-def _update_role(node: Node) -> str:
+def _classify_update(node: Node) -> str:
     operands = all(is_scalar(value.type) for value in node.inputs[2:])
     return "update" if is_dense(node.inputs[0].type) and operands and is_update(node) else "kernel"
 
 
-def _search_role(node: Node) -> str:
+def _classify_search(node: Node) -> str:
     dtype, source = node.inputs[0].dtype, node.inputs[0].type
     fits = is_dense(source) and 0 not in shape_of(source) and not dtype.is_bool and not is_narrow(dtype)
     return "search" if fits else "kernel"
 
 
-def _join_role(node: Node) -> str:
+def _classify_join(node: Node) -> str:
     shapes, result = [shape_of(value.type) for value in node.inputs], shape_of(node.results[0].type)
     axis = node.attributes["axis"] % len(result)
-    rest = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
-    fits = is_computed(result[axis]) or reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
-    return "join" if rest and fits else "kernel"
+    others_agree = all((*shape[:axis], *shape[axis + 1 :]) == (*result[:axis], *result[axis + 1 :]) for shape in shapes)
+    is_total = is_computed(result[axis]) or reduce(plus, (shape[axis] for shape in shapes)) == result[axis]
+    return "join" if others_agree and is_total else "kernel"
 
 
-def _product_role(node: Node) -> str:
-    """Classify a matrix product: stacked matrices on the left count as one; see codegen/matmul/batched for others."""
+def _classify_product(node: Node) -> str:
+    """Classify a matrix product. A stack of matrices on the left counts as one; codegen/matmul/batched has others."""
     x, y = (shape_of(value.type) for value in node.inputs)
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
     if len(y) != 2 or len(x) < 2 or (len(x) > 2 and flip_x):
@@ -305,12 +309,14 @@ def _product_role(node: Node) -> str:
     return "matmul" if fits and x[-2 if flip_x else -1] == y[-1 if flip_y else -2] else "kernel"
 
 
-_LOOPS: dict[str, Callable[[Node], str]] = {
-    "transpose": _mapped_role, "matrix_transpose": _mapped_role, "reverse": _mapped_role, "expand_dims": _mapped_role,
-    "squeeze": _mapped_role, "reshape": _mapped_role, "reshape_like": _mapped_role, "broadcast_to": _mapped_role,
-    "broadcast_to_shape_of": _mapped_role, "get_item": _mapped_role, "roll": _mapped_role, "pad": _mapped_role,
-    "sliding_windows": _mapped_role, "set_item": _update_role, "add_at_item": _update_role,
-    "argmax": _search_role, "argmin": _search_role, "gather": _pick_role, "concat": _join_role, "matmul": _product_role,
+_LOOP_CLASSIFIERS: dict[str, Callable[[Node], str]] = {
+    "transpose": _classify_mapped, "matrix_transpose": _classify_mapped, "reverse": _classify_mapped,
+    "expand_dims": _classify_mapped, "squeeze": _classify_mapped, "reshape": _classify_mapped,
+    "reshape_like": _classify_mapped, "broadcast_to": _classify_mapped, "broadcast_to_shape_of": _classify_mapped,
+    "get_item": _classify_mapped, "roll": _classify_mapped, "pad": _classify_mapped,
+    "sliding_windows": _classify_mapped, "set_item": _classify_update, "add_at_item": _classify_update,
+    "argmax": _classify_search, "argmin": _classify_search, "gather": _classify_gather, "concat": _classify_join,
+    "matmul": _classify_product,
 }  # fmt: skip
 
 
@@ -318,10 +324,10 @@ def reduced_axes(node: Node) -> frozenset[int]:
     """Return the dimensions of the operand that are reduced."""
     shape = sizes(node.inputs[0].type)
     if node.op.name == "sum_to_shape_of":
-        like = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
-        lead = len(shape) - len(like)
-        same = {lead + i for i, size in enumerate(like) if size == shape[lead + i]}
-        return frozenset(range(len(shape))) - same
+        result_shape = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
+        lead = len(shape) - len(result_shape)
+        kept_axes = {lead + i for i, size in enumerate(result_shape) if size == shape[lead + i]}
+        return frozenset(range(len(shape))) - kept_axes
     axis = node.attributes.get("axis")
     if axis is None:
         return frozenset(range(len(shape)))

@@ -1,4 +1,4 @@
-"""Contiguous views: the same elements in the same order in memory, so that consumers can read the source instead."""
+"""Contiguous views have the elements of their source in the same order, so that consumers can read the source."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32
 
 
 class ElementProbe:
-    """The operations that element rules use (see `ops/elements`), on elements that have only a dtype.
+    """An implementation of the operations of element rules (see `ops/elements`) that computes dtypes alone.
 
-    `is_rare` is set by a rule that leaves some operands to the C library, `fails` by one whose op may raise.
+    A rule that leaves some operands to the C library sets `is_rare`; a rule whose op may raise sets `fails`.
     """
 
     in_loop = True
@@ -21,7 +21,7 @@ class ElementProbe:
         self.is_rare = self.fails = False
 
     def result(self, name: str, operands: list[DType], dtype: DType, attributes: Any = None) -> DType | None:
-        """Return the dtype that the rule of an op computes, for a result of `dtype`; None if it has no such case."""
+        """Return the dtype that an op's rule computes for a result of `dtype`; None if the rule lacks this case."""
         element = compute(self, name, [self.wrap(operand) for operand in operands], dtype, attributes)
         return None if element is None else element.dtype
 

@@ -5,34 +5,37 @@ from __future__ import annotations
 import functools
 
 _RADICES = (4, 2, 5, 3, 7, 11, 13)
-_LARGEST_FIRST = 8
+_LARGEST_RADIX = 8
 
 
 @functools.cache
 def radices(size: int) -> tuple[int, ...] | None:
-    """Return the radices of the stages; None if a prime factor is too large."""
+    """Return the radices of the stages of a transform; None if a prime factor is too large.
+
+    Two factors of 8 replace one each of 8, 4 and 2: fewer stages pass over the elements.
+    """
     factors: list[int] = []
-    if size % _LARGEST_FIRST == 0 and size > _LARGEST_FIRST:
-        factors.append(_LARGEST_FIRST)
-        size //= _LARGEST_FIRST
+    if size % _LARGEST_RADIX == 0 and size > _LARGEST_RADIX:
+        factors.append(_LARGEST_RADIX)
+        size //= _LARGEST_RADIX
     for radix in _RADICES:
         while size % radix == 0:
             factors.append(radix)
             size //= radix
-    if len(factors) > 2 and factors[0] == _LARGEST_FIRST and 2 in factors and 4 in factors:
+    if len(factors) > 2 and factors[0] == _LARGEST_RADIX and 2 in factors and 4 in factors:
         factors.remove(2)
         factors.remove(4)
-        factors.append(_LARGEST_FIRST)
+        factors.append(_LARGEST_RADIX)
     return tuple(factors) if size == 1 else None
 
 
 @functools.cache
 def chirp_size(size: int) -> int:
-    """Return the size of the transforms by which one of `size` elements is computed as a convolution.
+    """Return the size of the transforms that compute one of `size` elements as a convolution (Bluestein's algorithm).
 
-    Of the sizes that a convolution may have, it is the one whose stages go over the fewest numbers.
+    Of the sizes that are large enough, it is the one whose stages process the fewest elements in total.
     """
     least = 2 * size - 1
     most = 1 << (least - 1).bit_length()
-    candidates = [(whole * len(factors), whole) for whole in range(least, most + 1) if (factors := radices(whole))]
-    return min(candidates)[1]
+    costs = [(length * len(factors), length) for length in range(least, most + 1) if (factors := radices(length))]
+    return min(costs)[1]

@@ -38,7 +38,8 @@ class Pick(Symbol):
 
 @dataclass(frozen=True, slots=True)
 class Loaded(Symbol):
-    """An element of an array of positions; with `wraps`, negative ones count from the end of that size."""
+    """An element of an array of positions; with `wraps`, negative ones count from the end of a dimension of that size.
+    """
 
     value: Any = None
     index: Point = ()
@@ -46,7 +47,9 @@ class Loaded(Symbol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reduced(Symbol):
+class _SizedPosition(Symbol):
+    """A position together with the size of the dimension that bounds it."""
+
     position: Dimension = 0
     size: Dimension = 1
 
@@ -55,20 +58,20 @@ class _Reduced(Symbol):
         return cls(f"({position}){cls.__name__}({size})", position, size)
 
 
-class Wrapped(_Reduced):
-    """A position below twice the size, reduced to below it: rotations."""
+class Wrapped(_SizedPosition):
+    """A position of a rotation: it is below twice the size, which is subtracted if the position reaches it."""
 
     __slots__ = ()
 
 
-class Nearest(_Reduced):
-    """A position if it lies inside of the dimension: padding."""
+class Nearest(_SizedPosition):
+    """A position of a padded array, which is in its source only where it is in [0, size)."""
 
     __slots__ = ()
 
 
-class Remainder(_Reduced):
-    """The remainder of a position by the size, which is not negative."""
+class Remainder(_SizedPosition):
+    """The remainder of a position divided by the size, never negative."""
 
     __slots__ = ()
 
@@ -91,15 +94,18 @@ def load(value: Value, index: Point, wraps: Dimension = None) -> Loaded:
 
 @dataclass(slots=True)
 class Span:
-    """A range of a loop counter, and the counts inside of it at which maps over it change."""
+    """The values `low` <= `counter` < `high` of a loop counter.
+
+    `cuts` collects the values at which the maps that are applied over the span change from one piece to the next.
+    """
 
     counter: Symbol
     low: int
     high: int
     cuts: set[int] = field(default_factory=set)
 
-    def below(self, position: Dimension, limit: int) -> bool | None:
-        """Return whether a position is below the limit throughout; None if that changes, or is unknown."""
+    def is_below(self, position: Dimension, limit: int) -> bool | None:
+        """Return whether a position is below the limit in the whole span; None if that changes or is unknown."""
         start, end = (substitute_nested(position, {self.counter: count}) for count in (self.low, self.high - 1))
         offset, after = (substitute_nested(position, {self.counter: count}) for count in (0, 1))
         if not (isinstance(start, int) and isinstance(end, int) and isinstance(offset, int) and isinstance(after, int)):
@@ -117,13 +123,14 @@ class Span:
 
 
 def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
-    """Return a position with values in the place of symbols, inside of loaded and wrapped positions too."""
+    """Substitute values for the symbols of a position, inside of loaded and wrapped positions too."""
 
     def replacement(symbol: Symbol) -> Dimension:
         if symbol in values:
             return values[symbol]
         if isinstance(symbol, Loaded):
-            return load(symbol.value, tuple(substitute_nested(one, values) for one in symbol.index), symbol.wraps)
+            index = tuple(substitute_nested(entry, values) for entry in symbol.index)
+            return load(symbol.value, index, symbol.wraps)
         if isinstance(symbol, (Wrapped, Nearest)):
             return type(symbol).of(substitute_nested(symbol.position, values), symbol.size)
         if isinstance(symbol, Remainder):
@@ -135,68 +142,74 @@ def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -
 
 @dataclass(frozen=True, slots=True)
 class IndexMap:
-    """The index in the source, one expression of the variables per dimension."""
+    """A map from an index of a result to an index of its source: an expression of the variables per dimension."""
 
     source: Point
 
     def apply(self, index: Point, span: Span | None = None) -> Point | None:
-        """Return the index in the source; None where no element of it is read in the whole of the span."""
+        """Return the index in the source; None if no element of the source is read anywhere in the span."""
         values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
-        sizes: list[Dimension] = []
+        result: list[Dimension] = []
         for position in self.source:
-            moved = substitute_nested(position, values)
-            if isinstance(moved, Nearest):
-                ends = _is_below(moved.position, 0, span), _is_below(moved.position, moved.size, span)
+            source_position = substitute_nested(position, values)
+            if isinstance(source_position, Nearest):
+                inner, size = source_position.position, source_position.size
+                ends = _is_below(inner, 0, span), _is_below(inner, size, span)
                 if ends[0] is True or ends[1] is False:
                     return None
-                moved = moved.position if ends == (False, True) else moved
-            elif isinstance(moved, Wrapped):
-                moved = _resolve_rotation(moved, span)
-            sizes.append(moved)
-        return tuple(sizes)
+                source_position = inner if ends == (False, True) else source_position
+            elif isinstance(source_position, Wrapped):
+                source_position = _resolve_rotation(source_position, span)
+            result.append(source_position)
+        return tuple(result)
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
-        """Write the index in the source of the element at `index`."""
+        """Write instructions that compute the index in the source of the result's element at `index`."""
 
-        def held(symbol: Symbol) -> Position:
+        def write_symbol(symbol: Symbol) -> Position:
             if isinstance(symbol, Variable):
                 return index[symbol.number]
             if isinstance(symbol, Pick):
                 return picks[symbol.number]
             if isinstance(symbol, Loaded):
-                return _load(b, symbol, held)
+                return _load(b, symbol, write_symbol)
             if isinstance(symbol, Wrapped):
-                return wrap(b.out, write_position(b.out, symbol.position, held), _register(symbol.size))
+                return wrap(b.out, write_position(b.out, symbol.position, write_symbol), _register(symbol.size))
             if isinstance(symbol, Remainder):
-                return remainder(b.out, write_position(b.out, symbol.position, held), _register(symbol.size))
+                return remainder(b.out, write_position(b.out, symbol.position, write_symbol), _register(symbol.size))
             return register_of(symbol)
 
-        return tuple(write_position(b.out, position, held) for position in self.source)
+        return tuple(write_position(b.out, position, write_symbol) for position in self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Reshape(IndexMap):
-    """The map of a reshape that divides the row-major offset anew."""
+    """The map of a reshape that computes the row-major offset in the result, and divides it by the source's sizes."""
 
-    shape: tuple[Position, ...] = ()  # of the result
-    own: tuple[Position, ...] = ()  # of the source
+    result_shape: tuple[Position, ...] = ()
+    source_shape: tuple[Position, ...] = ()
 
     def write(self, b: Any, index: Index, picks: Sequence[Position]) -> Index:
-        return unravel(b.out, linear_offset(b.out, index, self.shape), self.own)
+        return unravel(b.out, linear_offset(b.out, index, self.result_shape), self.source_shape)
 
 
-def reshape(shape: Point, own: Point, registers: tuple[tuple[Position, ...], tuple[Position, ...]]) -> IndexMap:
-    """Return the map of a reshape from `own` to `shape`; dimensions of size 1 may come and go anywhere."""
-    if [size for size in own if size != 1] == [size for size in shape if size != 1]:
-        left = iter([variable(number) for number, size in enumerate(shape) if size != 1])
-        return IndexMap(tuple(0 if size == 1 else next(left) for size in own))
+def reshape(
+    result_shape: Point, source_shape: Point, registers: tuple[tuple[Position, ...], tuple[Position, ...]]
+) -> IndexMap:
+    """Return the map of a reshape; dimensions of size 1 may be inserted and dropped anywhere.
+
+    `registers` has the shapes of the result and of the source as constants and registers.
+    """
+    if [size for size in source_shape if size != 1] == [size for size in result_shape if size != 1]:
+        variables_left = iter([variable(number) for number, size in enumerate(result_shape) if size != 1])
+        return IndexMap(tuple(0 if size == 1 else next(variables_left) for size in source_shape))
     offset: Dimension = 0
-    for number, size in enumerate(shape):
+    for number, size in enumerate(result_shape):
         offset = sum_of(times(offset, size), variable(number))
     source: list[Dimension] = []
-    for axis, size in enumerate(own):
-        later = product(own[axis + 1 :])
-        part = offset if later == 1 else floor_quotient(offset, later)
+    for axis, size in enumerate(source_shape):
+        inner_count = product(source_shape[axis + 1 :])
+        part = offset if inner_count == 1 else floor_quotient(offset, inner_count)
         source.append(part if axis == 0 or part is None else Remainder.of(part, size))
     return Reshape(tuple(source), *registers)
 
@@ -206,23 +219,23 @@ def _is_below(position: Dimension, limit: Dimension, span: Span | None) -> bool 
         return None
     if isinstance(position, int):
         return position < limit
-    return span.below(position, limit) if span is not None else None
+    return span.is_below(position, limit) if span is not None else None
 
 
-def _resolve_rotation(moved: Wrapped, span: Span | None) -> Dimension:
-    """Decide a rotation whose position stays on one side within the span."""
-    position, size = moved.position, moved.size
+def _resolve_rotation(rotation: Wrapped, span: Span | None) -> Dimension:
+    """Replace a rotation by its position, or by the position minus the size, if one of them holds in the whole span."""
+    position, size = rotation.position, rotation.size
     if not isinstance(size, int) or not size:
-        return moved if size else 0
+        return rotation if size else 0
     if isinstance(position, int):
         return position % size
-    verdict = _is_below(position, size, span)
-    return moved if verdict is None else position if verdict else sum_of(position, -size)
+    is_below_size = _is_below(position, size, span)
+    return rotation if is_below_size is None else position if is_below_size else sum_of(position, -size)
 
 
-def _load(b: Any, symbol: Loaded, position_of: Any) -> Position:
-    where = tuple(write_position(b.out, position, position_of) for position in symbol.index)
-    position = b.cast(b.at(symbol.value, where), int64)
+def _load(b: Any, symbol: Loaded, write_symbol: Any) -> Position:
+    index = tuple(write_position(b.out, position, write_symbol) for position in symbol.index)
+    position = b.cast(b.at(symbol.value, index), int64)
     if symbol.wraps is None:
         return position.ir  # type: ignore[no-any-return]
     size = b.wrap(int64, str(_register(symbol.wraps)))

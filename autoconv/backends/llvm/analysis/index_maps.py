@@ -17,7 +17,7 @@ from autoconv.backends.llvm.analysis.index_map import (
     variable,
     variables,
 )
-from autoconv.backends.llvm.analysis.indexing import first_of, gather_map, is_indexed, position_from_start
+from autoconv.backends.llvm.analysis.indexing import gather_map, is_indexed, position_from_start, start_and_step
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.ir.index_arith import Index, Position, is_below, plus, times
@@ -29,35 +29,35 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT, At, NewAxis, Rest, Slice, align
 
-# A number that needs no array; or (value, index, function applied to the element found there).
-Place = Element | tuple[Value, Index, Callable[[Element], Element] | None]
+# The source of an element of a view: an element that needs no array, or (array, index in it, function of the element).
+ElementSource = Element | tuple[Value, Index, Callable[[Element], Element] | None]
 
-# Piecewise affine views: a loop over one is split where the next piece begins.
-CUT = frozenset({"roll", "pad"})
+# Views with piecewise affine index maps: a loop over such a view is split where the next piece begins.
+PIECEWISE_VIEWS = frozenset({"roll", "pad"})
 
-# Registered index maps of other views, by op name: (b, node, index) -> place.
-PLACES: dict[str, Callable[[Any, Node, Index], Place]] = {}
+# Registered functions (b, node, index) -> source of views that no index map describes, by op name.
+ELEMENT_SOURCES: dict[str, Callable[[Any, Node, Index], ElementSource]] = {}
 
 
-def place_in_base(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> Place:
-    """Return where the element at `index` of a view comes from.
+def write_element_source(b: Any, node: Node, index: Index, picks: Sequence[Position]) -> ElementSource:
+    """Write the position of the element at `index` of a view in the view's source.
 
-    `picks` are its dynamic indices, normalised; `b.number(value)` is a scalar operand, `b.at(value, index)` an element
-    of another one.
+    `picks` are the view's single dynamic indices, normalised. `b.number(value)` gives a scalar operand, and
+    `b.at(value, index)` an element of an array operand.
     """
     name = node.op.name
     if name == "shape":
-        return _shape(b, node, index)
+        return _write_dimension_at(b, node, index)
     if name in ("zeros_like", "ones_like", "outline"):
-        return _number(b, int(name == "ones_like"), node.results[0].dtype)
+        return _write_constant(b, int(name == "ones_like"), node.results[0].dtype)
     if name == "fill":
         return node.inputs[0], (), None
     if name == "one_hot":
-        return _one_hot(b, node, index)
+        return _write_one_hot_source(b, node, index)
     if name == "pad":
-        return _pad(b, node, index)
-    if name in PLACES:
-        return PLACES[name](b, node, index)
+        return _write_padded_source(b, node, index)
+    if name in ELEMENT_SOURCES:
+        return ELEMENT_SOURCES[name](b, node, index)
     source = node.inputs[0]
     if name in ("real", "imag"):
         return source, index, (_real if name == "real" else _imag)
@@ -66,15 +66,15 @@ def place_in_base(b: Any, node: Node, index: Index, picks: Sequence[Position]) -
     return source, mapping.write(b, index, picks), None
 
 
-def _number(b: Any, number: int, dtype: DType) -> Element:
-    """Return a constant; for a complex dtype the pair of its parts, as outlines of open sizes are such."""
+def _write_constant(b: Any, number: int, dtype: DType) -> Element:
+    """Return a constant; for the complex dtype of an outline with open sizes, the pair of its parts."""
     if not dtype.is_complex:
         return b.constant(number, dtype)  # type: ignore[no-any-return]
     parts = (b.constant(part, dtype.real_dtype) for part in (number, 0))
     return b.pair(*parts)  # type: ignore[no-any-return]
 
 
-def _shape(b: Any, node: Node, index: Index) -> Place:
+def _write_dimension_at(b: Any, node: Node, index: Index) -> ElementSource:
     dtype = node.results[0].dtype
     numbers = [b.cast(b.wrap(int64, str(size)), dtype) for size in sizes(node.inputs[0].type)]
     (position,) = index
@@ -96,7 +96,7 @@ def _imag(element: Element) -> Element:
     return element.imag
 
 
-def _one_hot(b: Any, node: Node, index: Index) -> Place:
+def _write_one_hot_source(b: Any, node: Node, index: Index) -> ElementSource:
     axis = node.attributes.get("axis", -1) % len(index)
     indices = node.inputs[0]
 
@@ -108,31 +108,32 @@ def _one_hot(b: Any, node: Node, index: Index) -> Place:
     return indices, (*index[:axis], *index[axis + 1 :]), choose
 
 
-def _pad(b: Any, node: Node, index: Index) -> Place:
-    """Return the nearest element inside, replaced by the constant where the index lies outside."""
+def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
+    """Locate an element of the source within its bounds; the padding constant replaces it where the index is outside.
+    """
     source, out = node.inputs[0], b.out
     constant = b.constant(node.attributes.get("constant_values", 0), source.dtype)
     if 0 in sizes(source.type):
         return constant  # type: ignore[no-any-return]
-    within = ""
-    inner: list[Position] = []
+    all_inside = ""
+    inner_index: list[Position] = []
     for position, size, (before, after) in zip(index, sizes(source.type), node.attributes["paddings"], strict=True):
         if not before and not after:
-            inner.append(position)
+            inner_index.append(position)
             continue
-        at = plus(out, position, times(out, dimension(out, before), -1))
-        ends = is_below(out, at, 0), is_below(out, at, size)
+        inner_position = plus(out, position, times(out, dimension(out, before), -1))
+        ends = is_below(out, inner_position, 0), is_below(out, inner_position, size)
         if ends[0] is True or ends[1] is False:
             return constant  # type: ignore[no-any-return]
         if ends == (False, True):
-            inner.append(at)
+            inner_index.append(inner_position)
             continue
-        inside = out.new(f"icmp ult i64 {at}, {size}")
-        inner.append(out.new(f"select i1 {inside}, i64 {at}, i64 0"))
-        within = out.new(f"and i1 {within}, {inside}") if within else inside
-    if not within:
-        return source, tuple(inner), None
-    return source, tuple(inner), lambda element: b.select(b.wrap(bool_, within), element, constant)
+        is_inside = out.new(f"icmp ult i64 {inner_position}, {size}")
+        inner_index.append(out.new(f"select i1 {is_inside}, i64 {inner_position}, i64 0"))
+        all_inside = out.new(f"and i1 {all_inside}, {is_inside}") if all_inside else is_inside
+    if not all_inside:
+        return source, tuple(inner_index), None
+    return source, tuple(inner_index), lambda element: b.select(b.wrap(bool_, all_inside), element, constant)
 
 
 def _text(position: Position) -> str:
@@ -168,15 +169,15 @@ def _transpose(node: Node) -> IndexMap:
 
 
 def _matrix_transpose(node: Node) -> IndexMap:
-    own = variables(len(_shapes(node)[0]))
-    return IndexMap((*own[:-2], own[-1], own[-2]))
+    index = variables(len(_shapes(node)[0]))
+    return IndexMap((*index[:-2], index[-1], index[-2]))
 
 
 def _reverse(node: Node) -> IndexMap:
     shape = _shapes(node)[0]
     axes = {a % len(shape) for a in node.attributes["axis"]}
-    own = enumerate(variables(len(shape)))
-    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in own))
+    index = enumerate(variables(len(shape)))
+    return IndexMap(tuple(plus_of(times_of(i, -1), plus_of(shape[d], -1)) if d in axes else i for d, i in index))
 
 
 def _roll(node: Node) -> IndexMap:
@@ -185,12 +186,12 @@ def _roll(node: Node) -> IndexMap:
     index: list[Dimension] = list(variables(len(shape)))
     for shift, axis in zip(node.attributes["shift"], node.attributes["axis"], strict=True):
         size = shape[axis]
-        by = Remainder.of(-shift, size) if isinstance(size, Symbol) else -shift % size if size else 0
-        index[axis] = Wrapped.of(plus_of(index[axis], by), size)
+        distance = Remainder.of(-shift, size) if isinstance(size, Symbol) else -shift % size if size else 0
+        index[axis] = Wrapped.of(plus_of(index[axis], distance), size)
     return IndexMap(tuple(index))
 
 
-def _windows(node: Node) -> IndexMap:
+def _sliding_windows(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     index: list[Dimension] = list(variables(rank))
     for number, axis in enumerate(node.attributes["axes"], rank):
@@ -214,42 +215,42 @@ def _reshape(node: Node) -> IndexMap:
 
 
 def _broadcast(node: Node) -> IndexMap:
-    own, whole = _shapes(node)
-    lead = len(whole) - len(own)
-    return IndexMap(tuple(0 if size == 1 else variable(lead + d) for d, size in enumerate(own)))
+    source, result = _shapes(node)
+    lead = len(result) - len(source)
+    return IndexMap(tuple(0 if size == 1 else variable(lead + d) for d, size in enumerate(source)))
 
 
 def item_map(node: Node) -> IndexMap:
-    """Map an index of the part that single indices and slices select: ints drop a dimension, newaxis adds one."""
+    """Return the index map of a subscript of integers, slices and new axes, without arrays of positions."""
     shape = node.inputs[0].type.shape  # type: ignore[union-attr]
     assert shape is not None
-    numbers, picked = count(), count()
+    variable_numbers, pick_numbers = count(), count()
     index: list[Dimension] = []
     for entry, _, axis, width in align(node.attributes["spec"], len(shape)):
         if isinstance(entry, NewAxis):
-            next(numbers)
+            next(variable_numbers)
         elif isinstance(entry, Rest):
-            index += [variable(next(numbers)) for _ in range(width)]
+            index += [variable(next(variable_numbers)) for _ in range(width)]
         elif isinstance(entry, At):
-            single = entry.index == INPUT
-            index.append(pick(next(picked)) if single else position_from_start(entry.index, shape[axis]))
+            is_dynamic = entry.index == INPUT
+            index.append(pick(next(pick_numbers)) if is_dynamic else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Slice):
-            start, step = first_of(entry, shape[axis])
-            index.append(plus_of(times_of(variable(next(numbers)), step), start))
+            start, step = start_and_step(entry, shape[axis])
+            index.append(plus_of(times_of(variable(next(variable_numbers)), step), start))
     return IndexMap(tuple(index))
 
 
 def _gather_one(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     axis = node.attributes.get("axis", 0) % rank
-    own = variables(rank - 1)
-    return IndexMap((*own[:axis], pick(0), *own[axis:]))
+    index = variables(rank - 1)
+    return IndexMap((*index[:axis], pick(0), *index[axis:]))
 
 
 def _one_hot_map(node: Node) -> IndexMap:
     rank = len(_shapes(node)[1])
-    axis, own = node.attributes.get("axis", -1) % rank, variables(rank)
-    return IndexMap((*own[:axis], *own[axis + 1 :]))
+    axis, index = node.attributes.get("axis", -1) % rank, variables(rank)
+    return IndexMap((*index[:axis], *index[axis + 1 :]))
 
 
 MAPS: dict[str, Callable[[Node], IndexMap]] = {
@@ -258,5 +259,5 @@ MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,
     "gather": _gather_one, "roll": _roll, "pad": _padding, "real": _identity, "imag": _identity,
     "set_diag": _identity, "matrix_band_part": _identity, "one_hot": _one_hot_map,
-    "sliding_windows": _windows,
+    "sliding_windows": _sliding_windows,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Index maps of gathers and scatters.
 
-They give the operand that holds the positions, and map an element of the indexed part to its place in the whole.
+A node reads or writes a *part* of an array, the *whole*. Operands hold the positions of the part in the whole.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from autoconv.ops.movement.indexing import indexed_shape
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A bounds check: positions must lie in [0, size), or with `wraps` in [-size, size).
+    """A bounds check of an array: positions must lie in [0, size), or with `wraps` in [-size, size).
 
-    Only column `column` of vectors of length `depth` is checked.
+    If the positions are vectors of length `depth`, only their entry number `column` is checked.
     """
 
     positions: Value
@@ -35,17 +35,17 @@ class Check:
     depth: int = 1
 
 
-_SHORT = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
+_SHORTEST_RUN = 8  # contiguous elements from which a scatter shares a loop: shorter runs are not vectorised
 
 
 def is_indexed(node: Node) -> bool:
     """Return whether arrays of positions determine what the node reads or writes."""
-    by = form_of_positions(node)
-    if by == "items":
+    form = form_of_positions(node)
+    if form == "items":
         return Gather() in node.attributes["spec"]
     if node.op.name == "gather":
         return not is_scalar(node.inputs[1].type)
-    return bool(by)
+    return bool(form)
 
 
 def form_of_positions(node: Node) -> str:
@@ -86,7 +86,7 @@ def part_shape(node: Node) -> tuple[int, ...]:
 
 
 def item_shape(node: Node) -> Shape:
-    """Return the shape of the part that a subscript selects, in dimensions of the types."""
+    """Return the shape of the part that a subscript selects, with symbols for open dimensions."""
     x: Any = node.inputs[0].type
     operands: Any = tuple(value.type for value in positions(node))
     return indexed_shape(x.shape, operands, node.attributes["spec"], _sliced_size)
@@ -102,33 +102,33 @@ def shares_loop(node: Node) -> bool:
     A scatter of single elements is not vectorised, and neither would be the nodes that share its loop.
     """
     shape = part_shape(node)
-    side_by_side = shape[_leading_rank(node) :]
-    count = math.prod(side_by_side) if is_known(side_by_side) else _SHORT
-    return shape == sizes(updates(node).type) and count >= _SHORT and updates(node) not in positions(node)
+    run_shape = shape[_leading_rank(node) :]
+    run_length = math.prod(run_shape) if is_known(run_shape) else _SHORTEST_RUN
+    return shape == sizes(updates(node).type) and run_length >= _SHORTEST_RUN and updates(node) not in positions(node)
 
 
 def _leading_rank(node: Node) -> int:
     """Return the number of dimensions of the part before the contiguous ones."""
-    by = form_of_positions(node)
-    if by == "vectors":
+    form = form_of_positions(node)
+    if form == "vectors":
         return len(sizes(positions(node)[0].type)) - 1
-    if by == "rows":
+    if form == "rows":
         return len(sizes(positions(node)[0].type)) + _axis(node) - int(node.attributes.get("batch_dims", 0))
-    return len(part_shape(node)) if by == "along" else 1
+    return len(part_shape(node)) if form == "along" else 1
 
 
-def map_dimensions(node: Node) -> frozenset[int]:
+def one_to_one_dimensions(node: Node) -> frozenset[int]:
     """Return the dimensions of the part that map one to one to dimensions of the whole.
 
-    Different counts in such a dimension never address the same place.
+    Iterations that differ in such a dimension never write the same element.
     """
-    by, rank = form_of_positions(node), len(part_shape(node))
-    if by == "items":
+    form, rank = form_of_positions(node), len(part_shape(node))
+    if form == "items":
         return frozenset()
-    if by == "along":
+    if form == "along":
         return frozenset(range(rank)) - {_axis(node)}
     batch = int(node.attributes.get("batch_dims", 0))
-    return frozenset((*range(batch if by == "vectors" else _axis(node)), *range(_leading_rank(node), rank)))
+    return frozenset((*range(batch if form == "vectors" else _axis(node)), *range(_leading_rank(node), rank)))
 
 
 def _axis(node: Node) -> int:
@@ -138,16 +138,16 @@ def _axis(node: Node) -> int:
 # ---- bounds checks
 
 
-def checks(node: Node) -> Iterator[Check]:
+def bounds_checks(node: Node) -> Iterator[Check]:
     """Yield the checks of the arrays of positions, in the order of the operands."""
-    by, shape = form_of_positions(node), whole_shape(node)
-    if by == "items":
+    form, shape = form_of_positions(node), whole_shape(node)
+    if form == "items":
         for entry, operands, axis, _ in _item_entries(node):
             if isinstance(entry, Gather) and not is_scalar(operands[0].type):
                 yield Check(operands[0], shape[axis], wraps=True)
         return
     (index_value,) = positions(node)
-    if by == "vectors":
+    if form == "vectors":
         depth, batch = sizes(index_value.type)[-1], node.attributes.get("batch_dims", 0)
         for column in range(depth):
             yield Check(index_value, shape[batch + column], False, column, depth)
@@ -160,11 +160,12 @@ def single_positions(node: Node) -> list[tuple[Value, int]]:
     if form_of_positions(node) != "items":
         return []
     entries = _item_entries(node)
-    return [(own[0], axis) for entry, own, axis, _ in entries if isinstance(entry, (At, Gather)) and _is_single(own)]
+    singles = (part for part in entries if isinstance(part.entry, (At, Gather)) and _is_single(part.operands))
+    return [(part.operands[0], part.axis) for part in singles]
 
 
 def _is_single(operands: Any) -> bool:
-    """Return whether an entry's operand is a number; an array entry may be one where its rank was unknown."""
+    """Return whether an entry's operand is a number; array entries of unknown rank may turn out to be numbers."""
     return bool(operands) and is_scalar(operands[0].type)
 
 
@@ -173,25 +174,25 @@ def _is_single(operands: Any) -> bool:
 
 def gather_map(node: Node) -> IndexMap:
     """Return the map from an index of the part to the index in the whole, with loaded positions."""
-    by = form_of_positions(node)
-    if by == "items":
+    form = form_of_positions(node)
+    if form == "items":
         return _item_map(node)
     (index_value,) = positions(node)
     rank = len(sizes(index_value.type))
-    whole = len(whole_shape(node))
-    if by == "along":
-        axis, own = _axis(node), variables(rank)
-        return IndexMap((*own[:axis], load(index_value, own), *own[axis + 1 :]))
+    whole_rank = len(whole_shape(node))
+    if form == "along":
+        axis, index = _axis(node), variables(rank)
+        return IndexMap((*index[:axis], load(index_value, index), *index[axis + 1 :]))
     batch = node.attributes.get("batch_dims", 0)
-    if by == "vectors":
+    if form == "vectors":
         depth, lead = sizes(index_value.type)[-1], rank - 1
-        own = variables(lead + whole - batch - depth)
-        vector = [load(index_value, (*own[:lead], column)) for column in range(depth)]
-        return IndexMap((*own[:batch], *vector, *own[lead:]))
+        index = variables(lead + whole_rank - batch - depth)
+        vector = [load(index_value, (*index[:lead], column)) for column in range(depth)]
+        return IndexMap((*index[:batch], *vector, *index[lead:]))
     axis = _axis(node)
-    after = axis + rank - batch
-    own = variables(after + whole - axis - 1)
-    return IndexMap((*own[:axis], load(index_value, (*own[:batch], *own[axis:after])), *own[after:]))
+    next_axis = axis + rank - batch
+    index = variables(next_axis + whole_rank - axis - 1)
+    return IndexMap((*index[:axis], load(index_value, (*index[:batch], *index[axis:next_axis])), *index[next_axis:]))
 
 
 def _item_entries(node: Node) -> list[Aligned]:
@@ -207,34 +208,34 @@ def _item_map(node: Node) -> IndexMap:
     entries = _item_entries(node)
     shape: Any = node.inputs[0].type.shape  # type: ignore[union-attr]
     advanced = [i for i, part in enumerate(entries) if isinstance(part.entry, (At, Gather))]
-    common = max(len(sizes(entries[i].operands[0].type)) for i in advanced if entries[i].operands)
-    side_by_side = advanced == list(range(advanced[0], advanced[-1] + 1))
+    array_rank = max(len(sizes(entries[i].operands[0].type)) for i in advanced if entries[i].operands)
+    is_adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
     before = 0
-    if side_by_side:
+    if is_adjacent:
         before = sum(1 if isinstance(part.entry, NewAxis) else part.width for part in entries[: advanced[0]])
-    array_index = tuple(variable(before + d) for d in range(common))
-    rest = (variable(d) for d in count() if not before <= d < before + common)
-    picked = (pick(i) for i in count())
+    array_index = tuple(variable(before + d) for d in range(array_rank))
+    other_variables = (variable(d) for d in count() if not before <= d < before + array_rank)
+    picks = (pick(i) for i in count())
     index: list[Dimension] = []
     for entry, operands, axis, width in entries:
         if isinstance(entry, NewAxis):
-            next(rest)
+            next(other_variables)
         elif isinstance(entry, Rest):
-            index += [next(rest) for _ in range(width)]
+            index += [next(other_variables) for _ in range(width)]
         elif isinstance(entry, At):
-            index.append(next(picked) if entry.index == INPUT else position_from_start(entry.index, shape[axis]))
+            index.append(next(picks) if entry.index == INPUT else position_from_start(entry.index, shape[axis]))
         elif isinstance(entry, Gather) and _is_single(operands):
-            index.append(next(picked))
+            index.append(next(picks))
         elif isinstance(entry, Gather):
-            own = sizes(operands[0].type)
-            index.append(load(operands[0], broadcast_index(array_index, own), shape[axis]))
+            array_shape = sizes(operands[0].type)
+            index.append(load(operands[0], broadcast_index(array_index, array_shape), shape[axis]))
         elif isinstance(entry, Slice):
-            start, step = first_of(entry, shape[axis])
-            index.append(plus(times(next(rest), step), start))
+            start, step = start_and_step(entry, shape[axis])
+            index.append(plus(times(next(other_variables), step), start))
     return IndexMap(tuple(index))
 
 
-def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
+def start_and_step(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
@@ -247,7 +248,7 @@ def first_of(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
 
 
 def position_from_start(position: int | Symbol, size: Dimension) -> Dimension:
-    """Normalise a position to count from the start."""
+    """Return a position that counts from the start, for one that may count from the end."""
     if isinstance(position, Symbol):
         return position
     if isinstance(size, int):

@@ -1,10 +1,10 @@
-"""Induction variables: find the state of a loop that counts, and its limit.
+"""Induction variables: find the state of a loop that counts its iterations, and the limit of that state.
 
     while position < limit: …; position = position + 1
 
-The range of such a counter makes bounds checks of positions redundant. Short loops that only count to their end poll
-for interrupts between long runs of iterations, so that LLVM can vectorise them. Loops of a few iterations in them do
-not poll.
+The range of such a counter makes bounds checks of positions redundant. A short loop whose only exit is its limit polls
+for interrupts between long runs of iterations, so that LLVM can vectorise it. Inner loops of a few iterations do not
+poll.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from autoconv.graph.region_flow import state_size
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The induction variable `position` of a loop, with its limit: the constant `limit`, or the capture number
-    `capture`.
+    """The induction variable of a loop: the state number `position`.
 
-    `alone`: whether nothing else ends the loop.
+    Its limit is the constant `limit`, or the capture number `capture`. `is_only_exit`: no other condition ends the
+    loop.
     """
 
     position: int
     limit: int | None
     capture: int
-    alone: bool
+    is_only_exit: bool
 
 
 def counter_of(node: Node) -> Counter | None:
     """Return the counter of a loop; None if the loop has another form."""
     test, body = node.regions
     count = state_size(node)
-    decides, alone = _comparison(test)
-    if decides is None or decides.op.name != "python_less":
+    comparison, is_only_exit = _exit_comparison(test)
+    if comparison is None or comparison.op.name != "python_less":
         return None
-    first, limit = decides.inputs
-    if first.node is not None or first not in test.parameters[:count]:
+    variable, limit = comparison.inputs
+    if variable.node is not None or variable not in test.parameters[:count]:
         return None
-    position = test.parameters.index(first)
-    if not _counts(body, position):
+    position = test.parameters.index(variable)
+    if not _increments_by_one(body, position):
         return None
-    number = constant_of(limit)
-    if number is not None:
-        return Counter(position, number, -1, alone)
+    constant_limit = constant_of(limit)
+    if constant_limit is not None:
+        return Counter(position, constant_limit, -1, is_only_exit)
     if limit.node is None and limit in test.parameters[count:]:
-        return Counter(position, None, test.parameters.index(limit) - count, alone)
+        return Counter(position, None, test.parameters.index(limit) - count, is_only_exit)
     return None
 
 
-def _comparison(test: Graph) -> tuple[Node | None, bool]:
-    """Return the node that is necessary for the loop to go on, and whether it is the whole condition."""
-    decides = test.outputs[0].node
-    if decides is not None and decides.op.traits.selects:
-        return (decides.inputs[0].node if _is_and(decides) else None), False
-    plain = all(inner is decides or inner.op.name == "constant" for inner in test.nodes)
-    return decides, plain
+def _exit_comparison(test: Graph) -> tuple[Node | None, bool]:
+    """Return a comparison that has to hold for the loop to continue, and whether it is the whole condition."""
+    result = test.outputs[0].node
+    if result is not None and result.op.traits.selects:
+        return (result.inputs[0].node if _is_and(result) else None), False
+    is_whole = all(inner is result or inner.op.name == "constant" for inner in test.nodes)
+    return result, is_whole
 
 
 def _is_and(node: Node) -> bool:
@@ -66,18 +66,18 @@ def _is_and(node: Node) -> bool:
     if len(node.regions) != 2:
         return False
     arm = node.regions[1]
-    otherwise = arm.outputs[0]
-    if otherwise in arm.parameters:  # the operand itself may be the result
-        return node.inputs[1 + arm.parameters.index(otherwise)] is node.inputs[0]
-    return constant_of(otherwise) == 0
+    result = arm.outputs[0]
+    if result in arm.parameters:  # the operand itself may be the result
+        return node.inputs[1 + arm.parameters.index(result)] is node.inputs[0]
+    return constant_of(result) == 0
 
 
-def _counts(body: Graph, position: int) -> bool:
+def _increments_by_one(body: Graph, position: int) -> bool:
     addition = body.outputs[position].node
     if addition is None or addition.op.name != "python_add":
         return False
-    own = body.parameters[position]
-    others = [value for value in addition.inputs if value is not own]
+    counter = body.parameters[position]
+    others = [value for value in addition.inputs if value is not counter]
     return len(others) == 1 and constant_of(others[0]) == 1
 
 
@@ -89,37 +89,42 @@ def constant_of(value: Value) -> int | None:
     return int(array) if array.shape == () and array.dtype.kind in "bi" else None
 
 
-def turns_of(node: Node) -> int | None:
+def trip_count_bound(node: Node) -> int | None:
     """Return an upper bound of a loop's trip count, inner loops included.
 
     None if it is unknown, or if the loop contains calls or tries.
     """
     counter = counter_of(node)
-    first = None if counter is None else constant_of(node.inputs[counter.position])
-    if counter is None or counter.limit is None or first is None:
+    start = None if counter is None else constant_of(node.inputs[counter.position])
+    if counter is None or counter.limit is None or start is None:
         return None
-    each, tests = weight(node.regions[1]), weight(node.regions[0])
-    return None if each is None or tests is None else max(counter.limit - first, 0) * max(each, tests)
+    body_weight, test_weight = iteration_weight(node.regions[1]), iteration_weight(node.regions[0])
+    if body_weight is None or test_weight is None:
+        return None
+    return max(counter.limit - start, 0) * max(body_weight, test_weight)
 
 
-def weight(body: Graph) -> int | None:
-    """Return the number of short iterations that one run of the body counts for: 1, and the iterations of its loops."""
+def iteration_weight(body: Graph) -> int | None:
+    """Return an upper bound of the iterations in one run of the body: 1, and the iterations of its inner loops.
+
+    None if it is unknown.
+    """
     total = 1
     for node in body.nodes:
         if node.op.traits.repeats:
-            turns = turns_of(node)
-            if turns is None:
+            trip_count = trip_count_bound(node)
+            if trip_count is None:
                 return None
-            total += turns
+            total += trip_count
             continue
         if node.op.traits.control and not node.op.traits.selects:
             return None
-        arms = [weight(region) for region in node.regions]
-        present = [arm for arm in arms if arm is not None]
-        if len(present) < len(arms):
+        weights = [iteration_weight(region) for region in node.regions]
+        known_weights = [weight for weight in weights if weight is not None]
+        if len(known_weights) < len(weights):
             return None
-        total += max(present, default=1) - 1
+        total += max(known_weights, default=1) - 1
     return total
 
 
-__all__ = ["Counter", "constant_of", "counter_of", "turns_of", "weight"]
+__all__ = ["Counter", "constant_of", "counter_of", "iteration_weight", "trip_count_bound"]

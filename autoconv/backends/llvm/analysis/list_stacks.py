@@ -1,8 +1,8 @@
-"""Escape analysis of tensor lists that are used as stacks: pushed to and popped from, with one live version at a time.
+"""Escape analysis of tensor lists that are used as stacks, with pushes, pops and one live version at a time.
 
 Such a list is one growing buffer, an array of bytes: the number of elements, the capacity, the address of the elements,
-and the elements. A loop's tape for its backward pass is of this kind. A list that is a parameter or an output of the
-graph qualifies as well, and is a list to the caller (`list_ends`).
+and the elements. The tape that a loop keeps for its backward pass is of this kind. A list that is a parameter or an
+output of the graph qualifies as well; `list_ends` converts it from and to the caller's Python list.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ListType
 
-HEADER = 32  # bytes before the first element
-FIRST_ROOM = 16  # elements of a new stack's capacity,
-FIRST_BYTES = 1 << 16  # unless they take more bytes than this
-MOST_KNOWN = 1 << 26  # bytes of initial capacity that one gets because others of its type needed them
-SMALL = 1 << 20  # bytes up to which a full stack grows by half
+HEADER_BYTES = 32  # bytes before the first element
+INITIAL_CAPACITY = 16  # capacity of a new stack, in elements
+INITIAL_BYTES_LIMIT = 1 << 16  # limit of that capacity in bytes
+LEARNED_BYTES_LIMIT = 1 << 26  # limit in bytes of an initial capacity that repeats that of earlier stacks of the type
+SMALL_STACK_BYTES = 1 << 20  # a full stack of at most so many bytes grows by half
 
-_MAKES, _PUSHES, _POPS = "list_empty", "list_push", "list_pop"
+_EMPTY, _PUSH, _POP = "list_empty", "list_push", "list_pop"
 
 
-def stacks(graph: Graph) -> frozenset[Value]:
-    """Return the values, in regions too, that are versions of a stack (conservative)."""
-    classes = _Classes()
+def stack_versions(graph: Graph) -> frozenset[Value]:
+    """Return the values of the graph and its regions that are versions of stacks; lists in doubt are left out."""
+    versions = _ListVersions()
     if any(is_recursive(node) for node in graph.walk()):
         return frozenset()
-    classes.visit(graph)
-    return classes.plain_lists()
+    versions.visit(graph)
+    return versions.stack_values()
 
 
-class _Classes:
+class _ListVersions:
     """Equivalence classes (union-find) of values that may be versions of one list.
 
-    A class is spoiled if one of its values is used in another way than as a stack.
+    A class is excluded if one of its values is used in another way than as a stack.
     """
 
     def __init__(self) -> None:
@@ -55,21 +55,20 @@ class _Classes:
             return
         a, b = self._root(first), self._root(second)
         if first.type != second.type:
-            self.spoil(first)
-            self.spoil(second)
+            self.exclude(first)
+            self.exclude(second)
         if a is not b:
             self._parent[a] = b
             if a in self._excluded:
                 self._excluded.add(b)
 
-    def spoil(self, value: Value) -> None:
+    def exclude(self, value: Value) -> None:
         self._excluded.add(self._root(value))
 
-    def plain_lists(self) -> frozenset[Value]:
-        bad = {self._root(value) for value in self._excluded}
-        return frozenset(
-            value for value in list(self._parent) if self._root(value) not in bad and _holds_plain_elements(value)
-        )
+    def stack_values(self) -> frozenset[Value]:
+        excluded_roots = {self._root(value) for value in self._excluded}
+        candidates = [value for value in list(self._parent) if self._root(value) not in excluded_roots]
+        return frozenset(filter(_holds_plain_elements, candidates))
 
     def visit(self, graph: Graph) -> None:
         uses: dict[Value, int] = {}
@@ -87,24 +86,24 @@ class _Classes:
             for region in node.regions:
                 self.visit(region)
         for value, count in uses.items():
-            if count > 1:  # two uses of one version
-                self.spoil(value)
+            if count > 1:  # two uses of one version would need two copies of the buffer
+                self.exclude(value)
 
     def _visit_node(self, node: Node) -> None:
         name = node.op.name
-        if name == _MAKES:
+        if name == _EMPTY:
             self._root(node.results[0])
-        elif name in (_PUSHES, _POPS):
+        elif name in (_PUSH, _POP):
             self.join(node.inputs[0], node.results[0])
-            item = node.inputs[1] if name == _PUSHES else node.results[1]
+            item = node.inputs[1] if name == _PUSH else node.results[1]
             if item.type != node.inputs[0].type.element:  # type: ignore[union-attr]
-                self.spoil(node.inputs[0])
+                self.exclude(node.inputs[0])
             for value in (*node.inputs[1:], *node.results[1:]):
                 if isinstance(value.type, ListType):
-                    self.spoil(value)
+                    self.exclude(value)
         elif node.regions and lowering_class(node) == "kernel":  # its regions, compiled separately, take lists as lists
-            for value in self._lists(node):
-                self.spoil(value)
+            for value in self._list_values(node):
+                self.exclude(value)
         elif name in ("cond", "call"):
             captures = node.inputs[1:] if name == "cond" else node.inputs
             for region in node.regions:
@@ -115,8 +114,8 @@ class _Classes:
         elif name == "while":
             self._visit_loop(node)
         else:
-            for value in self._lists(node):
-                self.spoil(value)
+            for value in self._list_values(node):
+                self.exclude(value)
 
     def _visit_loop(self, node: Node) -> None:
         count = state_size(node)
@@ -127,15 +126,15 @@ class _Classes:
             if not isinstance(operand.type, ListType):
                 continue
             if position >= count:
-                self.spoil(operand)  # each iteration would start with the same version
+                self.exclude(operand)  # each iteration would start with the same version
                 continue
             self.join(body.outputs[position], operand)
             self.join(node.results[position], operand)
             if any(test.parameters[position] in inner.inputs for inner in test.nodes):
-                self.spoil(operand)
+                self.exclude(operand)
 
     @staticmethod
-    def _lists(node: Node) -> Iterator[Value]:
+    def _list_values(node: Node) -> Iterator[Value]:
         for value in (*node.inputs, *node.results):
             if isinstance(value.type, ListType):
                 yield value

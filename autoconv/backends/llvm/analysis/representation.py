@@ -1,4 +1,4 @@
-"""Representation of values in native code: scalar, dense array, complex pair, object or memory view."""
+"""Representation of values in native code: scalar, dense array, complex array, or array in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_array(type_: Type) -> TypeGuard[TensorType]:
 
 
 def is_open(type_: Type) -> TypeGuard[TensorType]:
-    """Return whether values are plain ndarrays as for `is_array`, but with open dimensions (bound at the call)."""
+    """Return whether values are ndarrays as for `is_array`, but with open dimensions, which are bound at the call."""
     return (
         isinstance(type_, TensorType)
         and type_.shape is not None
@@ -53,12 +53,12 @@ def is_dense(type_: Type) -> TypeGuard[TensorType]:
     return is_array(type_) or is_open(type_)
 
 
-def is_held(type_: Type) -> bool:
+def is_represented(type_: Type) -> bool:
     """Return whether native code represents the values: numbers, dense arrays, and arrays in memory."""
     return is_scalar(type_) or is_dense(type_) or is_memory(type_)
 
 
-def is_of_open(node: Node) -> bool:
+def uses_open_sizes(node: Node) -> bool:
     """Return whether a node reads or makes an array with open dimensions."""
     return any(is_open(value.type) for value in (*node.inputs, *node.results))
 
@@ -69,12 +69,12 @@ def is_complex(type_: Type) -> TypeGuard[TensorType]:
 
 
 def is_ranked_complex(type_: Type) -> bool:
-    """Return whether values are complex numbers of known rank: dense arrays, and those whose sizes the run decides."""
+    """Return whether values are complex arrays of known rank; their sizes may be unknown before the run."""
     return isinstance(type_, TensorType) and type_.shape is not None and type_.dtype.is_complex
 
 
 def sizes(type_: Type) -> tuple[int, ...]:
-    """Return the dimensions of a scalar or dense type; open dimensions are Sizes, which name registers."""
+    """Return the dimensions of a scalar or dense type; an open dimension is a `Size`, which names its register."""
     assert isinstance(type_, TensorType) and type_.shape is not None
     result = tuple(d for d in type_.shape if isinstance(d, int))
     if len(result) == len(type_.shape):
@@ -95,18 +95,19 @@ def size_of(symbol: Symbol) -> Size:
     return (RunTimeSize if is_computed(symbol) else Size)(register_of(symbol))
 
 
-def has_computed(type_: Type) -> bool:
-    """Return whether nodes of the graph compute dimensions of the tensor type."""
+def has_computed_sizes(type_: Type) -> bool:
+    """Return whether a dimension of the tensor type is a computed size."""
     return isinstance(type_, TensorType) and type_.shape is not None and any(map(is_computed, type_.shape))
 
 
 def register_of(symbol: Symbol) -> str:
-    """Return the register that holds an open dimension, the same in every function."""
-    return "%size." + symbol.name.translate(_SIGNS)
+    """Return the register that holds an open dimension; it has the same name in every function."""
+    return "%size." + symbol.name.translate(_REPLACED_SIGNS)
 
 
-_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "_"})
+_REPLACED_SIGNS = str.maketrans({"*": ".", "+": "$", "(": "_", ")": "_", "/": "-", ",": "_"})
 
 
-def is_of_complex(type_: Type) -> bool:
+def has_complex_dtype(type_: Type) -> bool:
+    """Return whether values have complex elements, whatever their shape."""
     return getattr(type_, "dtype", int64).is_complex  # type: ignore[no-any-return]

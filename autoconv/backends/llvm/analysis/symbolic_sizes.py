@@ -1,4 +1,4 @@
-"""Open dimensions of a graph: which ones it has, and the code that computes derived ones."""
+"""Find the open dimensions of a graph, and write the code that computes derived ones, such as n + 1 from n."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from autoconv.graph.dimensions import ComputedSize, Minimum, Quotient, Sum, is_c
 from autoconv.graph.graph import Graph, Node
 from autoconv.graph.types import ArrayType, Dimension, Symbol, Type
 
-SMALLEST = 2  # least value of an open dimension: 0 and 1 change the meaning (empty, broadcast)
+SMALLEST_OPEN_SIZE = 2  # sizes 0 and 1 change the meaning (empty, broadcast), so that they have graphs of their own
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSizes:
     """The open dimensions in the types of a graph.
 
-    `symbols` are at least SMALLEST, those of the parameters first. `needs` are further symbols, which are at least 0.
+    `symbols` are at least SMALLEST_OPEN_SIZE; those of the parameters come first. `needs` are further symbols, which
+    have to be at least 0.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -28,7 +29,7 @@ class OpenSizes:
 
     def allow(self, values: Mapping[str, int]) -> bool:
         """Return whether the graph's code is valid for these values of plain symbols."""
-        return all(value_of(symbol, values) >= SMALLEST for symbol in self.symbols) and all(
+        return all(value_of(symbol, values) >= SMALLEST_OPEN_SIZE for symbol in self.symbols) and all(
             value_of(need, values) >= 0 for need in self.needs
         )
 
@@ -41,9 +42,9 @@ def open_sizes(graph: Graph, needs: Sequence[Symbol] = ()) -> OpenSizes:
     symbols: dict[Symbol, None] = {}
     for type_ in _types(graph):
         symbols.update((size, None) for size in _sizes_of(type_) if isinstance(size, Symbol) and not is_computed(size))
-    said = {size for value in graph.parameters for size in _sizes_of(value.type)}
+    argument_sizes = {size for value in graph.parameters for size in _sizes_of(value.type)}
     for symbol in (*symbols, *needs):
-        if not said.issuperset(plain_symbols(symbol)):
+        if not argument_sizes.issuperset(plain_symbols(symbol)):
             raise ValueError(f"no argument has the dimension {symbol}")
     return OpenSizes(tuple(symbols), tuple(needs))
 
@@ -73,16 +74,16 @@ def defined_sizes(node: Node) -> Sequence[ComputedSize]:
 
 
 def computed_sizes(node: Node) -> Iterator[ComputedSize]:
-    """Yield the computed sizes that the code of a node and its regions reads: in types, bounds and factors."""
-    yield from _own_sizes(node)
+    """Yield the computed sizes that a node and its regions read in types, slice bounds and broadcast factors."""
+    yield from _computed_sizes_of(node)
     for region in node.regions:
         for value in region.parameters:
             yield from _computed_sizes(_sizes_of(value.type))
         for inner in region.walk():
-            yield from _own_sizes(inner)
+            yield from _computed_sizes_of(inner)
 
 
-def _own_sizes(node: Node) -> Iterator[ComputedSize]:
+def _computed_sizes_of(node: Node) -> Iterator[ComputedSize]:
     for value in (*node.inputs, *node.results):
         yield from _computed_sizes(_sizes_of(value.type))
     for entry in node.attributes.get("spec", ()) if node.op.name == "get_item" else ():
@@ -96,36 +97,36 @@ def _computed_sizes(dimensions: Sequence[Any]) -> Iterator[ComputedSize]:
             yield from (symbol for symbol in plain_symbols(size) if isinstance(symbol, ComputedSize))
 
 
-def write_dimension(out: FunctionText, symbol: Symbol) -> None:
+def define_dimension(out: FunctionText, symbol: Symbol) -> None:
     """Compute a derived dimension into its register."""
     out.define(register_of(symbol), dimension(out, symbol))
 
 
 def dimension(out: FunctionText, size: Dimension) -> Position:
-    """Return a dimension as a constant or a register; a derived dimension is computed again."""
+    """Return a dimension as a constant or a register; write the computation of a derived dimension."""
     return write_position(out, size, register_of)
 
 
-def write_position(out: FunctionText, size: Dimension, position_of: Callable[[Symbol], Position]) -> Position:
-    """Return a dimension or a position as a constant or a register; `position_of` gives a symbol's register."""
-    return _emit_polynomial(out, size, position_of) if isinstance(size, Symbol) else size or 0
+def write_position(out: FunctionText, size: Dimension, write_symbol: Callable[[Symbol], Position]) -> Position:
+    """Return a dimension or a position as a constant or a register; `write_symbol` gives a symbol's register."""
+    return _write_polynomial(out, size, write_symbol) if isinstance(size, Symbol) else size or 0
 
 
-def _emit_polynomial(out: FunctionText, symbol: Symbol, position_of: Callable[[Symbol], Position]) -> Position:
+def _write_polynomial(out: FunctionText, symbol: Symbol, write_symbol: Callable[[Symbol], Position]) -> Position:
     if isinstance(symbol, Quotient):
-        x, y = (write_position(out, size, position_of) for size in (symbol.dividend, symbol.divisor))
-        towards_zero, rest = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
+        x, y = (write_position(out, size, write_symbol) for size in (symbol.dividend, symbol.divisor))
+        towards_zero, remainder = out.new(f"sdiv i64 {x}, {y}"), out.new(f"srem i64 {x}, {y}")
         # Floor: subtract 1 if the remainder is negative.
-        return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {rest}, 63')}")
+        return out.new(f"add i64 {towards_zero}, {out.new(f'ashr i64 {remainder}, 63')}")
     if isinstance(symbol, Minimum):
-        x, y = (write_position(out, size, position_of) for size in (symbol.first, symbol.second))
+        x, y = (write_position(out, size, write_symbol) for size in (symbol.first, symbol.second))
         return minimum(out, x, y)
     if not isinstance(symbol, Sum):
-        return position_of(symbol)
+        return write_symbol(symbol)
     total: Position = 0
     for monomial, count in symbol.terms:
         term: Position = count
         for factor in monomial:
-            term = product(out, term, write_position(out, factor, position_of))
+            term = product(out, term, write_position(out, factor, write_symbol))
         total = plus(out, total, term)
     return total

@@ -1,11 +1,11 @@
-"""Tallies: states of a loop that in each turn stay, change by constants, or start again from constants.
+"""Tallies: states of a loop that each iteration keeps, changes by a constant, or resets to a constant.
 
     for v in values: if v: count = count + 1  else: count = 0
 
-The number of turns bounds them, so their additions need no test for overflow, and LLVM may turn such branches into
-selections. A loop has none where a branch chooses the next value of a state on which its condition depends, as an
-accepted move of a Markov chain: a selection there would wait for the condition in each turn, a predicted branch does
-not.
+The trip count bounds them, so their additions need no test for overflow, and LLVM may turn such branches into selects.
+A loop has no tallies if a branch chooses the next value of a state on which the branch's own condition depends. An
+accepted move of a Markov chain is such a branch. A select would wait for the condition in each iteration; a predicted
+branch does not.
 """
 
 from __future__ import annotations
@@ -18,82 +18,85 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.ops.analysis.value_range import Range
 
-_DEEPEST = 32  # nodes between a state and its next value
+_DEPTH_LIMIT = 32  # longest chain of nodes between a state and its next value
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The next value of a state: the present one plus a number in `steps`, or a number in `resets`; either may be None.
+    """The next value of a state: the present value plus a number in `steps`, or a number in `resets`.
+
+    Either range may be None, if that case does not occur.
     """
 
     steps: Range | None
     resets: Range | None
 
-    def shift(self, by: int) -> Tally:
-        return Tally(_shift_range(self.steps, by), _shift_range(self.resets, by))
+    def shift(self, amount: int) -> Tally:
+        return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
 
     def union(self, other: Tally) -> Tally:
         return Tally(_hull(self.steps, other.steps), _hull(self.resets, other.resets))
 
-    def range_after(self, turns: int, start: Range) -> Range:
-        """Return the interval of the state after at most so many turns, from a start in an interval."""
+    def range_after(self, trip_count: int, start: Range) -> Range:
+        """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
         low, high = _hull(start, self.resets) or start
         least, most = self.steps or (0, 0)
-        return low + min(least, 0) * turns, high + max(most, 0) * turns
+        return low + min(least, 0) * trip_count, high + max(most, 0) * trip_count
 
 
 def tallies(loop: Node) -> dict[int, Tally]:
-    """Return the tallies among the states of a loop, by their positions."""
-    body, size = loop.regions[1], state_size(loop)
+    """Return the tallies among the states of a loop, by the positions of the states."""
+    body, state_count = loop.regions[1], state_size(loop)
     result: dict[int, Tally] = {}
-    if any(_carries_its_choice(node, body, size) for node in body.nodes):
+    if any(_chooses_from_own_state(node, body, state_count) for node in body.nodes):
         return result
-    for position, own in enumerate(body.parameters[:size]):
-        if is_integer(own.type) and own.type.weak:
-            found = _tally_of(body.outputs[position], {own: Tally((0, 0), None)}, 0)
-            if found is not None:
-                result[position] = found
+    for position, parameter in enumerate(body.parameters[:state_count]):
+        if is_integer(parameter.type) and parameter.type.weak:
+            tally = _tally_of(body.outputs[position], {parameter: Tally((0, 0), None)}, 0)
+            if tally is not None:
+                result[position] = tally
     return result
 
 
-def _carries_its_choice(node: Node, body: Graph, size: int) -> bool:
+def _chooses_from_own_state(node: Node, body: Graph, state_count: int) -> bool:
     """Return whether a branch chooses the next value of a state on which its condition depends."""
     if not (node.op.traits.selects and node.regions):
         return False
-    chosen = {own for own, after in zip(body.parameters[:size], body.outputs[:size], strict=True) if after.node is node}
-    waiting, seen = [node.inputs[0]] if chosen else [], set[Value]()
-    while waiting:
-        value = waiting.pop()
-        if value in chosen:
+    states = zip(body.parameters[:state_count], body.outputs[:state_count], strict=True)
+    chosen_states = {parameter for parameter, output in states if output.node is node}
+    worklist, seen = [node.inputs[0]] if chosen_states else [], set[Value]()
+    while worklist:
+        value = worklist.pop()
+        if value in chosen_states:
             return True
         if value not in seen and value.node is not None:
             seen.add(value)
-            waiting += value.node.inputs
+            worklist += value.node.inputs
     return False
 
 
 def _tally_of(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
-    """Return the tally of a value of the body; None if it is computed in another way."""
+    """Return the tally of a value of the body, relative to the state; None if it is computed in another way."""
     if value not in known:
         known[value] = _tally_of_result(value, known, depth)
     return known[value]
 
 
 def _tally_of_result(value: Value, known: dict[Value, Tally | None], depth: int) -> Tally | None:
-    number, node = constant_of(value), value.node
-    if number is not None:
-        return Tally(None, (number, number))
-    if node is None or depth > _DEEPEST or not is_integer(value.type):
+    constant, node = constant_of(value), value.node
+    if constant is not None:
+        return Tally(None, (constant, constant))
+    if node is None or depth > _DEPTH_LIMIT or not is_integer(value.type):
         return None
     if node.op.name in ("python_add", "python_subtract"):
         return _tally_of_sum(node, known, depth)
     if node.op.name == "select":
-        return _union_of_tallies([_tally_of(each, known, depth + 1) for each in node.inputs[1:]])
+        return _union_of_tallies([_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]])
     if node.op.traits.selects and node.regions:
         result = node.results.index(value)
-        given = [_tally_of(each, known, depth + 1) for each in node.inputs[1:]]
-        arms = [(region, dict(zip(region.parameters, given, strict=True))) for region in node.regions]
-        return _union_of_tallies([_tally_of(region.outputs[result], inner, depth + 1) for region, inner in arms])
+        operand_tallies = [_tally_of(operand, known, depth + 1) for operand in node.inputs[1:]]
+        arms = [(arm, dict(zip(arm.parameters, operand_tallies, strict=True))) for arm in node.regions]
+        return _union_of_tallies([_tally_of(arm.outputs[result], known, depth + 1) for arm, known in arms])
     return None
 
 
@@ -104,21 +107,21 @@ def _tally_of_sum(node: Node, known: dict[Value, Tally | None], depth: int) -> T
         sign = -1
     elif constant_of(y) is None:
         x, y = y, x
-    by, tally = constant_of(y), _tally_of(x, known, depth + 1)
-    return None if by is None or tally is None else tally.shift(sign * by)
+    step, tally = constant_of(y), _tally_of(x, known, depth + 1)
+    return None if step is None or tally is None else tally.shift(sign * step)
 
 
-def _union_of_tallies(found: list[Tally | None]) -> Tally | None:
+def _union_of_tallies(tallies: list[Tally | None]) -> Tally | None:
     result: Tally | None = None
-    for each in found:
-        if each is None:
+    for tally in tallies:
+        if tally is None:
             return None
-        result = each if result is None else result.union(each)
+        result = tally if result is None else result.union(tally)
     return result
 
 
-def _shift_range(range_: Range | None, by: int) -> Range | None:
-    return None if range_ is None else (range_[0] + by, range_[1] + by)
+def _shift_range(range_: Range | None, amount: int) -> Range | None:
+    return None if range_ is None else (range_[0] + amount, range_[1] + amount)
 
 
 def _hull(x: Range | None, y: Range | None) -> Range | None:

@@ -1,6 +1,6 @@
-"""Alias scopes: metadata by which LLVM keeps accesses to different arrays apart.
+"""Alias scopes: metadata that tells LLVM which loads and stores access different arrays.
 
-An element that a loop reads from one array and that only stores to others could change then stays in a register.
+An element that a loop reads then stays in a register while the loop stores to other arrays.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Value
 from autoconv.ops.analysis.alias import Overlaps
 
-_MOST_ARRAYS = 24  # base arrays of a graph, each of which is named at every access
+_ARRAY_LIMIT = 24  # most base arrays of a graph with scopes: the metadata of every access names each of them
 
 
 class AliasScopes:
@@ -25,19 +25,19 @@ class AliasScopes:
         self._scopes: dict[Value, str] | None = None
         self._texts: dict[frozenset[Value], str] = {}
 
-    def of(self, array: Value) -> str:
+    def metadata_of(self, array: Value) -> str:
         """Return the metadata of a load or store of elements of an array in memory."""
         roots = self._overlaps.known_roots(array)
         if not roots:
             return ""
         if roots not in self._texts:
-            self._texts[roots] = self._metadata(roots)
+            self._texts[roots] = self._write_metadata(roots)
         return self._texts[roots]
 
-    def _metadata(self, roots: frozenset[Value]) -> str:
+    def _write_metadata(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:
             bases = self._overlaps.all_roots()
-            is_useful = 1 < len(bases) <= _MOST_ARRAYS
+            is_useful = 1 < len(bases) <= _ARRAY_LIMIT
             self._scopes = {base: self._module.new_alias_scope() for base in bases if is_useful}
         if not roots <= self._scopes.keys():
             return ""

@@ -1,4 +1,4 @@
-"""Lower assertions about numbers to a branch, with the kernel where one fails."""
+"""Lower assertions about numbers to branches; the kernel of an assertion that fails raises the error."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from autoconv.backends.llvm.codegen.registry import native
 from autoconv.graph.graph import Node
 
 
-def _is_of_numbers(node: Node) -> bool:
-    """Return whether all operands are scalars: arrays for the message may be views without elements in memory."""
+def _has_scalar_operands(node: Node) -> bool:
+    """Return whether all operands are scalars. Arrays of a message may be views, which have no elements in memory."""
     return all(is_scalar(value.type) for value in node.inputs)
 
 
-@native("assert_true", fits=_is_of_numbers)
+@native("assert_true", fits=_has_scalar_operands)
 def write_assertion(region: LoweringContext, node: Node) -> None:
     holds = region.number(node.inputs[0])
-    region.refuse(node, region.out.not_(holds.ir))
+    region.raise_if(node, region.out.not_(holds.ir))

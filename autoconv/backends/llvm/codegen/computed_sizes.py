@@ -1,4 +1,4 @@
-"""Lower sizes that the graph computes to registers, which hold from their node to the end of its region."""
+"""Lower computed sizes to registers, which are valid from their node to the end of its region."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import SIZES
+from autoconv.backends.llvm.analysis.classify import SIZE_CLASSES
 from autoconv.backends.llvm.analysis.index_map import IndexMap, variables
-from autoconv.backends.llvm.analysis.index_maps import MAPS, PLACES, Place
+from autoconv.backends.llvm.analysis.index_maps import ELEMENT_SOURCES, MAPS, ElementSource
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -23,200 +23,201 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol
 from autoconv.ops.index_spec import INPUT
 
-_MOST = 1 << 37  # elements: arrays with more are left to NumPy
+_ELEMENT_LIMIT = 1 << 37  # arrays with more elements are left to NumPy
 
-SIZES.update(dict.fromkeys(("stretched", "resized", "reshaped", "counted_range"), "view"))
-SIZES.update(dict.fromkeys(("sizes_of", "sizes_forgotten"), "memory"))
-_SIZES = ("size_sum", "slice_sizes", "range_size", "reshape_sizes", "number_sizes", "common_sizes", "some_elements")
-SIZES.update(dict.fromkeys(_SIZES, "sizes"))
+SIZE_CLASSES.update(dict.fromkeys(("stretched", "resized", "reshaped", "counted_range"), "view"))
+SIZE_CLASSES.update(dict.fromkeys(("sizes_of", "sizes_forgotten"), "memory"))
+_SIZE_OPS = ("size_sum", "slice_sizes", "range_size", "reshape_sizes", "number_sizes", "common_sizes", "some_elements")
+SIZE_CLASSES.update(dict.fromkeys(_SIZE_OPS, "sizes"))
 
 
-def _define(region: LoweringContext, symbol: ComputedSize, value: Position) -> None:
+def _define_size(region: LoweringContext, symbol: ComputedSize, value: Position) -> None:
     register, module = register_of(symbol), region.body.module
     region.out.line(f"{register} = add i64 {value}, 0")
     module.sizes = (*module.sizes, register)
 
 
-def _number(region: LoweringContext, value: Value) -> str:
+def _write_integer(region: LoweringContext, value: Value) -> str:
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
 
 @lowering("sizes_of")
 def _write_sizes_of(region: LoweringContext, node: Node) -> None:
-    """Load the sizes of an array; one that is not C-contiguous is copied. A library makes no such arrays."""
+    """Load the sizes of an array. An array that is not C-contiguous is copied; a C library has no such arrays."""
     out, body, (x,), (result,) = region.out, region.body, node.inputs, node.results
-    last = region.uses[x] == 1
-    own = body.own(region.take(x, last))
+    is_last_use = region.remaining_uses[x] == 1
+    array = body.own_reference(region.take_reference(x, is_last_use))
     shape: Any = result.shape
     if not body.calls.has_python:
-        region.set(result, own)
-        dimensions = out.load("ptr", out.gep("i8", own.ir, abi.DIMENSIONS))
+        region.set(result, array)
+        dimensions = out.load("ptr", out.gep("i8", array.ir, abi.DIMENSIONS))
         for axis, size in enumerate(shape):
             if size in node.attributes["defines"]:
-                _define(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
+                _define_size(region, size, out.load("i64", out.gep("i64", dimensions, axis)))
         return
-    place = out.alloca(f"[{len(shape)} x i64]")
+    sizes_address = out.alloca(f"[{len(shape)} x i64]")
     kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, result.dtype.numpy))
 
-    def load(array: str) -> str:
+    def load_sizes(array: str) -> str:
         for axis, size in enumerate(shape):
-            out.store("i64", size if isinstance(size, int) else -1, out.gep("i64", place, axis))
-        return out.call("is_open_array", array, kind, descriptor, len(shape), place)
+            out.store("i64", size if isinstance(size, int) else -1, out.gep("i64", sizes_address, axis))
+        return out.call("is_open_array", array, kind, descriptor, len(shape), sizes_address)
 
-    fits = load(own.ir)
-    with out.unlikely(out.not_(fits)):
-        copied = body.call_python(_placeholder_array, own.ir)
-        body.release(own.slot)
-        out.store("ptr", copied, own.slot)
-        load(copied)
-    region.set(result, type(own)(out.load("ptr", own.slot), own.slot))
+    is_contiguous = load_sizes(array.ir)
+    with out.unlikely(out.not_(is_contiguous)):
+        copied = body.call_python(_as_contiguous, array.ir)
+        body.release(array.slot)
+        out.store("ptr", copied, array.slot)
+        load_sizes(copied)
+    region.set(result, type(array)(out.load("ptr", array.slot), array.slot))
     for axis, size in enumerate(shape):
         if size in node.attributes["defines"]:
-            _define(region, size, out.load("i64", out.gep("i64", place, axis)))
+            _define_size(region, size, out.load("i64", out.gep("i64", sizes_address, axis)))
 
 
-def _placeholder_array(array: np.ndarray) -> np.ndarray:
+def _as_contiguous(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=("C_CONTIGUOUS", "ALIGNED"))
 
 
 @lowering("sizes_forgotten")
 def _write_sizes_forgotten(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
-    region.set(result, region.body.own(region.take(x, region.uses[x] == 1)))
+    region.set(result, region.body.own_reference(region.take_reference(x, region.remaining_uses[x] == 1)))
 
 
 @lowering("size_sum")
 def _write_size_sum(region: LoweringContext, node: Node) -> None:
     total = dimension(region.out, node.attributes["total"])
     (symbol,) = node.attributes["defines"]
-    _define(region, symbol, region.out.intrinsic("smax", total, 0))
+    _define_size(region, symbol, region.out.intrinsic("smax", total, 0))
 
 
 @lowering("slice_sizes")
 def _write_slice_sizes(region: LoweringContext, node: Node) -> None:
-    iterator = iter(node.inputs)
-    parts: list[Any] = [_number(region, next(iterator)) if part == INPUT else part for part in node.attributes["parts"]]
+    operands = iter(node.inputs)
+    bounds: Any = node.attributes["parts"]
+    parts: list[Any] = [_write_integer(region, next(operands)) if part == INPUT else part for part in bounds]
     size = dimension(region.out, node.attributes["size"])
     start, length, _ = resolve_bounds(region, node, parts, size)
     for symbol, value in zip(node.attributes["defines"], (length, start), strict=False):
-        _define(region, symbol, value)
+        _define_size(region, symbol, value)
 
 
 @lowering("range_size")
 def _write_range_size(region: LoweringContext, node: Node) -> None:
-    """Count the integers from start to limit: the distance divided by the step, rounded up; a step of 0 raises."""
+    """Compute the length of a range: the distance divided by the step, rounded up; a step of 0 raises."""
     b = RegisterWriter(region)
     (symbol,) = node.attributes["defines"]
     start, limit, step = (b.cast(region.number(value), int64) for value in node.inputs)
     if step.ir == "1":
         distance = limit - start
     else:
-        region.refuse(node, step.same(0).ir)
-        up = step > 0
-        distance, width = b.select(up, limit - start, start - limit), b.select(up, step, -step)
-        distance = b.divide(distance + (width - 1), width)
+        region.raise_if(node, step.same(0).ir)
+        is_ascending = step > 0
+        distance, step_size = b.select(is_ascending, limit - start, start - limit), b.select(is_ascending, step, -step)
+        distance = b.divide(distance + (step_size - 1), step_size)
     length = region.out.intrinsic("smax", distance.ir, 0)
-    region.refuse(node, region.out.icmp("ugt", length, _MOST))
-    _define(region, symbol, length)
+    region.raise_if(node, region.out.icmp("ugt", length, _ELEMENT_LIMIT))
+    _define_size(region, symbol, length)
 
 
 @lowering("reshape_sizes")
 def _write_reshape_sizes(region: LoweringContext, node: Node) -> None:
-    """Compute the size for -1 by division; the product of all has to be the number of elements."""
-    out, given = region.out, iter(node.inputs[1:])
+    """Infer a size of -1 by division; the product of all sizes has to be the number of elements."""
+    out, operands = region.out, iter(node.inputs[1:])
     total = dimension(out, node.attributes["count"])
-    requested = [_number(region, next(given)) if size is None else size for size in node.attributes["wanted"]]
+    requested = [_write_integer(region, next(operands)) if size is None else size for size in node.attributes["wanted"]]
     requested = [dimension(out, size) if isinstance(size, Symbol) else size for size in requested]
-    left = [out.icmp("eq", size, -1) for size in requested]
-    rest: Position = 1
-    for size, is_left in zip(requested, left, strict=True):
-        rest = out.mul(rest, out.select(is_left, 1, size))
-    quotient = out.op("sdiv", total, out.select(out.icmp("eq", rest, 0), 1, rest))
-    found = [out.select(is_left, quotient, size) for size, is_left in zip(requested, left, strict=True)]
-    several: Position = 0
-    whole: Position = 1
-    wrong = "false"
-    for size, is_left in zip(found, left, strict=True):
-        several, whole = out.add(several, out.cast("zext", is_left, "i64")), out.mul(whole, size)
-        wrong = out.or_(wrong, out.icmp("ugt", size, _MOST))
-    wrong = out.or_(wrong, out.icmp("ne", whole, total))
-    undecided = out.and_(out.icmp("eq", several, 1), out.icmp("eq", rest, 0))
-    region.refuse(node, out.or_(out.or_(wrong, undecided), out.icmp("ugt", several, 1)))
+    are_inferred = [out.icmp("eq", size, -1) for size in requested]
+    known_product: Position = 1
+    for size, is_inferred in zip(requested, are_inferred, strict=True):
+        known_product = out.mul(known_product, out.select(is_inferred, 1, size))
+    quotient = out.op("sdiv", total, out.select(out.icmp("eq", known_product, 0), 1, known_product))
+    resolved = [out.select(is_left, quotient, size) for size, is_left in zip(requested, are_inferred, strict=True)]
+    inferred_count: Position = 0
+    product: Position = 1
+    is_wrong = "false"
+    for size, is_inferred in zip(resolved, are_inferred, strict=True):
+        inferred_count, product = out.add(inferred_count, out.cast("zext", is_inferred, "i64")), out.mul(product, size)
+        is_wrong = out.or_(is_wrong, out.icmp("ugt", size, _ELEMENT_LIMIT))
+    is_wrong = out.or_(is_wrong, out.icmp("ne", product, total))
+    is_undecided = out.and_(out.icmp("eq", inferred_count, 1), out.icmp("eq", known_product, 0))
+    region.raise_if(node, out.or_(out.or_(is_wrong, is_undecided), out.icmp("ugt", inferred_count, 1)))
     defines = iter(node.attributes["defines"])
-    for size, before in zip(found, node.attributes["wanted"], strict=True):
-        if before is None or before == -1:
-            _define(region, next(defines), size)
+    for size, wanted in zip(resolved, node.attributes["wanted"], strict=True):
+        if wanted is None or wanted == -1:
+            _define_size(region, next(defines), size)
 
 
 @lowering("number_sizes")
 def _write_number_sizes(region: LoweringContext, node: Node) -> None:
-    """Take numbers of the program as sizes; none, nor the product of two, may exceed what memory holds."""
-    before: Position = 1
+    """Use numbers of the program as sizes; each and their product may not exceed what memory holds."""
+    product: Position = 1
     for symbol, value in zip(node.attributes["defines"], node.inputs, strict=True):
-        number = _number(region, value)
-        region.refuse(node, region.out.icmp("ugt", number, _MOST))
-        _define(region, symbol, number)
-        if before != 1:
-            most = region.out.op("udiv", _MOST, region.out.intrinsic("umax", before, 1))
-            region.refuse(node, region.out.icmp("ugt", number, most))
-            number = region.out.mul(before, number)
-        before = number
+        number = _write_integer(region, value)
+        region.raise_if(node, region.out.icmp("ugt", number, _ELEMENT_LIMIT))
+        _define_size(region, symbol, number)
+        if product != 1:
+            limit = region.out.op("udiv", _ELEMENT_LIMIT, region.out.intrinsic("umax", product, 1))
+            region.raise_if(node, region.out.icmp("ugt", number, limit))
+            number = region.out.mul(product, number)
+        product = number
 
 
 @lowering("common_sizes")
 def _write_common_sizes(region: LoweringContext, node: Node) -> None:
-    """Compare sizes: each is the common one, or 1 where operands may be broadcast."""
-    out, wrong = region.out, "false"
-    defines, exact = node.attributes["defines"], node.attributes["exact"]
+    """Check that sizes are equal; unless `exact` is set, a size may also be 1, to be broadcast."""
+    out, is_wrong = region.out, "false"
+    defines, is_exact = node.attributes["defines"], node.attributes["exact"]
     for common, members in node.attributes["groups"]:
         sizes = [dimension(out, size) for size, _ in members]
         if common in defines:
             common_size = sizes[0]
-            for size in () if exact else sizes[1:]:
+            for size in () if is_exact else sizes[1:]:
                 common_size = out.select(out.icmp("eq", common_size, 1), size, common_size)
-            _define(region, common, common_size)
+            _define_size(region, common, common_size)
         target = dimension(out, common)
         for size, (_, factor) in zip(sizes, members, strict=True):
             if size == target:
                 continue
-            same = out.icmp("eq", size, target)
+            is_equal = out.icmp("eq", size, target)
             if factor is not None:
-                _define(region, factor, out.cast("zext", same, "i64"))
-            fits = same if exact else out.or_(same, out.icmp("eq", size, 1))
-            wrong = out.or_(wrong, out.not_(fits))
-    region.refuse(node, wrong)
+                _define_size(region, factor, out.cast("zext", is_equal, "i64"))
+            fits = is_equal if is_exact else out.or_(is_equal, out.icmp("eq", size, 1))
+            is_wrong = out.or_(is_wrong, out.not_(fits))
+    region.raise_if(node, is_wrong)
 
 
 @lowering("some_elements")
 def _write_some_elements(region: LoweringContext, node: Node) -> None:
-    out, wrong = region.out, "false"
+    out, is_empty = region.out, "false"
     for size in node.attributes["needs"]:
-        wrong = out.or_(wrong, out.icmp("eq", dimension(out, size), 0))
-    region.refuse(node, wrong)
+        is_empty = out.or_(is_empty, out.icmp("eq", dimension(out, size), 0))
+    region.raise_if(node, is_empty)
 
 
 # ---- views
 
 
-def _stretch(node: Node) -> IndexMap:
+def _stretched_map(node: Node) -> IndexMap:
     factors = node.attributes["needs"]
-    own: list[Dimension] = [times(i, factor) for i, factor in zip(variables(len(factors)), factors, strict=True)]
-    return IndexMap(tuple(own))
+    index: list[Dimension] = [times(i, factor) for i, factor in zip(variables(len(factors)), factors, strict=True)]
+    return IndexMap(tuple(index))
 
 
-def _resize(node: Node) -> IndexMap:
+def _resized_map(node: Node) -> IndexMap:
     return IndexMap(variables(len(node.results[0].shape or ())))  # type: ignore[arg-type]
 
 
-def _counted_range(b: Any, node: Node, index: Index) -> Place:
+def _write_range_element(b: Any, node: Node, index: Index) -> ElementSource:
     dtype = node.results[0].dtype
     start = b.cast(b.number(node.inputs[0]), int64)
     step = b.cast(b.number(node.inputs[1]), int64)
     return b.cast(start + b.wrap(int64, str(index[0])) * step, dtype)  # type: ignore[no-any-return]
 
 
-MAPS.update(stretched=_stretch, resized=_resize, reshaped=MAPS["reshape"])
-PLACES["counted_range"] = _counted_range
+MAPS.update(stretched=_stretched_map, resized=_resized_map, reshaped=MAPS["reshape"])
+ELEMENT_SOURCES["counted_range"] = _write_range_element
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
-"""The interface through which a lowering uses the region that it is written into.
+"""Interfaces of the region into which a lowering writes its instructions.
 
-Lowerings take a `LoweringContext` and never the class `Region` that implements it: no file below the region's own
-imports that one. Most lowerings need a `ValueContext` alone: where instructions go, and how values are held.
+Lowerings take a `LoweringContext` and not the class `Region` that implements it, so that none of them imports
+`region.py`. Most lowerings need only a `ValueContext`: the function under construction and the values' representations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from autoconv.graph.types import Type
 
 
 class Launches(Protocol):
-    """Calls that are collected while independent plan items are written, to run concurrently."""
+    """A collection of calls from independent plan items, which run concurrently later.
+
+    `cut` is the number of instructions before the first collected call; None before there is one.
+    """
 
     cut: int | None
     is_single_threaded: bool
@@ -41,13 +44,13 @@ class ValueContext(Protocol):
         """Return a value that is held as a Python object."""
 
     def native(self, value: Value) -> Native:
-        """Return a value however it is held."""
+        """Return a value in its representation, whatever that is."""
 
     def element(self, value: Value, index: Index) -> Element:
         """Load the element at `index` of a value, through views."""
 
     def set(self, value: Value, native: Native) -> None:
-        """Define a value."""
+        """Define a value by its representation."""
 
     def data(self, value: Value) -> str:
         """Return the address of the first element of an array, or of a contiguous view."""
@@ -58,60 +61,68 @@ class ValueContext(Protocol):
     def new_array(self, type_: Type) -> Object:
         """Allocate an array whose elements are not set."""
 
-    def refuse(self, node: Node, outside: str) -> None:
-        """Let the kernel of `node` raise where the i1 `outside` holds."""
+    def raise_if(self, node: Node, condition: str) -> None:
+        """Call the kernel of `node`, which raises, if the i1 `condition` holds."""
 
-    def reject(self, node: Node, outside: str) -> None:
-        """Let the kernel of `node` raise where the i1 `outside` holds, and never go on there."""
+    def raise_and_exit_if(self, node: Node, condition: str) -> None:
+        """Call the kernel of `node`, which raises, if the i1 `condition` holds, and leave the function there.
+
+        No path joins again, so LLVM may keep numbers in registers that were loaded before the check.
+        """
 
     def box(self, element: Element) -> Object:
-        """Return a number as an array without dimensions."""
+        """Return a number as an array of rank 0."""
 
 
 class LoweringContext(ValueContext, Protocol):
-    """A `ValueContext` with control flow, ownership and the way back to Python kernels."""
+    """A `ValueContext` with control flow, ownership and calls of Python kernels."""
 
     graph: Graph
-    call_sites: tuple[Node, ...]  # call sites around the region, whose spans errors get
+    call_sites: tuple[Node, ...]  # call sites around the region; errors report their spans
     checked_positions: dict[Node, list[Any]]  # checked positions of indexed views
     launches: Launches | None
-    uses: Any  # remaining uses of each value, a Counter
+    remaining_uses: Any  # remaining uses of each value, a Counter
 
-    def holder(self, value: Value) -> Object:
-        """Return the object whose memory an array, or a view of one, lies in."""
+    def memory_owner(self, value: Value) -> Object:
+        """Return the object that owns the memory of an array or of a view."""
 
     def is_view(self, value: Value) -> bool:
-        """Return whether a value is only looked through, and never made."""
+        """Return whether a value exists only as an index map into its source."""
 
     def is_lent(self, value: Value) -> bool:
-        """Return whether the elements of a value are read in the array in memory that it was loaded from."""
+        """Return whether readers of a value read the array in memory from which the value was loaded."""
 
-    def lent(self, value: Value) -> Memory:
-        """Return that array."""
+    def lent_array(self, value: Value) -> Memory:
+        """Return the array in memory from which a lent value was loaded."""
 
     def patches(self, node: Node) -> Patches | None:
         """Return the patch matrix that a product reads in place of its left operand."""
 
-    def take(self, value: Value, last: bool) -> str:
-        """Return a new reference to an object; `last`: the one that its slot owned."""
+    def take_reference(self, value: Value, is_last_use: bool) -> str:
+        """Return an owned reference to an object; at its last use, this is the reference of the value's slot."""
 
     def is_last_reader(self, item: Any, value: Value) -> bool:
         """Return whether a plan item holds the last use of a value, by exactly one node."""
 
-    def drop_later(self, object_: Object, type_: Type) -> None:
-        """Release an object that belongs to no value behind the item that is being written."""
+    def release_after_item(self, object_: Object, type_: Type) -> None:
+        """Release an object that belongs to no value, after the current plan item."""
 
-    def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
-        """Write a nested region in place; return its results."""
+    def write_nested(
+        self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None
+    ) -> list[Native]:
+        """Write a nested region at the current position and return its results.
 
-    def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> LoweringContext:
+        `owners` are the call sites around it, by default those of this region.
+        """
+
+    def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> LoweringContext:
         """Write a graph as the body of a native function of its own."""
 
     def results(self) -> list[Native]:
         """Return the outputs of the region, with new references to objects."""
 
-    def guard(self, node: Node) -> None:
-        """Check the dynamic indices of a view once, and make them positive."""
+    def check_positions(self, node: Node) -> None:
+        """Check the dynamic indices of a view once, and normalise them to count from the start."""
 
     def write(self, item: Any) -> None:
         """Write a plan item."""
@@ -122,14 +133,14 @@ class LoweringContext(ValueContext, Protocol):
     def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
         """Call the Python kernel of a node; `rarely`: on a cold path, where native code cannot go on."""
 
-    def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """Call a Python function with the operands of a node and further numbers; its results are those of the node."""
+    def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
+        """Call a Python function with the operands of a node and further numbers; return the node's results."""
 
     def call_kernel_if(self, node: Node, rare: str) -> None:
         """Replace the results of a node by its kernel's where the i1 `rare` holds."""
 
     def loop_arguments(self, item: Any, kernel: Any) -> tuple[dict[Value, str], list[str]]:
-        """Allocate what the loops of an item store; return the cells of single numbers and the call's arguments."""
+        """Allocate the results of an item's loops; return the cells of scalar results, and the loops' arguments."""
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
         """Call a long-running native function, or collect the call; return its i1, if it returns one."""

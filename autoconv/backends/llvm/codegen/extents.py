@@ -1,9 +1,9 @@
-"""Lower symbolic dimensions, and numbers of elements, as numbers of the program."""
+"""Lower nodes that return a dimension or an element count of an array with open sizes."""
 
 from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
@@ -21,10 +21,10 @@ def write_extent(region: LoweringContext, node: Node) -> None:
     dimension = shape[node.attributes["axis"]] if node.op.name == "dimension" else element_count(region.out, shape)
     b = RegisterWriter(region)
     size = b.wrap(int64, str(dimension))
-    region.body.note_range(size, SIZES)
+    region.body.record_range(size, SIZES)
     if isinstance(dimension, Size) and not isinstance(dimension, RunTimeSize):
-        region.body.note_range(size, (SMALLEST, SIZES[1]))
+        region.body.record_range(size, (SMALLEST_OPEN_SIZE, SIZES[1]))
     converted = b.cast(size, result.dtype)
     if converted.ir != size.ir:
-        region.body.note_limit(converted, size, 0)  # a value that does not fit becomes smaller
+        region.body.record_upper_bound(converted, size, 0)  # a value that does not fit becomes smaller
     region.set(result, converted)

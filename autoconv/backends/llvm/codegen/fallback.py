@@ -1,4 +1,4 @@
-"""Call ops' kernels, which are Python functions, from native code: box the inputs, unbox the results."""
+"""Calls of ops' kernels, which are Python functions, from native code: box the inputs, unbox the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autoconv.graph.types import ObjectType, Type
 
 
 class KernelCalls:
-    """The part of a region that calls kernels."""
+    """A base class of `Region` with the methods that call kernels."""
 
     body: Body
     out: FunctionText
@@ -60,10 +60,10 @@ class KernelCalls:
 
     def _zeroed_array(self, value: Value) -> Object:
         """Return a new array of zeros, of the value's type."""
-        out, made = self.out, self.body.new_array(value.type)
-        data = out.load("ptr", out.gep("i8", made.ir, abi.DATA))
+        out, array = self.out, self.body.new_array(value.type)
+        data = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
         out.clear(data, product(out, element_count(out, sizes(value.type)), value.dtype.size))
-        return made
+        return array
 
     def _write_constant(self, node: Node) -> None:
         (result,) = node.results
@@ -81,23 +81,23 @@ class KernelCalls:
         """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
         return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely, self._values.get))
 
-    def call_function(self, node: Node, function: Callable[[FunctionText], str], *more: Element) -> list[Native]:
-        """Call a Python function that takes the node's inputs, then `more` numbers, and returns the node's results.
+    def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
+        """Call a Python function that takes the node's inputs, then `numbers`, and returns the node's results.
 
-        In a library it is an error code, and takes nothing.
+        In a C library the call records an error code in place of the function, without arguments.
         """
         out, body = self.out, self.body
         if not body.calls.has_python:
-            failed = out.call("call_python", function(out), "null", 0)
-            body.check(out.is_null(failed))
-            return [self._as_native(value, body.own(failed)) for value in node.results]
-        count = len(node.inputs) + len(more)
+            error = out.call("call_python", function(out), "null", 0)
+            body.fail_if(out.is_null(error))
+            return [self._as_native(value, body.own_reference(error)) for value in node.results]
+        count = len(node.inputs) + len(numbers)
         arguments = out.alloca(f"[{max(count, 1)} x ptr]")
         boxes: list[str] = []
         for i, value in enumerate(node.inputs):
             native = self._values.get(value)
             if self._plan.classes.get(node) == "sizes" and i in node.op.traits.shape_only:
-                native = self._broadcast_zeros(value)  # the elements may not be there yet, or no more
+                native = self._broadcast_zeros(value)  # the array may not exist yet, or no longer
             elif native is None:  # a view, which exists only as an index map: the kernel needs an array
                 native = self._shape_placeholder(value)
             if isinstance(native, Memory):
@@ -112,22 +112,22 @@ class KernelCalls:
             elif native.original_type is not None:  # the same memory under another shape
                 native = self._reshape(native, value.type)
                 boxes.append(native.slot or "")
-            place = out.gep("ptr", arguments, i)
-            out.store("ptr", native.ir, place)
-        for i, number in enumerate(more, len(node.inputs)):
+            cell = out.gep("ptr", arguments, i)
+            out.store("ptr", native.ir, cell)
+        for i, number in enumerate(numbers, len(node.inputs)):
             box = self.box(number)
             boxes.append(box.slot or "")
             out.store("ptr", box.ir, out.gep("ptr", arguments, i))
         result = out.call("call_python", function(out), arguments, count)
         for slot in boxes:
             body.release(slot)
-        body.check(out.is_null(result))
+        body.fail_if(out.is_null(result))
         return self._unpack(node, result)
 
     def _shape_placeholder(self, value: Value) -> Object:
-        """Return an array for a view, for a kernel that is about to raise: only its shape matters.
+        """Return an array of a view's shape for a kernel that is about to raise, for which only the shape matters.
 
-        A contiguous view has its elements, another one zeros.
+        For a contiguous view the array has the view's elements, for others zeros.
         """
         base = base_of(value, self._plan.views)
         if base in self._values and is_dense(base.type) and base not in self._plan.lent:
@@ -135,7 +135,7 @@ class KernelCalls:
         return self._broadcast_zeros(value)
 
     def _broadcast_zeros(self, value: Value) -> Object:
-        """Return zeros of a value's dtype and shape, all of them one number in memory."""
+        """Return zeros of a value's dtype and shape, broadcast from a single number in memory."""
         zero = np.zeros((), value.dtype.numpy)
         shape = sizes(value.type)
         if is_known(shape):
@@ -143,11 +143,11 @@ class KernelCalls:
         return self._new_view(Object(self.body.calls.object(zero)(self.out)), value.dtype, shape, [0] * len(shape))
 
     def _reshape(self, array: Object, type_: Type) -> Object:
-        """Return the same elements as an array of that type's shape."""
+        """Return a view of an array's elements with the shape of `type_`."""
         shape = sizes(type_)
         if not is_known(shape):
             return self._new_view(array, type_.dtype, shape)  # type: ignore[union-attr]
-        return self.body.own(self.body.call_python(lambda x: x.reshape(shape), array.ir))
+        return self.body.own_reference(self.body.call_python(lambda x: x.reshape(shape), array.ir))
 
     def _new_view(
         self, array: Object, dtype: DType, shape: Sequence[Position], steps: Sequence[Position] | None = None
@@ -161,47 +161,48 @@ class KernelCalls:
             stride = product(out, stride, size)
         kind, descriptor = (self.body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         address = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
-        places = [self.body.dimensions(numbers) for numbers in (shape, strides[::-1])]
+        buffers = [self.body.store_dimensions(numbers) for numbers in (shape, strides[::-1])]
         result = out.call(
-            "new_view", kind, descriptor, len(shape), places[0], places[1], address, array.ir, abi.WRITABLE_FLAGS
+            "new_view", kind, descriptor, len(shape), buffers[0], buffers[1], address, array.ir, abi.WRITABLE_FLAGS
         )
-        self.body.check(out.is_null(result))
-        return self.body.own(result)
+        self.body.fail_if(out.is_null(result))
+        return self.body.own_reference(result)
 
     def box(self, element: Element) -> Object:
         """Return the number as an array of rank 0."""
         out = self.out
         descriptor = self.body.calls.object(element.dtype.numpy)
         result = out.call("new_array", 0, "null", descriptor(out))
-        self.body.check(out.is_null(result))
+        self.body.fail_if(out.is_null(result))
         address = out.gep("i8", result, abi.DATA)
         pointer = out.load("ptr", address)
         store(ElementWriter(out), element, pointer, 0)
-        return self.body.own(result)
+        return self.body.own_reference(result)
 
     def _unpack(self, node: Node, tuple_: str) -> list[Native]:
-        """Unpack the results of a kernel: a single one is the object itself, several are in a tuple."""
+        """Unpack the results of a kernel, which are in a tuple unless there is exactly one."""
         out, body = self.out, self.body
-        whole = body.own(tuple_)
+        owned = body.own_reference(tuple_)
         natives: list[Native] = []
         if len(node.results) == 1:
-            natives.append(self._as_native(node.results[0], whole))
+            natives.append(self._as_native(node.results[0], owned))
             return natives
         body.module.declare("PyTuple_GetItem", "ptr", "ptr, i64")
         for i, value in enumerate(node.results):
             ir = out.call("PyTuple_GetItem", tuple_, i)
             out.call("retain", ir)
-            natives.append(self._as_native(value, body.own(ir)))
-        body.release(whole.slot)
+            natives.append(self._as_native(value, body.own_reference(ir)))
+        body.release(owned.slot)
         return natives
 
     def _check_sizes(self, value: Value, object_: Object) -> None:
-        """Check that a kernel's result has the open dimensions of its type, given those of the arguments."""
+        """Check that a kernel's result has the shape of its type, with the open dimensions of the arguments."""
         out, body, shape = self.out, self.body, sizes(value.type)
         dtype = value.dtype
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
-        with out.unless(out.call("is_plain_array", object_.ir, kind, descriptor, len(shape), body.dimensions(shape))):
-            body.call_python(_refuse_sizes, object_.ir)
+        dimensions = body.store_dimensions(shape)
+        with out.unless(out.call("is_plain_array", object_.ir, kind, descriptor, len(shape), dimensions)):
+            body.call_python(_raise_size_mismatch, object_.ir)
 
     def _as_native(self, value: Value, object_: Object) -> Native:
         if is_memory(value.type):
@@ -217,5 +218,5 @@ class KernelCalls:
         return element
 
 
-def _refuse_sizes(array: np.ndarray) -> None:
-    raise AssertionError(f"a kernel answered the shape {array.shape}, which its rule does not say of these arguments")
+def _raise_size_mismatch(array: np.ndarray) -> None:
+    raise AssertionError(f"a kernel returned an array of shape {array.shape}, which differs from its result's type")

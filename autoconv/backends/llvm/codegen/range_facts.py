@@ -40,18 +40,18 @@ def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Ele
         return
     ranges = [body.range_of(x) for x in operands]
     if name == "range_item" and ranges[3][0] > 0:
-        body.note_limit(element, operands[2], -1)
+        body.record_upper_bound(element, operands[2], -1)
     elif name == "range_item" and ranges[3][1] < 0:
-        body.note_limit(element, operands[1], 0)
+        body.record_upper_bound(element, operands[1], 0)
     elif name == "python_add":
-        body.note_limit(element, operands[0], ranges[1][1])
-        body.note_limit(element, operands[1], ranges[0][1])
+        body.record_upper_bound(element, operands[0], ranges[1][1])
+        body.record_upper_bound(element, operands[1], ranges[0][1])
     elif name == "python_subtract":
-        body.note_limit(element, operands[0], -ranges[1][0])
+        body.record_upper_bound(element, operands[0], -ranges[1][0])
     elif name == "python_modulo" and ranges[1][0] > 0:
-        body.note_limit(element, operands[1], -1)
+        body.record_upper_bound(element, operands[1], -1)
     elif name in ("python_int", "python_cast"):
-        body.note_limit(element, operands[0], 0)
+        body.record_upper_bound(element, operands[0], 0)
 
 
 _PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

@@ -13,13 +13,13 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.contiguity import base_of, is_block
-from autoconv.backends.llvm.analysis.index_maps import place_in_base
+from autoconv.backends.llvm.analysis.index_maps import write_element_source
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import Launches
 from autoconv.backends.llvm.codegen.fallback import KernelCalls
 from autoconv.backends.llvm.codegen.frame import Body
-from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_guard
+from autoconv.backends.llvm.codegen.loops.bounds_checks import scatter_base, write_position_checks
 from autoconv.backends.llvm.codegen.loops.concat import ConcatWriter
 from autoconv.backends.llvm.codegen.loops.nest import LoopNestWriter
 from autoconv.backends.llvm.codegen.loops.row_blocks import write_blocks
@@ -63,8 +63,8 @@ class Region(KernelCalls):
         self._dropped: list[tuple[str, Type]] = []
         self.launches: Launches | None = None
         self._plan = plan
-        self.uses = Counter(value for item in self._plan.items for value in self._reads(item))
-        self.uses.update(graph.outputs)
+        self.remaining_uses = Counter(value for item in self._plan.items for value in self._reads(item))
+        self.remaining_uses.update(graph.outputs)
         for value in graph.parameters:
             self._release_if_unused(value)
         for item in self._plan.items:
@@ -106,7 +106,7 @@ class Region(KernelCalls):
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
             node, kind = value.node, value.type
-            place = place_in_base(
+            place = write_element_source(
                 RegisterWriter(self), node, (0,) * len(sizes(kind)), self.checked_positions.get(node, [])
             )
             assert not isinstance(place, Element) and is_block(value), node
@@ -118,13 +118,13 @@ class Region(KernelCalls):
     def is_lent(self, value: Value) -> bool:
         return value in self._plan.lent
 
-    def lent(self, value: Value) -> Memory:
+    def lent_array(self, value: Value) -> Memory:
         """Return the array in memory from which a value is read in place."""
         result = self._values[value]
         assert isinstance(result, Memory), value
         return result
 
-    def holder(self, value: Value) -> Object:
+    def memory_owner(self, value: Value) -> Object:
         """Return the object that owns the memory of an array or view."""
         while value not in self._values and value.node is not None:
             value = value.node.inputs[0]
@@ -138,19 +138,19 @@ class Region(KernelCalls):
         return self.out.load("ptr", address)
 
     def _subtract_uses(self, value: Value, times: int) -> None:
-        self.uses[value] -= times
+        self.remaining_uses[value] -= times
         self._release_if_unused(value)
 
     def _release_if_unused(self, value: Value) -> None:
         found = self._values.get(value)
-        if self.uses[value] > 0 or not isinstance(found, Object):
+        if self.remaining_uses[value] > 0 or not isinstance(found, Object):
             return
         if found.memory:
             self.body.locals.give(found.memory)
         elif found.slot is not None:
             self.body.release_or_keep(found.slot, found.original_type or value.type)
 
-    def take(self, value: Value, last: bool) -> str:
+    def take_reference(self, value: Value, last: bool) -> str:
         """Return a new reference to an object; on its last use, the reference that its slot owned."""
         found = self.object(value)
         if last and found.slot is not None:
@@ -165,8 +165,8 @@ class Region(KernelCalls):
         for value in self.graph.outputs:
             native = self._values[value]
             if isinstance(native, Object):
-                self.uses[value] -= 1
-                native = Object(self.take(value, self.uses[value] == 0))
+                self.remaining_uses[value] -= 1
+                native = Object(self.take_reference(value, self.remaining_uses[value] == 0))
             found.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
@@ -174,14 +174,14 @@ class Region(KernelCalls):
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
         """Return whether `item` holds the last use of `value`, by exactly one node."""
-        return self.uses[value] == 1 and self._plan.reads(item, value) == 1
+        return self.remaining_uses[value] == 1 and self._plan.reads(item, value) == 1
 
     def set(self, value: Value, native: Native) -> None:
         if isinstance(native, Object) and representation.is_memory(value.type):
             native = array_view.ndarray_memory(self, native, value.type)  # type: ignore[arg-type]
         self._values[value] = native
         if isinstance(native, Element) and value in self.body.known_ranges:
-            self.body.note_range(native, self.body.known_ranges[value])
+            self.body.record_range(native, self.body.known_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
             made = value.node is not None and value.node.op.name in ("array_new", "array_of")
             type_ = array_view.as_tensor_type(value.type) if made else value.type
@@ -190,11 +190,13 @@ class Region(KernelCalls):
     def native(self, value: Value) -> Native:
         return self._values[value]
 
-    def inner(self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None) -> list[Native]:
+    def write_nested(
+        self, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] | None = None
+    ) -> list[Native]:
         """Write a region of a node and return its results."""
         return write_region(self.body, graph, arguments, self.call_sites if owners is None else owners).results()
 
-    def function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
+    def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
         """Write a graph as the body of a native function of its own."""
         return write_region(body, graph, arguments)
 
@@ -218,17 +220,17 @@ class Region(KernelCalls):
         else:
             lower(self, item.nodes[0], kind)
 
-    def guard(self, node: Node) -> None:
+    def check_positions(self, node: Node) -> None:
         """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
         if node not in self.checked_positions:
-            self.checked_positions[node] = write_guard(self, node)
+            self.checked_positions[node] = write_position_checks(self, node)
 
-    def refuse(self, node: Node, outside: str) -> None:
+    def raise_if(self, node: Node, outside: str) -> None:
         """Call the node's kernel, which raises, if the i1 is true."""
         with self.out.unlikely(outside):
             self.call_kernel(node, rarely=True)  # which raises
 
-    def reject(self, node: Node, outside: str) -> None:
+    def raise_and_exit_if(self, node: Node, outside: str) -> None:
         """Call the node's kernel, which raises, and leave, if the i1 is true.
 
         No path comes back: numbers that were loaded before stay known.
@@ -237,7 +239,7 @@ class Region(KernelCalls):
         self.out.branch_if(outside, cold, go_on, unlikely=True)
         self.out.begin(cold)
         self.call_kernel(node, rarely=True)
-        self.out.branch(self.body.failed)
+        self.out.branch(self.body.failure_label)
         self.out.begin(go_on)
 
     def element(self, value: Value, index: Index) -> Element:
@@ -247,16 +249,17 @@ class Region(KernelCalls):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
-            return element_at(self, place_in_base(b, value.node, index, self.checked_positions.get(value.node, [])))
+            picks = self.checked_positions.get(value.node, [])
+            return element_at(self, write_element_source(b, value.node, index, picks))
         dtype = value.dtype
         if value in self._plan.lent:
-            return load(b, dtype, element_address(self.out, self.lent(value), index), 0)
+            return load(b, dtype, element_address(self.out, self.lent_array(value), index), 0)
         return load(b, dtype, self.data(value), linear_offset(self.out, index, sizes(value.type)))
 
     def _write_loops(self, item: Item) -> None:
         for node in item.nodes:
             if self._plan.classes[node] in ("copy", "scatter"):
-                self.guard(node)
+                self.check_positions(node)
         loops = ConcatWriter if item.shape is None else RowChainWriter if item.phases else LoopNestWriter
         kernel = loops(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
@@ -289,13 +292,13 @@ class Region(KernelCalls):
             if is_scalar(value.type):
                 arguments.append(f"{register(value.dtype)} {self.number(value).ir}")
             elif value in self._plan.lent:
-                array = self.lent(value)
+                array = self.lent_array(value)
                 arguments.append(f"ptr {array.pointer}")
                 pairs = zip(array.strides, strides_of(value), strict=True)
                 arguments += [f"i64 {stride}" for stride, known in pairs if known is None]
             else:
                 arguments.append(f"ptr {self.data(value)}")
-        for view in kernel.indices:
+        for view in kernel.checked_views:
             arguments += [f"i64 {pick}" for pick in self.checked_positions[view] if isinstance(pick, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:
@@ -332,7 +335,7 @@ class Region(KernelCalls):
         """Return the patches that a matrix product reads, if any."""
         return self._plan.patches.get(node)
 
-    def drop_later(self, made: Object, type_: Type) -> None:
+    def release_after_item(self, made: Object, type_: Type) -> None:
         """Release, after the present item, an object that no value refers to."""
         assert made.slot is not None
         self._dropped.append((made.slot, type_))
@@ -346,9 +349,10 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: 
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
     outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
-    positions, body.positions = body.positions, body.positions.new_child()  # what it checks holds nowhere else
+    positions = body.normalised_positions
+    body.normalised_positions = positions.new_child()  # checks of this region do not hold elsewhere
     region = Region(body, schedule(graph, body.classes), arguments, owners)
-    body.positions = positions
+    body.normalised_positions = positions
     body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
     for register_, range_ in outside.items():  # in the region, a condition may have restricted it
         body.ranges.pop(register_, None)

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autoconv.backends.llvm.analysis.classify import BY_LIBRARY, COMPLEX, COUNTED, MEMORY, ROLES, WORK
-from autoconv.backends.llvm.analysis.representation import is_held, is_of_open
+from autoconv.backends.llvm.analysis.classify import (
+    CLASSIFIERS,
+    COMPLEX_CLASSIFIERS,
+    DATA_SIZED_OPS,
+    LIBRARY_OPS,
+    MEMORY_OPS,
+    SERIAL_WORK,
+)
+from autoconv.backends.llvm.analysis.representation import is_represented, uses_open_sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.graph.graph import Node
 from autoconv.ops.rule_table import RuleTable
@@ -35,32 +42,32 @@ def native(
 
     All inputs and results are numbers in registers and arrays of known shapes; where `of_open` holds, also arrays with
     open dimensions. `work` estimates a node's work, in units of 0.05 ns, where a single thread does it all, else 0.
-    `library`: see BY_LIBRARY.
+    `library`: see LIBRARY_OPS.
     """
     for name in names:
-        ROLES[name] = lambda node: _native_role(node, fits, of_open)
+        CLASSIFIERS[name] = lambda node: _native_role(node, fits, of_open)
         if work is not None:
-            WORK[name] = work
-    BY_LIBRARY.update(names if library else ())
+            SERIAL_WORK[name] = work
+    LIBRARY_OPS.update(names if library else ())
     return lowering(*names)
 
 
 def _native_role(node: Node, fits: Fits, of_open: Fits | None) -> str | None:
-    if not is_of_open(node):
+    if not uses_open_sizes(node):
         return "whole" if fits(node) else "kernel"
     return None if of_open is None else "whole" if of_open(node) else "kernel"
 
 
 def complex_native(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
     """Register a lowering, as `native`, of ops with complex operands or results."""
-    COMPLEX.update(dict.fromkeys(names, lambda node: "whole" if fits(node) else "kernel"))
-    BY_LIBRARY.update(names if library else ())
+    COMPLEX_CLASSIFIERS.update(dict.fromkeys(names, lambda node: "whole" if fits(node) else "kernel"))
+    LIBRARY_OPS.update(names if library else ())
     return lowering(*names)
 
 
 def counted(*names: str, fits: Fits) -> Callable[[Lowering], Lowering]:
     """Register a lowering, as `native`, of ops whose input shapes alone are known: results' depend on the values."""
-    COUNTED.update(dict.fromkeys(names, fits))
+    DATA_SIZED_OPS.update(dict.fromkeys(names, fits))
     return lowering(*names)
 
 
@@ -70,13 +77,13 @@ def in_memory(
     """Register a lowering of ops on arrays in memory. `of_held`: nodes whose values all have a native form fit."""
 
     def fits_held(node: Node) -> bool:
-        return all(is_held(value.type) for value in (*node.inputs, *node.results)) and fits(node)
+        return all(is_represented(value.type) for value in (*node.inputs, *node.results)) and fits(node)
 
-    MEMORY.update(dict.fromkeys(names, fits_held if of_held else fits))
+    MEMORY_OPS.update(dict.fromkeys(names, fits_held if of_held else fits))
 
     def register(write: Lowering) -> Lowering:
         def write_noted(region: LoweringContext, node: Node) -> None:
-            if region.body.loops:
+            if region.body.loop_depth:
                 region.body.module.has_loops = region.out.goes_over_elements = True
             write(region, node)
 

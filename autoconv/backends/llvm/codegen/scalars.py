@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autoconv.backends.llvm.analysis.index_maps import place_in_base
+from autoconv.backends.llvm.analysis.index_maps import write_element_source
 from autoconv.backends.llvm.analysis.representation import is_integer
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
 from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, note_limits
@@ -56,7 +56,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out.begin(cold)
     slow = region.call_kernel(node, rarely=True)[0]
     if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # it raises: no path comes back
-        out.branch(region.body.failed)
+        out.branch(region.body.failure_label)
         out.begin(done)
         _set_with_range(region, node, operands, element, range_)
         return
@@ -151,7 +151,7 @@ def _set_with_range(
 ) -> None:
     (result,) = node.results
     if range_ is not None:
-        region.body.note_range(element, range_)
+        region.body.record_range(element, range_)
     region.set(result, element)
     note_limits(region.body, node, region.number(result), operands)
 
@@ -183,7 +183,7 @@ def write_pair(region: LoweringContext, node: Node) -> None:
 @class_lowering("view")
 def write_view(region: LoweringContext, node: Node) -> None:
     """Check the dynamic indices of a view; its readers compute the elements' places."""
-    region.guard(node)
+    region.check_positions(node)
 
 
 @class_lowering("alias")
@@ -191,15 +191,15 @@ def write_alias(region: LoweringContext, node: Node) -> None:
     """Reuse the object under another type: its consumers read nothing but the elements."""
     (result,), source = node.results, node.inputs[0]
     object_ = region.object(source)
-    own = region.body.own(region.take(source, region.uses[source] == 1))
+    own = region.body.own_reference(region.take_reference(source, region.remaining_uses[source] == 1))
     region.set(result, replace(own, original_type=object_.original_type or source.type))
 
 
 @class_lowering("pick")
 def write_pick(region: LoweringContext, node: Node) -> None:
     """Read a single element of an array."""
-    region.guard(node)
-    place = place_in_base(RegisterWriter(region), node, (), region.checked_positions.get(node, []))
+    region.check_positions(node)
+    place = write_element_source(RegisterWriter(region), node, (), region.checked_positions.get(node, []))
     region.set(node.results[0], element_at(region, place))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.list_stacks import HEADER
+from autoconv.backends.llvm.analysis.list_stacks import HEADER_BYTES
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.values import Object
@@ -23,14 +23,14 @@ def write_borrowed(body: Body, argument: str, value: Value) -> Object:
     """Return the stack of a list, in a slot of its own."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
-    return body.own(body.call_python(lambda list_: _borrow(list_, dtype, shape), argument))
+    return body.own_reference(body.call_python(lambda list_: _borrow(list_, dtype, shape), argument))
 
 
 def write_given(body: Body, stack: Object, value: Value) -> Object:
     """Return the list of a stack; takes over the reference to the stack."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
-    reference = body.own(stack.ir)
+    reference = body.own_reference(stack.ir)
     list_ = body.call_python(lambda array: _result_list(array, dtype, shape, weak), stack.ir)
     body.release(reference.slot)
     return Object(list_)
@@ -53,9 +53,9 @@ def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...]
     if isinstance(stack, _Borrowed):
         rows = stack.rows[: stack[0]]
     else:
-        length = int(stack[:HEADER].view(np.int64)[0])
+        length = int(stack[:HEADER_BYTES].view(np.int64)[0])
         size = dtype.itemsize * int(np.prod(shape))
-        rows = stack[HEADER : HEADER + length * size].view(dtype).reshape(length, *shape)
+        rows = stack[HEADER_BYTES : HEADER_BYTES + length * size].view(dtype).reshape(length, *shape)
     return PackedList(rows, weak)
 
 

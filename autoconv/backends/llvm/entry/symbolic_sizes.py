@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.analysis.representation import register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST, OpenSizes, dimension, write_dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, OpenSizes, define_dimension, dimension
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import FALSE
@@ -61,13 +61,13 @@ class SizesOfArguments:
                 continue
             self._bound_sizes.add(size)
             out.define(size, actual_size)
-            self._check(self._out.icmp("sge", size, SMALLEST))
+            self._check(self._out.icmp("sge", size, SMALLEST_OPEN_SIZE))
 
     def compute(self) -> None:
         """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
         for symbol in self._open.symbols:
             if register_of(symbol) not in self._bound_sizes:
-                write_dimension(self._out, symbol)
-                self._check(self._out.icmp("sge", register_of(symbol), SMALLEST))
+                define_dimension(self._out, symbol)
+                self._check(self._out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE))
         for need in self._open.needs:
             self._check(self._out.icmp("sge", dimension(self._out, need), 0))

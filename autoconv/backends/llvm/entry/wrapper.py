@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.call_form import BY_COLUMNS, CallForm, Captured, InstanceParameter, ListParameter
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
-from autoconv.backends.llvm.analysis.list_stacks import stacks
+from autoconv.backends.llvm.analysis.list_stacks import stack_versions
 from autoconv.backends.llvm.analysis.ownership import allocated_outputs
 from autoconv.backends.llvm.analysis.representation import is_dense, is_memory, is_open, is_scalar, sizes
 from autoconv.backends.llvm.codegen.frame import Body
@@ -49,14 +49,14 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     roles = {classes[node] for node in graph.walk()}
     speed = QUICK if roles & _OWN_FUNCTIONS and roles <= _OWN_FUNCTIONS | _SHORT else ""
     out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
-    body = Body(module, out, calls, graph, stacks(graph), classes)
+    body = Body(module, out, calls, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [
         b.wrap(v.dtype, n) if is_scalar(v.type) else Object(n) for v, n in zip(graph.parameters, names, strict=True)
     ]
     donated = [i for i in donated if is_dense(graph.parameters[i].type)]
     for i in donated:
-        arguments[i] = body.own(names[i])
+        arguments[i] = body.own_reference(names[i])
     if donated:
         body.begin_loop(())  # arrays are kept for reuse, as in a loop
     for i, value in enumerate(graph.parameters):
@@ -68,7 +68,7 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
         body.end_loop()
     for i, (native, value) in enumerate(zip(results, graph.outputs, strict=True)):
         if isinstance(native, Memory):
-            reference = body.own(native.owner.ir)
+            reference = body.own_reference(native.owner.ir)
             native = as_ndarray(region, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
             body.release(reference.slot)

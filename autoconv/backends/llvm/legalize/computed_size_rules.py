@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.classify import OF_COMPUTED_SIZES
+from autoconv.backends.llvm.analysis.classify import COMPUTED_SIZE_OPS
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar
 from autoconv.backends.llvm.legalize.computed_sizes import RULES, NamedSizes, Rule, is_tensor, shape_of
 from autoconv.backends.llvm.legalize.size_nodes import (
@@ -33,14 +33,14 @@ def rule(*names: str) -> Any:
 
     def register(found: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, found))
-        OF_COMPUTED_SIZES.update(names)
+        COMPUTED_SIZE_OPS.update(names)
         return found
 
     return register
 
 
 # Their results have known sizes, or sizes that only the elements determine.
-OF_COMPUTED_SIZES.update(("dimension", "size", "shape", "where_indices"))
+COMPUTED_SIZE_OPS.update(("dimension", "size", "shape", "where_indices"))
 
 
 def _are_dense(inputs: Sequence[Value]) -> bool:

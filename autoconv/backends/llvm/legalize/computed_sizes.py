@@ -21,7 +21,7 @@ from itertools import count
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import has_element_rule, lowering_class
-from autoconv.backends.llvm.analysis.representation import has_computed, is_dense, is_scalar
+from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, is_scalar
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.dead_nodes import remove_dead_nodes
 from autoconv.backends.llvm.legalize.decompose import expand, is_composite
@@ -101,7 +101,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         outer_type = self._outer_types.get(value)
         return (
             outer_type
-            if outer_type is not None and has_computed(outer_type) and _is_unknown(value.type)
+            if outer_type is not None and has_computed_sizes(outer_type) and _is_unknown(value.type)
             else value.type
         )
 
@@ -129,7 +129,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
 
     def with_unknown_sizes(self, value: Value) -> Value:
         """Return the value with unknown dimensions in the place of computed ones."""
-        if not has_computed(value.type):
+        if not has_computed_sizes(value.type):
             return value
         if value.node is not None and value.node.op is SIZES_OF:
             return value.node.inputs[0]
@@ -143,14 +143,14 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
             regions = self.regions(node, inputs) if inside else None
             return [self.named(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
-        if not any(map(_is_unknown, types)) and not any(map(has_computed, types)):
+        if not any(map(_is_unknown, types)) and not any(map(has_computed_sizes, types)):
             return None
         self.span = node.span
         result = self._computed(node, inputs)
         if result is not None:
             return [result]
         node_copy = copy_node(self.copy, node, inputs)
-        if any(has_computed(x.type) for x in inputs) and (
+        if any(has_computed_sizes(x.type) for x in inputs) and (
             is_composite(node_copy) or lowering_class(node_copy) == "kernel"
         ):
             # No rule covers the sizes: the kernel runs, and no later pass expands the node.

@@ -65,7 +65,7 @@ def _variant(
     form: LibraryForm, graph: Graph, failures: Failures, number: int, chosen: Processor
 ) -> tuple[str, list[tuple[str, Node | None]]]:
     """Return the text of one graph, and the nodes that need Python."""
-    if has_recursion(graph) and not recursion.has_form(graph):
+    if has_recursion(graph) and not recursion.has_native_recursion(graph):
         called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
         name = called.attributes.get("name", "a function")
         return "", [(f"{name} (it calls itself, which has no native form here)", called)]

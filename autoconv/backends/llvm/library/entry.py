@@ -13,7 +13,7 @@ import numpy as np
 
 from autoconv.backends.library_form import Argument, Fields, Fixed, LibraryForm, Output, ResultTree
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST, dimension, write_dimension
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, dimension
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -133,11 +133,11 @@ class _Variant(_Function):
                 elif wanted not in seen_sizes:
                     seen_sizes.add(wanted)
                     out.define(register_of(wanted), size)
-                    self.leave_unless(out.icmp("sge", register_of(wanted), SMALLEST), OTHER_SIZES)
+                    self.leave_unless(out.icmp("sge", register_of(wanted), SMALLEST_OPEN_SIZE), OTHER_SIZES)
         for symbol in self._module.open.symbols:
             if symbol not in seen_sizes:
-                write_dimension(out, symbol)
-                self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST), OTHER_SIZES)
+                define_dimension(out, symbol)
+                self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), OTHER_SIZES)
         for need in self._module.open.needs:
             self.leave_unless(out.icmp("sge", dimension(out, need), 0), OTHER_SIZES)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoconv.backends.llvm.analysis.classify import WORK
-from autoconv.backends.llvm.analysis.representation import is_of_open
+from autoconv.backends.llvm.analysis.classify import SERIAL_WORK
+from autoconv.backends.llvm.analysis.representation import uses_open_sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.partition import choose_split, work_of
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -74,6 +74,6 @@ def _work_of_item(plan: Plan, item: Item) -> int:
     if roles == {"matmul"}:
         product = product_of(plan, item)
         return product.work // _MULTIPLICATIONS if product is not None and product.work < _SPLIT else 0
-    if is_of_open(node):
+    if uses_open_sizes(node):
         return 0
-    return WORK[node.op.name](node) if roles == {"whole"} and node.op.name in WORK else 0
+    return SERIAL_WORK[node.op.name](node) if roles == {"whole"} and node.op.name in SERIAL_WORK else 0

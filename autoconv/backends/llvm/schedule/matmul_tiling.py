@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from autoconv.backends.llvm.analysis.representation import is_of_open, sizes
+from autoconv.backends.llvm.analysis.representation import sizes, uses_open_sizes
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.target.machine import Registers, current_target
@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 
 def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
     """Return the product of a node if it is lowered to tiles."""
-    if is_of_open(node):
+    if uses_open_sizes(node):
         return None
     product = Product(node, patches)
     return product if product.suits_tiles() else None
@@ -26,7 +26,7 @@ def takes_patches(node: Node, patches: Patches) -> bool:
 
     The number of patches may be open.
     """
-    if not is_of_open(node):
+    if not uses_open_sizes(node):
         return tiles_of(node, patches) is not None
     product = Product(node, patches)
     counts = (product.columns, product.inner, patches.rows[-1][1])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes
-from autoconv.backends.llvm.analysis.indexing import map_dimensions
+from autoconv.backends.llvm.analysis.indexing import one_to_one_dimensions
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.backends.llvm.schedule.cost import MEMORY, cost
 from autoconv.backends.llvm.schedule.plan import Item, Plan
@@ -113,7 +113,7 @@ def _steps(dimension: int | None, size: int, work: int, multiple: int) -> Split 
 def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
     """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
     reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
-    scatters = [map_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
+    scatters = [one_to_one_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
     for d, size in enumerate(shape[: item.depth] if item.phases else shape):
         if not all(d in straight for straight in scatters):
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.contiguity import is_block, is_contiguous
 from autoconv.backends.llvm.analysis.indexing import is_indexed, part_shape, positions, shares_loop, updates
-from autoconv.backends.llvm.analysis.lent_loads import is_marked, is_matrix
+from autoconv.backends.llvm.analysis.lent_loads import is_blas_matrix, is_lent_load
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
@@ -75,7 +75,7 @@ class Plan:
         self._choose_patches()
         self.views: set[Value] = set()
         self._choose_views()
-        self.lent = {node.results[0] for node in graph.nodes if is_marked(node) and self._can_lend(node.results[0])}
+        self.lent = {node.results[0] for node in graph.nodes if is_lent_load(node) and self._can_lend(node.results[0])}
         self.classes.update((value.node, "lent") for value in self.lent if value.node is not None)
         self._readers_of_lent: set[int] = set()
         self.all_items: list[Item] = []
@@ -182,7 +182,7 @@ class Plan:
     def _takes_strides(self, reader: Node, value: Value) -> bool:
         kind = self.classes[reader]
         if kind == "matmul":
-            return value in reader.inputs and is_matrix(value) and not Product(reader).suits_tiles()
+            return value in reader.inputs and is_blas_matrix(value) and not Product(reader).suits_tiles()
         if reader.results and reader.results[0] in self._in_memory:
             return False
         if kind in ("view", "copy", "pick"):

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.index_map import Point, variable
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.indexing import is_indexed
-from autoconv.backends.llvm.analysis.lent_loads import is_row
+from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.schedule.matmul_tiling import Product, tiles_of
@@ -111,7 +111,7 @@ def is_flat(plan: Plan, item: Item) -> bool:
                 continue
             if value in plan.views and value.node is not None and value.node.op.name in ("real", "imag"):
                 (value,) = value.node.inputs  # the elements have the same order
-            fits = value not in plan.lent or is_row(value) or len(shape or ()) == 1
+            fits = value not in plan.lent or is_contiguous_row(value) or len(shape or ()) == 1
             if value not in plan.views and sizes(value.type) == shape and fits:
                 continue
             return False

@@ -1,4 +1,4 @@
-"""Lower handler cells: struct values in registers that carry scalars to exception handlers."""
+"""Lower handler cells: structs that carry scalars to exception handlers; LLVM keeps them in registers."""
 
 from __future__ import annotations
 

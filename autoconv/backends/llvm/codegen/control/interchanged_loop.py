@@ -1,4 +1,4 @@
-"""Lower an interchanged loop: blocks of elements in registers, each through all turns of the loop."""
+"""Lower an interchanged loop: a block of elements stays in registers through all iterations, one block at a time."""
 
 from __future__ import annotations
 
@@ -19,41 +19,44 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.region_flow import state_size
 
-_BYTES = 256  # bytes of a block of one array: four of the longest vectors
-_CALL = 20_000_000  # work of one call of the loops, in units of about 0.05 ns: it cannot be interrupted
-_STEPS = 8  # assumed trip count, to decide whether several threads are worth it
+_BLOCK_BYTES = 256  # bytes of a block of one array: four of the longest vectors
+_CALL_WORK_LIMIT = 20_000_000  # work of one call in units of 0.05 ns, about 1 ms: a call cannot be interrupted
+_ASSUMED_TRIP_COUNT = 8  # for the decision whether several threads are worth it
 
 
 def write_interchanged_loop(region: LoweringContext, node: Node) -> None:
-    """Write the loop block by block, with the first capture as trip count; long loops run in several calls."""
+    """Write the loop in blocks; its first capture is the trip count. Long loops run in several calls."""
     out, (_, body) = region.out, node.regions
     count = state_size(node)
     state, captures = node.inputs[1:count], node.inputs[count + 1 :]
-    loops = _Blocks(region, node)
-    turns = region.number(node.inputs[count]).ir
+    blocked_loop = _BlockedLoop(region, node)
+    trip_count = region.number(node.inputs[count]).ir
     results = [region.new_array(value.type) for value in node.results[1:]]
     targets = [region.address(array) for array in results]
-    others = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
+    capture_operands = [region.number(v).ir if is_scalar(v.type) else region.data(v) for v in captures]
     sources = [region.data(value) for value in state]
-    cell = out.alloca("i64")
-    limit = max(1, _CALL // (loops.size * sum(map(cost, body.nodes))))
+    trips_left = out.alloca("i64")
+    limit = max(1, _CALL_WORK_LIMIT // (blocked_loop.size * sum(map(cost, body.nodes))))
 
-    def call(begin: Sequence[str], left: str) -> str:
-        now = out.intrinsic("smin", left, limit)
-        out.call(loops.name, *begin, *others, *targets, now)
-        return out.op("sub", left, now)
+    def call(inputs: Sequence[str], remaining: str) -> str:
+        iterations = out.intrinsic("smin", remaining, limit)
+        out.call(blocked_loop.name, *inputs, *capture_operands, *targets, iterations)
+        return out.op("sub", remaining, iterations)
 
-    out.store("i64", call(sources, turns), cell)
-    with out.while_(lambda: out.icmp("sgt", out.load("i64", cell), 0)):
-        region.body.check(out.call("pause"))  # each call took about a millisecond
-        out.store("i64", call(targets, out.load("i64", cell)), cell)
-    region.set(node.results[0], ElementWriter(out).wrap(int64, turns))
+    out.store("i64", call(sources, trip_count), trips_left)
+    with out.while_(lambda: out.icmp("sgt", out.load("i64", trips_left), 0)):
+        region.body.fail_if(out.call("pause"))  # each call took about a millisecond
+        out.store("i64", call(targets, out.load("i64", trips_left)), trips_left)
+    region.set(node.results[0], ElementWriter(out).wrap(int64, trip_count))
     for value, array in zip(node.results[1:], results, strict=True):
         region.set(value, array)
 
 
-class _Blocks:
-    """The function of the loop: it takes sources, captures, targets and the trip count; a source may be its target."""
+class _BlockedLoop:
+    """A native function that runs the loop, for a number of iterations, over all blocks.
+
+    Its parameters are sources, captures, targets and the trip count. A source may be the same memory as its target.
+    """
 
     def __init__(self, region: LoweringContext, node: Node) -> None:
         count = state_size(node)
@@ -61,7 +64,7 @@ class _Blocks:
         self._state, self._captures = self._body.parameters[1:count], self._body.parameters[count + 1 :]
         self.size = math.prod(sizes(self._state[0].type))
         width = max(value.dtype.size for value in self._state)
-        self._block = min(_BYTES // width, self.size)
+        self._block = min(_BLOCK_BYTES // width, self.size)
         self._plan = schedule(self._body)
         parameters = [f"ptr %from{i}" for i in range(len(self._state))]
         parameters += [
@@ -69,22 +72,22 @@ class _Blocks:
             for i, v in enumerate(self._captures)
         ]
         parameters += [*(f"ptr %to{i}" for i in range(len(self._state))), "i64 %times"]
-        work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _STEPS
+        work = self.size * (sum(map(cost, self._body.nodes)) + len(self._state)) * _ASSUMED_TRIP_COUNT
         blocks = self.size // self._block
         body = Routine(region, [*parameters, *PART], "i1")
-        self._loops(body, "%first", "%last", self._block, 0)
-        whole = partitioned_routine(region, parameters, body, blocks, work)
-        rest = self.size % self._block
-        if not rest:
-            self.name = whole
+        self._write_blocks(body, "%first", "%last", self._block, 0)
+        all_blocks = partitioned_routine(region, parameters, body, blocks, work)
+        remainder = self.size % self._block
+        if not remainder:
+            self.name = all_blocks
             return
-        both = Routine(region, parameters)
-        both.out.call(whole, *(parameter.name for parameter in both.out.signature.parameters))
-        self._loops(both, "0", "1", rest, blocks * self._block)
-        self.name = both.finish()
+        routine = Routine(region, parameters)
+        routine.out.call(all_blocks, *(parameter.name for parameter in routine.out.signature.parameters))
+        self._write_blocks(routine, "0", "1", remainder, blocks * self._block)
+        self.name = routine.finish()
 
-    def _loops(self, routine: Routine, first: str, last: str, width: int, start: int) -> None:
-        out, b = routine.out, _Elements(routine.out)
+    def _write_blocks(self, routine: Routine, first: str, last: str, width: int, start: int) -> None:
+        out, b = routine.out, _LoopElementWriter(routine.out)
         cells = [out.alloca(f"[{width} x {memory(v.dtype)}], align 64") for v in self._state]
         with out.loop(first, last) as block:
             base = plus(out, times(out, block, width), start)
@@ -97,15 +100,17 @@ class _Blocks:
                 with out.loop("0", str(width)) as j:
                     store(b, load(b, value.dtype, cells[i], j), f"%to{i}", plus(out, base, j))
 
-    def _write_iteration(self, b: _Elements, cells: Sequence[str], base: Any, j: Any) -> None:
+    def _write_iteration(self, b: _LoopElementWriter, cells: Sequence[str], base: Any, j: Any) -> None:
         """Write one iteration for an element: all loads precede the first store."""
         elements: dict[Value, Element] = {}
         for value, cell in zip(self._state, cells, strict=True):
             elements[value] = load(b, value.dtype, cell, j)
         for i, value in enumerate(self._captures):
             dtype: Any = value.dtype
-            at = b.wrap(dtype, f"%c{i}") if is_scalar(value.type) else load(b, dtype, f"%c{i}", plus(b.out, base, j))
-            elements[value] = at
+            if is_scalar(value.type):
+                elements[value] = b.wrap(dtype, f"%c{i}")
+            else:
+                elements[value] = load(b, dtype, f"%c{i}", plus(b.out, base, j))
         for node in self._body.nodes:
             (result,) = node.results
             if self._body.parameters[0] in node.inputs:  # the trip counter
@@ -118,5 +123,5 @@ class _Blocks:
             store(b, elements[output], cell, j)
 
 
-class _Elements(ElementWriter):
+class _LoopElementWriter(ElementWriter):
     in_loop = True

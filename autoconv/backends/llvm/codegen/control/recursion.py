@@ -1,10 +1,10 @@
-"""Lower recursive functions to native functions, which are called as C functions are.
+"""Lower recursive functions to native functions with C calls.
 
     define i1 @recursive_fib1(i64 %p0, i64 %depth, ptr %results, ptr %state)
 
-`%depth` is the number of Python frames that the calls so far stand for. `%state` is shared by all calls of an
-activation of the graph: the limit of frames, the number of polls, and the address where the thread's stack has to end.
-A call beyond that address runs on an explicit stack, and so do all functions without a native form (see
+`%depth` is the number of Python frames that the nested calls would have. `%state` is shared by all calls in one run of
+the graph: the limit of frames, the number of polls, and the address at which the calls have to leave the thread's
+stack. A call beyond that address runs on a stack in the heap, as all functions without native code do (see
 backends/heap_stack.py).
 """
 
@@ -33,27 +33,27 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive, leads_to_recursion
 
-# Frames that a call may use before those on Python's stack are counted.
+# Depth of calls up to which the frames on Python's stack are not counted, which takes time.
 _UNCOUNTED_FRAMES = 100
-# Largest use of a thread's stack by the calls of one graph, in bytes; a main thread has 8 MB as a rule.
+# Bytes of a thread's stack that the calls of one graph may use; a main thread usually has 8 MB.
 _STACK_BYTES = 2 << 20
-# The same in a library, whose threads are another program's.
+# The same in a C library, which runs in threads of another program.
 LIBRARY_STACK = 256 << 10
-# Bytes above the thread's floor (see runtime/references.py) that are reserved for callees of these calls.
-_RESERVE = 192 << 10
-_LIMIT, _TICKS, _END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
-_CONTROL = ("call", "cond", "while")
+# Bytes above the end of the thread's stack (see runtime/references.py) that are reserved for functions that these call.
+_RESERVED_BYTES = 192 << 10
+_FRAME_LIMIT, _POLL_COUNT, _STACK_END = 0, 8, 16  # offsets in the state, which ends with the cells of writes
+_CONTROL_OPS = ("call", "cond", "while")
 
 
-def has_form(graph: Graph) -> bool:
-    """Return whether all recursive functions of the graph can be native.
+def has_native_recursion(graph: Graph) -> bool:
+    """Return whether all recursive functions of the graph can be native functions.
 
-    Every node that leads to a recursive call has to be a call, or a condition or loop controlled by a scalar.
+    Every node around a recursive call has to be a call, or a condition or a loop that a scalar controls.
     """
     if any(is_complex(value.type) for node in graph.walk() for value in (*node.inputs, *node.results)):
         return False
     return all(
-        node.op.name in _CONTROL
+        node.op.name in _CONTROL_OPS
         and lowering_class(node) == "control"
         and (not is_recursive(node) or _keeps_types(node))
         for node in graph.walk()
@@ -62,7 +62,7 @@ def has_form(graph: Graph) -> bool:
 
 
 def _keeps_types(node: Node) -> bool:
-    """Return whether operands and parameters agree in being scalars or memory, and so do results."""
+    """Return whether each operand has the representation of its parameter, and each result that of its output."""
     (graph,) = node.regions
     pairs = [*zip(node.inputs, graph.parameters, strict=True), *zip(node.results, graph.outputs, strict=True)]
     return all(
@@ -73,38 +73,38 @@ def _keeps_types(node: Node) -> bool:
 
 
 def write_recursive_call(region: LoweringContext, node: Node) -> None:
-    """Call the node's function; beyond the end of the thread's stack, run it on an explicit stack."""
+    """Call the node's native function, or run it on a stack in the heap where the thread's stack is used up."""
     body, out = region.body, region.out
     (graph,) = node.regions
-    name = _function_of(region, graph)
-    state, depth = _state_of(body)
+    name = _recursive_function(region, graph)
+    state, depth = _activation_state(body)
     depth = out.op("add", depth, frames_of(node.span, outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
-    far, near, done = out.label("far"), out.label("near"), out.label("called")
-    end = out.load("i64", _field(out, state, _END))
-    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), far, near, unlikely=True)
+    deep, shallow, done = out.label("far"), out.label("near"), out.label("called")
+    end = out.load("i64", _field_address(out, state, _STACK_END))
+    out.branch_if(out.icmp("ult", out.cast("ptrtoint", results, "i64"), end), deep, shallow, unlikely=True)
 
-    out.begin(far)
-    deeper = body.calls.deep_call(node, region.call_sites)
-    _store_results(region, cells, region.call_function(node, deeper, ElementWriter(out).wrap(int64, depth)))
+    out.begin(deep)
+    deep_call = body.calls.deep_call(node, region.call_sites)
+    _store_results(region, cells, region.call_function(node, deep_call, ElementWriter(out).wrap(int64, depth)))
     out.branch(done)
 
-    out.begin(near)
-    arguments, boxes = _arguments(region, node)
+    out.begin(shallow)
+    arguments, boxes = _write_arguments(region, node)
     text = ", ".join([*arguments, f"i64 {depth}", f"ptr {results}", f"ptr {state}"])
     sizes = "".join(f", i64 {size}" for size in body.module.sizes)
     succeeded = out.new(f"call i1 @{name}({text}{sizes})")
     for box in boxes:
         body.release(box)
-    failed, fine = out.label("raised"), out.label("fine")
-    out.branch_if(succeeded, fine, failed)
-    out.begin(failed)
+    raised, returned = out.label("raised"), out.label("fine")
+    out.branch_if(succeeded, returned, raised)
+    out.begin(raised)
     if body.calls.has_python:
         out.call_c("object_locate", "void", "ptr", body.calls.call_locator(node, region.call_sites)(out))
-    out.branch(body.failed)
-    out.begin(fine)
-    _store_results(region, cells, [_result(out, results, i, value) for i, value in enumerate(node.results)])
+    out.branch(body.failure_label)
+    out.begin(returned)
+    _store_results(region, cells, [_load_result(out, results, i, value) for i, value in enumerate(node.results)])
     out.branch(done)
 
     out.begin(done)
@@ -115,7 +115,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
             region.set(value, Object(out.load("ptr", cell), cell))
 
 
-def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
+def _write_arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str]]:
     """Return the arguments of the function, and the slots of temporary objects among them."""
     arguments, boxes = [], []
     for value in node.inputs:
@@ -130,11 +130,11 @@ def _arguments(region: LoweringContext, node: Node) -> tuple[list[str], list[str
     return arguments, boxes
 
 
-def _result(out: FunctionText, results: str, position: int, value: Value) -> Native:
-    place = out.gep("i64", results, position)
+def _load_result(out: FunctionText, results: str, position: int, value: Value) -> Native:
+    cell = out.gep("i64", results, position)
     if is_scalar(value.type):
-        return load(ElementWriter(out), value.dtype, place, 0)
-    return Object(out.load("ptr", place))
+        return load(ElementWriter(out), value.dtype, cell, 0)
+    return Object(out.load("ptr", cell))
 
 
 def _store_results(region: LoweringContext, cells: Sequence[str], natives: Sequence[Native]) -> None:
@@ -152,40 +152,40 @@ def _store_results(region: LoweringContext, cells: Sequence[str], natives: Seque
 # ---- the function
 
 
-def _function_of(region: LoweringContext, graph: Graph) -> str:
-    """Return the name of the function, which is written at its first call."""
+def _recursive_function(region: LoweringContext, graph: Graph) -> str:
+    """Return the name of the native function of a graph; write the function at its first call."""
     module = region.body.module
     if graph in module.recursive:
         return str(module.recursive[graph])
     name = module.recursive[graph] = module.unique("recursive")
     names = [f"%p{i}" for i in range(len(graph.parameters))]
-    kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
-    leading = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
+    ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
+    leading = [f"{ir_type} {name}" for ir_type, name in zip(ir_types, names, strict=True)]
     sizes = [f"i64 {size}" for size in module.sizes]
     parameters = [*leading, "i64 %depth", "ptr %results", "ptr %state", *sizes]
     out = FunctionText(module, Signature("i1", parameters, "nounwind", name))
     classes = region.body.classes
-    body = Body(module, out, region.body.calls, graph, frozenset(), classes, arguments_are_apart=False)
+    body = Body(module, out, region.body.calls, graph, frozenset(), classes, arguments_are_disjoint=False)
     body.recursion = "%state", "%depth"
-    body.count_in(_field(out, "%state", _TICKS))
+    body.share_poll_counter(_field_address(out, "%state", _POLL_COUNT))
     _check_depth(body)
     body.poll(often=False)
     arguments: list[Native] = [
         ElementWriter(out).wrap(v.dtype, ir) if is_scalar(v.type) else Object(ir)
         for v, ir in zip(graph.parameters, names, strict=True)
     ]
-    inner = region.function(body, graph, arguments)
+    inner = region.write_function(body, graph, arguments)
     for i, (native, value) in enumerate(zip(inner.results(), graph.outputs, strict=True)):
-        place = out.gep("i64", "%results", i)
+        cell = out.gep("i64", "%results", i)
         if isinstance(native, Element):
-            store(ElementWriter(out), native, place, 0)
+            store(ElementWriter(out), native, cell, 0)
             continue
         if isinstance(native, Memory):
-            reference = body.own(native.owner.ir)
+            reference = body.own_reference(native.owner.ir)
             native = array_view.as_ndarray(inner, native, value.type)  # type: ignore[arg-type]
             out.store("ptr", "null", native.slot)
             body.release(reference.slot)
-        out.store("ptr", native.ir, place)
+        out.store("ptr", native.ir, cell)
     body.finish_with_flag()
     return name
 
@@ -195,19 +195,19 @@ def _check_depth(body: Body) -> None:
     if not body.calls.has_python:
         return
     out = body.out
-    place = _field(out, "%state", _LIMIT)
-    with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", place))):
-        exact = _int_from_python(body, _frames_left)
-        out.store("i64", exact, place)
-        with out.leaving(out.icmp("sgt", "%depth", exact)):
-            out.call("call_python", body.calls.object(_refuse)(out), "null", 0)
-            out.branch(body.failed)
+    limit_address = _field_address(out, "%state", _FRAME_LIMIT)
+    with out.unlikely(out.icmp("sgt", "%depth", out.load("i64", limit_address))):
+        frames_left = _int_from_python(body, _frames_left)
+        out.store("i64", frames_left, limit_address)
+        with out.leaving(out.icmp("sgt", "%depth", frames_left)):
+            out.call("call_python", body.calls.object(_raise_recursion_error)(out), "null", 0)
+            out.branch(body.failure_label)
 
 
-def _state_of(body: Body) -> tuple[str, str]:
+def _activation_state(body: Body) -> tuple[str, str]:
     """Return the registers with the address of the state and with the depth.
 
-    Outside of recursive functions, the state is that of the whole activation, initialised on first use.
+    Outside of recursive functions, a first call initialises the state, on the stack of the graph's function.
     """
     if body.recursion is not None:
         return body.recursion
@@ -215,43 +215,43 @@ def _state_of(body: Body) -> tuple[str, str]:
     if body.recursion_state is None:
         body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
     state = body.recursion_state
-    place = _field(out, state, _LIMIT)
-    with out.if_(out.icmp("eq", out.load("i64", place), 0)):
+    limit_address = _field_address(out, state, _FRAME_LIMIT)
+    with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):
         size = _stack_size() if body.calls.has_python else LIBRARY_STACK
         end = out.op("sub", out.cast("ptrtoint", Operand.of(state, "ptr"), "i64"), size)
         if body.calls.has_python:
-            _write_first_limit(body, place)
-            least = out.op("add", out.call("stack_floor"), _RESERVE)
-            end = out.select(out.icmp("ugt", least, end), least, end)
-        out.store("i64", end, _field(out, state, _END))
+            _write_first_limit(body, limit_address)
+            lowest_end = out.op("add", out.call("stack_floor"), _RESERVED_BYTES)
+            end = out.select(out.icmp("ugt", lowest_end, end), lowest_end, end)
+        out.store("i64", end, _field_address(out, state, _STACK_END))
     return state, "0"
 
 
-def _write_first_limit(body: Body, place: str) -> None:
-    """Store a limit of frames: the exact one, or a lower bound, which is found faster."""
+def _write_first_limit(body: Body, limit_address: str) -> None:
+    """Store the limit of frames, or a lower bound of it, which takes less time to compute."""
     out = body.out
     offset = abi.frames_left_offset()
-    count, many, counted = out.label("count"), out.label("many"), out.label("limit")
+    count, enough, done = out.label("count"), out.label("many"), out.label("limit")
     if offset is None:
         out.branch(count)
     else:
         state = out.call_c("PyThreadState_Get", "ptr", "")
-        left = out.load("i32", _field(out, state, offset))
-        out.branch_if(out.icmp("sgt", left, _UNCOUNTED_FRAMES), many, count)
-        out.begin(many)
-        out.store("i64", _UNCOUNTED_FRAMES, place)
-        out.branch(counted)
+        frames_left = out.load("i32", _field_address(out, state, offset))
+        out.branch_if(out.icmp("sgt", frames_left, _UNCOUNTED_FRAMES), enough, count)
+        out.begin(enough)
+        out.store("i64", _UNCOUNTED_FRAMES, limit_address)
+        out.branch(done)
     out.begin(count)
-    out.store("i64", _int_from_python(body, _frames_left), place)
-    out.branch(counted)
-    out.begin(counted)
+    out.store("i64", _int_from_python(body, _frames_left), limit_address)
+    out.branch(done)
+    out.begin(done)
 
 
 def _int_from_python(body: Body, function: Callable[[], int]) -> str:
     """Return the register with the int that a Python function returns."""
     out = body.out
     result = out.call("call_python", body.calls.object(function)(out), "null", 0)
-    body.check(out.is_null(result))
+    body.fail_if(out.is_null(result))
     number = out.call_c("PyLong_AsLongLong", "i64", "ptr", result)
     slot = out.alloca("ptr")
     out.store("ptr", result, slot)
@@ -259,7 +259,7 @@ def _int_from_python(body: Body, function: Callable[[], int]) -> str:
     return number
 
 
-def _field(out: FunctionText, state: str, offset: int) -> str:
+def _field_address(out: FunctionText, state: str, offset: int) -> str:
     return out.gep("i8", state, offset)
 
 
@@ -272,13 +272,13 @@ def _frames_left() -> int:
 
 
 def _stack_size() -> int:
-    """Return the bytes of stack for these calls.
+    """Return how many bytes of a thread's stack the calls may use.
 
-    Where the system does not report the end of a stack, that is at most a quarter of Python's size for new threads.
+    On systems other than Linux, that is at most a quarter of the stack size that Python gives to new threads.
     """
-    own = threading.stack_size() if sys.platform != "linux" else 0
-    return min(_STACK_BYTES, own // 4) if own else _STACK_BYTES
+    thread_bytes = threading.stack_size() if sys.platform != "linux" else 0
+    return min(_STACK_BYTES, thread_bytes // 4) if thread_bytes else _STACK_BYTES
 
 
-def _refuse() -> None:
+def _raise_recursion_error() -> None:
     raise RecursionError("maximum recursion depth exceeded")

@@ -22,7 +22,7 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import DType
 
-TABLES = tuple(f"ptr noalias readonly {name}" for name in ("%chirp", "%kernel", "%w", "%v"))
+TABLE_PARAMETERS = tuple(f"ptr noalias readonly {name}" for name in ("%chirp", "%kernel", "%w", "%v"))
 
 
 @functools.cache
@@ -34,80 +34,86 @@ def _chirp(size: int, sign: int) -> np.ndarray:
 
 @functools.cache
 def _spectrum(size: int, sign: int) -> np.ndarray:
-    """Return the transform of the conjugate chirp, which wraps around, over the size of the convolution."""
-    whole = chirp_size(size)
+    """Return the transform of the conjugate chirp, extended to the convolution's size.
+
+    It includes the scale of the inverse transform that follows the multiplication.
+    """
+    convolution_size = chirp_size(size)
     chirp = _chirp(size, sign).conj()
-    result = np.zeros(whole, np.complex128)
+    result = np.zeros(convolution_size, np.complex128)
     result[:size] = chirp
-    result[whole - size + 1 :] = chirp[:0:-1]
-    return np.fft.fft(result) / whole
+    result[convolution_size - size + 1 :] = chirp[:0:-1]
+    return np.fft.fft(result) / convolution_size
 
 
-def tables(region: LoweringContext, size: int, sign: int, dtype: DType) -> list[str]:
-    """Return the addresses of what `TABLES` name, as arguments of a routine."""
-    whole, part = chirp_size(size), dtype.real_dtype
-    found = [_chirp(size, sign).astype(dtype.numpy), _spectrum(size, sign).astype(dtype.numpy)]
-    found += [roots_of_unity(whole, -1, part), roots_of_unity(whole, 1, part)]
-    return pointers(region, *(Object(region.body.calls.object(table)(region.out)) for table in found))
+def table_addresses(region: LoweringContext, size: int, sign: int, dtype: DType) -> list[str]:
+    """Return the addresses of the tables, as arguments for `TABLE_PARAMETERS`."""
+    convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
+    arrays = [_chirp(size, sign).astype(dtype.numpy), _spectrum(size, sign).astype(dtype.numpy)]
+    arrays += [roots_of_unity(convolution_size, -1, real_dtype), roots_of_unity(convolution_size, 1, real_dtype)]
+    return pointers(region, *(Object(region.body.calls.object(table)(region.out)) for table in arrays))
 
 
 def write_chirped_rows(
     region: LoweringContext, body: Routine, dtype: DType, size: int, inner: int, scale: float
 ) -> None:
-    """Write the loop over the rows of `%x` and `%y`, arrays of the shape (outer, size, inner)."""
-    whole, part = chirp_size(size), dtype.real_dtype
+    """Write the loop over the rows of `%x` and `%y`, along the middle axis of arrays of the shape (outer, size, inner).
+    """
+    convolution_size, real_dtype = chirp_size(size), dtype.real_dtype
     out, b = body.out, body.b
-    there = _transform(region, whole, part, -1)
-    back = _transform(region, whole, part, 1)
-    rows = [out.alloca(f"[{whole * dtype.size} x i8], align 64") for _ in range(2)]
-    with out.loop("%first", "%last", unrolled=False) as number:
+    forward = _write_transform(region, convolution_size, real_dtype, -1)
+    backward = _write_transform(region, convolution_size, real_dtype, 1)
+    buffers = [out.alloca(f"[{convolution_size * dtype.size} x i8], align 64") for _ in range(2)]
+    with out.loop("%first", "%last", unrolled=False) as row:
         if inner == 1:
-            offset = times(out, number, size)
+            offset = times(out, row, size)
         else:
-            matrix, column = out.op("udiv", number, inner), out.op("urem", number, inner)
+            matrix, column = out.op("udiv", row, inner), out.op("urem", row, inner)
             offset = plus(out, times(out, matrix, size * inner), column)
 
-        def at(k: Position, offset: Position = offset) -> Position:
+        def position_of(k: Position, offset: Position = offset) -> Position:
             return plus(out, offset, times(out, k, inner))
 
         with out.loop("0", str(size), unrolled=False) as k:
-            store(b, _product(b, _load(b, dtype, "%x", at(k)), _load(b, dtype, "%chirp", k)), rows[0], k)
-        rest = out.gep(memory(dtype), rows[0], size)
-        out.clear(rest, (whole - size) * dtype.size)
-        out.call(there, rows[0], rows[1], "%w")
-        with out.loop("0", str(whole), unrolled=False) as k:
-            store(b, _product(b, _load(b, dtype, rows[1], k), _load(b, dtype, "%kernel", k)), rows[1], k)
-        out.call(back, rows[1], rows[0], "%v")
+            number, root = _load_pair(b, dtype, "%x", position_of(k)), _load_pair(b, dtype, "%chirp", k)
+            store(b, _multiply_pairs(b, number, root), buffers[0], k)
+        tail = out.gep(memory(dtype), buffers[0], size)
+        out.clear(tail, (convolution_size - size) * dtype.size)
+        out.call(forward, buffers[0], buffers[1], "%w")
+        with out.loop("0", str(convolution_size), unrolled=False) as k:
+            number, factor = _load_pair(b, dtype, buffers[1], k), _load_pair(b, dtype, "%kernel", k)
+            store(b, _multiply_pairs(b, number, factor), buffers[1], k)
+        out.call(backward, buffers[1], buffers[0], "%v")
         with out.loop("0", str(size), unrolled=False) as k:
-            product = _product(b, _load(b, dtype, rows[0], k), _load(b, dtype, "%chirp", k))
+            product = _multiply_pairs(b, _load_pair(b, dtype, buffers[0], k), _load_pair(b, dtype, "%chirp", k))
             if scale != 1.0:
                 product = b.pair(product.real * scale, product.imag * scale)
-            store(b, product, "%y", at(k))
+            store(b, product, "%y", position_of(k))
 
 
-def _transform(region: LoweringContext, size: int, part: DType, sign: int) -> str:
-    """Return the name of a function that transforms a row of `size` pairs, without a scale."""
+def _write_transform(region: LoweringContext, size: int, real_dtype: DType, sign: int) -> str:
+    """Write a function that transforms a row of `size` complex numbers, without a scale; return its name."""
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"])
     out, steps = routine.out, stages(size, 1, 1)
-    names = [write_stage(region, stage, part, sign, 1.0) for stage in steps]
-    between = [out.alloca(f"[{size * part.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
-    given: Sequence[str] = ["%x"]
+    names = [write_stage(region, stage, real_dtype, sign, 1.0) for stage in steps]
+    buffers = [out.alloca(f"[{size * real_dtype.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
+    sources: Sequence[str] = ["%x"]
     for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-        made: Sequence[str] = ["%y"] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
-        out.call(name, *given, *made, "%w")
-        given = made
+        targets: Sequence[str] = ["%y"] if stage.is_last else buffers[:2] if i % 2 == 0 else buffers[2:]
+        out.call(name, *sources, *targets, "%w")
+        sources = targets
     return routine.finish()
 
 
-def _load(b: ElementWriter, dtype: DType, pointer: str, place: Position) -> Pair:
-    result = load(b, dtype, pointer, place)
+def _load_pair(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> Pair:
+    result = load(b, dtype, pointer, offset)
     assert isinstance(result, Pair)
     return result
 
 
-def _product(b: ElementWriter, x: Pair, y: Pair) -> Pair:
+def _multiply_pairs(b: ElementWriter, x: Pair, y: Pair) -> Pair:
     real: Element = b.fma(x.real, y.real, -(x.imag * y.imag))
     return b.pair(real, b.fma(x.real, y.imag, x.imag * y.real))
 
 
-__all__ = ["TABLES", "tables", "write_chirped_rows"]
+__all__ = ["TABLE_PARAMETERS", "table_addresses", "write_chirped_rows"]

@@ -1,7 +1,7 @@
-"""Lower Fourier transforms of constant sizes; long ones run by their kernels.
+"""Lower Fourier transforms of constant sizes; longer transforms run by their kernels.
 
-The size is constant, and so are the stages and the roots of unity. Along the last dimension each row is transformed by
-itself; along another one, as many adjacent columns at once as fit into the processor's cache.
+The stages and the roots of unity are constants too. Along the last dimension each row is transformed separately. Along
+another dimension, as many adjacent columns are transformed together as fit into the processor's cache.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.fft_radices import chirp_size, radices
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.fft.chirp import TABLES, tables, write_chirped_rows
+from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, table_addresses, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
 from autoconv.backends.llvm.codegen.registry import complex_native
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
@@ -27,15 +27,15 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 
-_MOST = 1 << 18  # bytes of a thread's memory between stages
-_BLOCK = 4096  # numbers in the columns that are transformed together,
-_FEWEST = 8  # with at least so many columns,
-_MOST_COLUMNS = 64  # and at most
-_CHIRP_ROWS = 4  # memory of a transform by a chirp, by that of another
-_WORK = 6  # cost of a number in a stage, in units of 0.05 ns
+_BUFFER_BYTES = 1 << 18  # most bytes of a thread's buffers between stages
+_BLOCK_ELEMENTS = 4096  # complex numbers in the columns that are transformed together,
+_FEWEST_COLUMNS = 8  # which are at least so many columns,
+_MOST_COLUMNS = 64  # and at most so many
+_CHIRP_MEMORY_FACTOR = 4  # ratio of the memory of a transform by a chirp to that of a direct one
+_STAGE_COST = 6  # cost of a number in a stage, in units of 0.05 ns
 
 
-def _sizes_along(node: Node) -> list[int]:
+def _transformed_sizes(node: Node) -> list[int]:
     shape = sizes(node.inputs[0].type)
     return [shape[axis] for axis in node.attributes.get("axes", (-1,))]
 
@@ -44,12 +44,12 @@ def _is_native_transform(node: Node) -> bool:
     shape = sizes(node.inputs[0].type)
     if 0 in shape or not shape:
         return False
-    return all(is_known(size, node.inputs[0].dtype) for size in _sizes_along(node))
+    return all(is_native_size(size, node.inputs[0].dtype) for size in _transformed_sizes(node))
 
 
-def is_known(size: int, dtype: DType) -> bool:
-    """Return whether transforms of that size are native."""
-    return 2 * (size if radices(size) is not None else _CHIRP_ROWS * size) * dtype.size <= _MOST
+def is_native_size(size: int, dtype: DType) -> bool:
+    """Return whether native code can transform `size` complex numbers: its buffers are small enough."""
+    return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _BUFFER_BYTES
 
 
 @complex_native("fft", "ifft", fits=_is_native_transform, library=True)
@@ -58,120 +58,131 @@ def write_fft(region: LoweringContext, node: Node) -> None:
     inverse = node.op.name == "ifft"
     shape, norm = sizes(x.type), node.attributes.get("norm", "backward")
     axes = [axis % len(shape) for axis in node.attributes.get("axes", (-1,)) if shape[axis] > 1]
-    source, copy = region.data(x), region.new_array(result.type)
+    source, target = region.data(x), region.new_array(result.type)
     if not axes:
-        region.out.copy(region.address(copy), source, math.prod(shape) * x.dtype.size)
+        region.out.copy(region.address(target), source, math.prod(shape) * x.dtype.size)
     for axis in reversed(axes):
-        _transform_axis(region, x.type, axis, source, region.address(copy), inverse, norm)
-        source, last = region.address(copy), copy
+        _write_axis_transform(region, x.type, axis, source, region.address(target), inverse, norm)
+        source = region.address(target)
         if axis != axes[0]:
-            region.drop_later(last, result.type)
-            copy = region.new_array(result.type)
-    region.set(result, copy)
+            region.release_after_item(target, result.type)
+            target = region.new_array(result.type)
+    region.set(result, target)
     if axes:
-        _ask_for_numbers(region, node, axes)
+        _replace_if_not_finite(region, node, axes)
 
 
-def _is_halved(real: Any, dtype: DType) -> bool:
-    """Return whether real rows of that length are transformed as rows of half as many complex numbers."""
-    return real % 2 == 0 and real > 0 and is_known(real // 2, dtype)
+def _is_halved(size: Any, dtype: DType) -> bool:
+    """Return whether `size` real numbers are transformed as half as many complex numbers."""
+    return size % 2 == 0 and size > 0 and is_native_size(size // 2, dtype)
 
 
-def _fits_real(node: Node) -> bool:
+def _is_native_real_transform(node: Node) -> bool:
     (x,), (result,) = node.inputs, node.results
     shape, real = sizes(x.type), result if node.op.name == "irfft" else x
     if 0 in shape or 0 in sizes(result.type):
         return False
     size = sizes(real.type)[-1]
-    whole = x.dtype if node.op.name == "irfft" else result.dtype
+    dtype = x.dtype if node.op.name == "irfft" else result.dtype
     if node.op.name == "rfft":
-        return _is_halved(size, whole) or is_known(size, whole)
-    return _is_halved(size, whole) and shape[-1] == size // 2 + 1
+        return _is_halved(size, dtype) or is_native_size(size, dtype)
+    return _is_halved(size, dtype) and shape[-1] == size // 2 + 1
 
 
-@complex_native("rfft", fits=_fits_real, library=True)
+@complex_native("rfft", fits=_is_native_real_transform, library=True)
 def write_rfft(region: LoweringContext, node: Node) -> None:
-    """Transform pairs of neighbours as complex numbers, and separate the transforms of even and odd elements."""
+    """Transform pairs of adjacent real numbers as complex numbers, and separate the spectra of even and odd elements.
+    """
     (x,), (result,) = node.inputs, node.results
-    kind: Any = result.type
+    result_type: Any = result.type
     *rows, size = sizes(x.type)
-    if not _is_halved(size, kind.dtype):
-        _rfft_as_complex(region, node)
+    if not _is_halved(size, result_type.dtype):
+        _write_rfft_as_complex(region, node)
         return
-    half = TensorType(kind.dtype, (*rows, size // 2))
-    spectrum, between = region.new_array(kind), region.new_array(half)
+    half = TensorType(result_type.dtype, (*rows, size // 2))
+    spectrum, half_spectrum = region.new_array(result_type), region.new_array(half)
     scale = float(size) ** -{"backward": 0.0, "forward": 1.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
     if size > 2:
-        _transform_axis(region, half, len(rows), region.data(x), region.address(between), False, "backward")
-        source = region.address(between)
+        _write_axis_transform(region, half, len(rows), region.data(x), region.address(half_spectrum), False, "backward")
+        source = region.address(half_spectrum)
     else:
         source = region.data(x)
-    name = _rows(region, half, lambda b, x, y, w: _split_half_spectrum(b, kind.dtype, size // 2, scale, x, y, w))
-    _call_with_roots(region, name, source, region.address(spectrum), size, -1, kind.dtype)
-    region.drop_later(between, half)
+
+    def split(b: ElementWriter, x: str, y: str, row: str) -> None:
+        _split_half_spectrum(b, result_type.dtype, size // 2, scale, x, y, row)
+
+    name = _write_row_routine(region, half, split)
+    _call_with_roots(region, name, source, region.address(spectrum), size, -1, result_type.dtype)
+    region.release_after_item(half_spectrum, half)
     region.set(result, spectrum)
-    _ask_for_numbers(region, node, [len(rows)])
+    _replace_if_not_finite(region, node, [len(rows)])
 
 
-@complex_native("irfft", fits=_fits_real, library=True)
+@complex_native("irfft", fits=_is_native_real_transform, library=True)
 def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
-    given: Any = x.type
+    source_type: Any = x.type
     *rows, size = sizes(result.type)
-    half = TensorType(given.dtype, (*rows, size // 2))
-    spectrum, between = region.new_array(result.type), region.new_array(half)
+    half = TensorType(source_type.dtype, (*rows, size // 2))
+    spectrum, half_spectrum = region.new_array(result.type), region.new_array(half)
     scale = float(size) ** -{"backward": 1.0, "forward": 0.0, "ortho": 0.5}[node.attributes.get("norm", "backward")]
-    name = _rows(region, half, lambda b, x, y, w: _merge_half_spectrum(b, given.dtype, size // 2, scale, x, y, w))
-    target = region.address(between if size > 2 else spectrum)
-    _call_with_roots(region, name, region.data(x), target, size, 1, given.dtype)
+
+    def merge(b: ElementWriter, x: str, y: str, row: str) -> None:
+        _merge_half_spectrum(b, source_type.dtype, size // 2, scale, x, y, row)
+
+    name = _write_row_routine(region, half, merge)
+    target = region.address(half_spectrum if size > 2 else spectrum)
+    _call_with_roots(region, name, region.data(x), target, size, 1, source_type.dtype)
     if size > 2:
-        _transform_axis(region, half, len(rows), target, region.address(spectrum), True, "forward")
-    region.drop_later(between, half)
+        _write_axis_transform(region, half, len(rows), target, region.address(spectrum), True, "forward")
+    region.release_after_item(half_spectrum, half)
     region.set(result, spectrum)
-    _ask_for_numbers(region, node, [len(rows)])
+    _replace_if_not_finite(region, node, [len(rows)])
 
 
-def _rfft_as_complex(region: LoweringContext, node: Node) -> None:
-    """Transform rows as complex numbers, and keep the first half of each."""
+def _write_rfft_as_complex(region: LoweringContext, node: Node) -> None:
+    """Convert rows to complex numbers, transform them, and keep the first half of each spectrum."""
     (x,), (result,) = node.inputs, node.results
     dtype, norm = result.dtype, node.attributes.get("norm", "backward")
     *rows, size = sizes(x.type)
-    whole = TensorType(dtype, (*rows, size))
-    given, between, made = region.new_array(whole), region.new_array(whole), region.new_array(result.type)
+    row_type = TensorType(dtype, (*rows, size))
+    complex_rows, spectrum = region.new_array(row_type), region.new_array(row_type)
+    half_spectrum = region.new_array(result.type)
 
     def widen(b: ElementWriter, source: str, target: str, row: str) -> None:
         with b.out.loop("0", str(size), unrolled=False) as k:
-            place = plus(b.out, times(b.out, row, size), k)
-            number = load(b, dtype.real_dtype, source, place)
-            store(b, b.pair(number, b.constant(0.0, number.dtype)), target, place)
+            offset = plus(b.out, times(b.out, row, size), k)
+            number = load(b, dtype.real_dtype, source, offset)
+            store(b, b.pair(number, b.constant(0.0, number.dtype)), target, offset)
 
-    def cut(b: ElementWriter, source: str, target: str, row: str) -> None:
+    def keep_half(b: ElementWriter, source: str, target: str, row: str) -> None:
         with b.out.loop("0", str(size // 2 + 1), unrolled=False) as k:
             element = load(b, dtype, source, plus(b.out, times(b.out, row, size), k))
             store(b, element, target, plus(b.out, times(b.out, row, size // 2 + 1), k))
 
-    _copy_rows(region, whole, widen, region.data(x), region.address(between if size == 1 else given))
+    _copy_rows(region, row_type, widen, region.data(x), region.address(spectrum if size == 1 else complex_rows))
     if size > 1:
-        _transform_axis(region, whole, len(rows), region.address(given), region.address(between), False, norm)
-    _copy_rows(region, whole, cut, region.address(between), region.address(made))
-    for one in (given, between):
-        region.drop_later(one, whole)
-    region.set(result, made)
-    _ask_for_numbers(region, node, [len(rows)])
+        source, target = region.address(complex_rows), region.address(spectrum)
+        _write_axis_transform(region, row_type, len(rows), source, target, False, norm)
+    _copy_rows(region, row_type, keep_half, region.address(spectrum), region.address(half_spectrum))
+    for array in (complex_rows, spectrum):
+        region.release_after_item(array, row_type)
+    region.set(result, half_spectrum)
+    _replace_if_not_finite(region, node, [len(rows)])
 
 
 def _copy_rows(
-    region: LoweringContext, whole: TensorType, write: Callable[[ElementWriter, str, str, str], None], source: str,
+    region: LoweringContext, row_type: TensorType, write: Callable[[ElementWriter, str, str, str], None], source: str,
     target: str,
 ) -> None:  # fmt: skip
-    """Run `write` for each row."""
-    call(region, _rows(region, whole, write), f"ptr {source}", f"ptr {target}", f"ptr {source}")
+    """Write and call a loop over rows whose body `write(b, source, target, row)` writes."""
+    call(region, _write_row_routine(region, row_type, write), f"ptr {source}", f"ptr {target}", f"ptr {source}")
 
 
-def _ask_for_numbers(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
-    """Replace the result by the kernel's where the sum of transformed numbers is not finite.
+def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[int]) -> None:
+    """Replace the result by the kernel's if the sum of a row, its first transformed number, is not finite.
 
-    Which elements are nan or infinite then depends on the order of the computation.
+    In that case the order of the computation determines which elements are nan and which are infinite.
     """
     (result,) = node.results
     shape, b, out = sizes(result.type), RegisterWriter(region), region.out
@@ -196,72 +207,80 @@ def _call_with_roots(
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")
 
 
-def _rows(region: LoweringContext, half: TensorType, write: Callable[[ElementWriter, str, str, str], None]) -> str:
-    """Return a function that runs `write(b, x, y, row)` for each row.
+def _write_row_routine(
+    region: LoweringContext, row_type: TensorType, write: Callable[[ElementWriter, str, str, str], None]
+) -> str:
+    """Write a function with a loop over rows, whose body `write(b, x, y, row)` writes; return its name.
 
-    A row has n complex numbers on one side and n + 1 on the other; `write` defines which.
+    `row_type` has the rows and an estimate of their length; `write` defines the lengths of the rows of x and y.
     """
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*arguments, *PART], "i1")
-    *rows, _ = sizes(half)
+    *rows, _ = sizes(row_type)
     with body.out.loop("%first", "%last", unrolled=False) as row:
         write(body.b, "%x", "%y", row)
-    return partitioned_routine(region, arguments, body, math.prod(rows), _WORK * math.prod(sizes(half)))
+    return partitioned_routine(region, arguments, body, math.prod(rows), _STAGE_COST * math.prod(sizes(row_type)))
 
 
-def _number(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
+def _load_parts(b: ElementWriter, dtype: DType, pointer: str, offset: Position) -> tuple[Element, Element]:
     element = load(b, dtype, pointer, offset)
     assert isinstance(element, Pair)
     return element.real, element.imag
 
 
-def _root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
+def _load_root(b: ElementWriter, dtype: DType, k: Position, size: int) -> tuple[Element, Element]:
     return load(b, dtype.real_dtype, "%w", k), load(b, dtype.real_dtype, "%w", plus(b.out, k, size))
 
 
-def _even_and_odd(b: ElementWriter, dtype: DType, x: str, before: Position, size: int, k: str) -> tuple[Any, Any]:
-    """Return the sum and the difference of the number at `k` and the conjugate of the one at `size - k`."""
+def _even_and_odd(b: ElementWriter, dtype: DType, x: str, offset: Position, size: int, k: str) -> tuple[Any, Any]:
+    """Return the sum and the difference of the number at `k` and the conjugate of the number at `size - k`."""
     out = b.out
-    one = _number(b, dtype, x, plus(out, before, k))
-    other = _number(b, dtype, x, plus(out, plus(out, before, size), times(out, k, -1)))
-    return (one[0] + other[0], one[1] - other[1]), (one[0] - other[0], one[1] + other[1])
+    number = _load_parts(b, dtype, x, plus(out, offset, k))
+    mirrored = _load_parts(b, dtype, x, plus(out, plus(out, offset, size), times(out, k, -1)))
+    return (number[0] + mirrored[0], number[1] - mirrored[1]), (number[0] - mirrored[0], number[1] + mirrored[1])
 
 
 def _split_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
-    """X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k]) for the n numbers Z."""
+    """Compute the spectrum X of 2n real numbers from the transform Z of n pairs of them.
+
+    X[k] = (Z[k] + Z*[n - k]) / 2 - i/2 · w^k · (Z[k] - Z*[n - k])
+    """
     out = b.out
-    before, after = times(out, row, size), times(out, row, size + 1)
-    real, imag = _number(b, dtype, x, before)
+    source_offset, target_offset = times(out, row, size), times(out, row, size + 1)
+    real, imag = _load_parts(b, dtype, x, source_offset)
     zero = b.constant(0.0, real.dtype)
-    store(b, b.pair((real + imag) * scale, zero), y, after)
-    store(b, b.pair((real - imag) * scale, zero), y, plus(out, after, size))
+    store(b, b.pair((real + imag) * scale, zero), y, target_offset)
+    store(b, b.pair((real - imag) * scale, zero), y, plus(out, target_offset, size))
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _even_and_odd(b, dtype, x, before, size, k)
-        root = _root(b, dtype, k, size)
-        first_pair = (
+        even, odd = _even_and_odd(b, dtype, x, source_offset, size, k)
+        root = _load_root(b, dtype, k, size)
+        number = (
             even[0] + b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[1], root[1], -(odd[0] * root[0])),
         )
-        store(b, b.pair(first_pair[0] * (0.5 * scale), first_pair[1] * (0.5 * scale)), y, plus(out, after, k))
+        store(b, b.pair(number[0] * (0.5 * scale), number[1] * (0.5 * scale)), y, plus(out, target_offset, k))
 
 
 def _merge_half_spectrum(b: ElementWriter, dtype: DType, size: int, scale: float, x: str, y: str, row: str) -> None:
-    """Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); only the real parts of the first and last X count."""
+    """Compute the transform Z of n pairs of real numbers from the spectrum X of the 2n numbers.
+
+    Z[k] = (X[k] + X*[n - k]) + i · w^k · (X[k] - X*[n - k]); of the first and last X, only the real parts are used.
+    """
     out = b.out
-    before, after = times(out, row, size + 1), times(out, row, size)
-    first, last = (_number(b, dtype, x, plus(out, before, k))[0] for k in (0, size))
-    store(b, b.pair((first + last) * scale, (first - last) * scale), y, after)
+    source_offset, target_offset = times(out, row, size + 1), times(out, row, size)
+    first, last = (_load_parts(b, dtype, x, plus(out, source_offset, k))[0] for k in (0, size))
+    store(b, b.pair((first + last) * scale, (first - last) * scale), y, target_offset)
     with out.loop("1", str(size), unrolled=False) as k:
-        even, odd = _even_and_odd(b, dtype, x, before, size, k)
-        root = _root(b, dtype, k, size)
-        second_pair = (
+        even, odd = _even_and_odd(b, dtype, x, source_offset, size, k)
+        root = _load_root(b, dtype, k, size)
+        number = (
             even[0] - b.fma(odd[0], root[1], odd[1] * root[0]),
             even[1] + b.fma(odd[0], root[0], -(odd[1] * root[1])),
         )
-        store(b, b.pair(second_pair[0] * scale, second_pair[1] * scale), y, plus(out, after, k))
+        store(b, b.pair(number[0] * scale, number[1] * scale), y, plus(out, target_offset, k))
 
 
-def _transform_axis(
+def _write_axis_transform(
     region: LoweringContext, type_: Any, axis: int, source: str, target: str, inverse: bool, norm: str
 ) -> None:
     shape, dtype = sizes(type_), type_.dtype
@@ -270,19 +289,20 @@ def _transform_axis(
     scale = float(size) ** -power
     transform = _Transform(dtype, size, 1 if inverse else -1, scale)
     if radices(size) is None:
-        _transform_by_chirp(region, transform, math.prod(shape[:axis]), inner, source, target)
+        _write_chirp_transform(region, transform, math.prod(shape[:axis]), inner, source, target)
         return
-    columns = min(inner, max(_FEWEST, min(_MOST_COLUMNS, _BLOCK // size)))
-    while columns > 1 and 2 * size * columns * dtype.size > _MOST:
+    columns = min(inner, max(_FEWEST_COLUMNS, min(_MOST_COLUMNS, _BLOCK_ELEMENTS // size)))
+    while columns > 1 and 2 * size * columns * dtype.size > _BUFFER_BYTES:
         columns //= 2
     for first, count, width in ((0, inner // columns, columns), (inner // columns * columns, 1, inner % columns)):
         if width:
-            _transform_blocks(region, transform, math.prod(shape[:axis]), inner, (first, count, width), source, target)
+            block, outer = (first, count, width), math.prod(shape[:axis])
+            _write_block_transform(region, transform, outer, inner, block, source, target)
 
 
 @dataclass(frozen=True, slots=True)
 class _Transform:
-    """A transform of `size` numbers; `sign` is that of the exponents, and the results are multiplied by `scale`."""
+    """A transform of `size` complex numbers: the sign of the exponents, and a factor `scale` of the results."""
 
     dtype: DType
     size: int
@@ -290,35 +310,39 @@ class _Transform:
     scale: float
 
 
-def _transform_by_chirp(
+def _write_chirp_transform(
     region: LoweringContext, transform: _Transform, outer: int, inner: int, source: str, target: str
 ) -> None:  # fmt: skip
     """Transform along an axis whose size has a large prime factor, in `outer` matrices of `inner` columns."""
     dtype, size = transform.dtype, transform.size
-    arguments = ["ptr noalias readonly %x", "ptr noalias %y", *TABLES]
+    arguments = ["ptr noalias readonly %x", "ptr noalias %y", *TABLE_PARAMETERS]
     body = Routine(region, [*arguments, *PART], "i1")
     write_chirped_rows(region, body, dtype, size, inner, transform.scale)
-    whole = chirp_size(size)
-    work = 2 * _WORK * whole * len(radices(whole) or ()) * outer * inner
+    convolution_size = chirp_size(size)
+    work = 2 * _STAGE_COST * convolution_size * len(radices(convolution_size) or ()) * outer * inner
     name = partitioned_routine(region, arguments, body, outer * inner, work)
-    call(region, name, f"ptr {source}", f"ptr {target}", *tables(region, size, transform.sign, dtype))
+    call(region, name, f"ptr {source}", f"ptr {target}", *table_addresses(region, size, transform.sign, dtype))
 
 
-def _transform_blocks(
+def _write_block_transform(
     region: LoweringContext, transform: _Transform, outer: int, inner: int, block: tuple[int, int, int], source: str,
     target: str,
 ) -> None:  # fmt: skip
-    """Transform `count` blocks of `width` columns from column `first` on, in `outer` matrices of `inner` columns."""
+    """Transform blocks of columns in `outer` matrices of `inner` columns.
+
+    `block` is (first column, number of blocks, columns of a block).
+    """
     dtype, size = transform.dtype, transform.size
     first, count, width = block
-    part = dtype.real_dtype
-    table = roots_of_unity(size, transform.sign, part)
+    real_dtype = dtype.real_dtype
+    table = roots_of_unity(size, transform.sign, real_dtype)
     arguments = ["ptr noalias readonly %x", "ptr noalias %y", "ptr noalias readonly %w"]
     body = Routine(region, [*arguments, *PART], "i1")
     out = body.out
     steps = stages(size, width, inner)
-    names = [write_stage(region, stage, part, transform.sign, transform.scale) for stage in steps]
-    between = [out.alloca(f"[{size * width * part.size} x i8], align 64") for _ in range(4 if len(steps) > 1 else 0)]
+    names = [write_stage(region, stage, real_dtype, transform.sign, transform.scale) for stage in steps]
+    buffer_type = f"[{size * width * real_dtype.size} x i8], align 64"
+    buffers = [out.alloca(buffer_type) for _ in range(4 if len(steps) > 1 else 0)]
     with out.loop("%first", "%last", unrolled=False) as number:
         if count == 1 or inner == 1:
             offset = plus(out, times(out, number, size * inner), first)
@@ -328,10 +352,10 @@ def _transform_blocks(
         x, y = (out.gep(memory(dtype), name, offset, inbounds=False) for name in ("%x", "%y"))
         sources: Sequence[str] = [x]
         for i, (stage, name) in enumerate(zip(steps, names, strict=True)):
-            targets: Sequence[str] = [y] if stage.is_last else between[:2] if i % 2 == 0 else between[2:]
+            targets: Sequence[str] = [y] if stage.is_last else buffers[:2] if i % 2 == 0 else buffers[2:]
             out.call(name, *sources, *targets, "%w")
             sources = targets
-    work = _WORK * size * width * len(steps) * outer * count
+    work = _STAGE_COST * size * width * len(steps) * outer * count
     name = partitioned_routine(region, arguments, body, outer * count, work)
     roots = region.address(Object(region.body.calls.object(table)(region.out)))
     call(region, name, f"ptr {source}", f"ptr {target}", f"ptr {roots}")

@@ -1,9 +1,9 @@
-"""Stages of a mixed-radix Fourier transform by Stockham's algorithm, which needs no reordering; each is a function.
+"""Stages of a mixed-radix Fourier transform by Stockham's algorithm, which needs no reordering.
 
-In `size` rows of `width` numbers, the columns are transformed together. A stage of radix r, at which runs of s numbers
-are complete, reads the rows p + k·m (m = size / r / earlier radices), k below r. It writes their transform, times the
-roots of unity of p, to r·p + k. In between, real and imaginary parts are in separate arrays; the first stage reads
-pairs, and the last one writes them.
+Each stage is a function. It transforms the columns of `size` rows of `width` numbers together. A stage of radix r reads
+the rows p + k·m for each k below r, where m is the size divided by r and the earlier radices. It writes their
+transform, times the roots of unity of p, to the rows r·p + k. The first stage reads pairs of real and imaginary parts,
+and the last stage writes such pairs. Between stages, the parts are in separate arrays.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ Number = tuple[Element, Element]
 class Stage:
     """A stage of a transform.
 
-    `run` is the length of complete runs, `rows` the m of the module's docstring, `roots` the offset of the roots of
-    unity. `stride` is the distance of rows in the arrays of pairs that the first stage reads and the last one writes.
+    `run` is the number of adjacent numbers that the stage moves together: the width times the earlier radices. `rows`
+    is the m of the module's docstring, `roots` the offset of the stage's roots of unity in their table. `stride` is the
+    distance of rows in the arrays of pairs that the first stage reads and the last stage writes.
     """
 
     radix: int
@@ -58,7 +59,7 @@ def stages(size: int, width: int, stride: int) -> list[Stage]:
 
 @functools.cache
 def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """Return the roots of all stages: for each k from 1 the real parts over p, then the imaginary ones."""
+    """Return the roots of all stages: for each k from 1, the real parts for all p, then the imaginary parts."""
     tables: list[np.ndarray] = []
     for stage in stages(size, 1, 1):
         if stage.rows > 1:
@@ -69,18 +70,21 @@ def roots_of_unity(size: int, sign: int, dtype: DType) -> np.ndarray:
 
 @functools.cache
 def roots_in_order(size: int, sign: int, dtype: DType) -> np.ndarray:
-    """Return the first half of the powers of one root, real parts and then imaginary ones."""
+    """Return the first half of the powers of the root of unity: the real parts, then the imaginary parts."""
     return np.concatenate(exact_roots(np.arange(max(size // 2, 1)), size, sign)).astype(dtype.numpy)
 
 
 def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.ndarray]:
-    """Return real and imaginary parts, each correct to the last bit: angles are reduced to an eighth of the circle."""
+    """Return the real and imaginary parts of exp(±2πi · numerators / denominator).
+
+    Angles are reduced to an eighth of the circle, so that each part is correct to the last bit.
+    """
     eighths = numerators * 8 % (8 * denominator)
-    octant, rest = eighths // denominator, eighths % denominator
-    turned = octant % 2 == 1
-    angle = np.where(turned, denominator - rest, rest) * (math.pi / 4) / denominator
+    octant, remainder = eighths // denominator, eighths % denominator
+    is_mirrored = octant % 2 == 1
+    angle = np.where(is_mirrored, denominator - remainder, remainder) * (math.pi / 4) / denominator
     sine, cosine = np.sin(angle), np.cos(angle)
-    first, second = np.where(turned, sine, cosine), np.where(turned, cosine, sine)
+    first, second = np.where(is_mirrored, sine, cosine), np.where(is_mirrored, cosine, sine)
     quarter = octant // 2
     real = np.choose(quarter, [first, -second, -first, second])
     imag = np.choose(quarter, [second, first, -second, -first])
@@ -88,68 +92,68 @@ def exact_roots(numerators: np.ndarray, denominator: int, sign: int) -> list[np.
 
 
 def write_stage(region: LoweringContext, stage: Stage, dtype: DType, sign: int, scale: float) -> str:
-    """Return the name of the function of a stage.
+    """Write the function of a stage, and return its name.
 
-    Its parameters are what it reads (pairs, or two arrays), what it writes, and the roots of unity. `dtype` is that of
-    the parts; the last stage multiplies its results by `scale`.
+    Its parameters are the sources (pairs, or two arrays), the targets, and the roots of unity. `dtype` is the dtype of
+    the real and imaginary parts; the last stage multiplies its results by `scale`.
     """
     reads = ["ptr noalias readonly %x"] if stage.is_first else [f"ptr noalias readonly %x{part}" for part in "ri"]
     writes = ["ptr noalias %y"] if stage.is_last else [f"ptr noalias %y{part}" for part in "ri"]
     routine = Routine(region, [*reads, *writes, "ptr noalias readonly %w"])
     out, b = routine.out, routine.b
 
-    def one(p: Position, q: Position | tuple[str, str]) -> None:
+    def write_butterfly(p: Position, q: Position | tuple[str, str]) -> None:
         numbers = [_read(b, stage, dtype, p, q, k) for k in range(stage.radix)]
         outputs = _butterfly(b, numbers, sign)
         for k, number in enumerate(outputs):
             if k and stage.rows > 1:
                 first = plus(out, p, stage.roots + 2 * (k - 1) * stage.rows)
                 root = load(b, dtype, "%w", first), load(b, dtype, "%w", plus(out, first, stage.rows))
-                number = _product(b, number, root)
+                number = _multiply(b, number, root)
             if stage.is_last and scale != 1.0:
                 number = number[0] * scale, number[1] * scale
             _write(b, stage, number, p, q, k)
 
-    def columns(p: Position) -> None:
+    def write_columns(p: Position) -> None:
         if stage.run == 1:
-            one(p, 0)
+            write_butterfly(p, 0)
         elif stage.is_last and stage.stride != stage.width and not stage.is_first:
             rows, width = str(stage.run // stage.width), str(stage.width)
             with out.loop("0", rows, unrolled=False) as row, out.loop("0", width, unrolled=stage.width < 4) as q:
-                one(p, (row, q))
+                write_butterfly(p, (row, q))
         else:
             with out.loop("0", str(stage.run), unrolled=stage.run < 4) as q:
-                one(p, q)
+                write_butterfly(p, q)
 
     if stage.rows == 1:
-        columns(0)
+        write_columns(0)
     else:
         with out.loop("0", str(stage.rows), unrolled=False) as p:
-            columns(p)
+            write_columns(p)
     return routine.finish()
 
 
 def _read(b: ElementWriter, stage: Stage, dtype: DType, p: Position, q: Any, k: int) -> Number:
     row = plus(b.out, p, k * stage.rows)
     if stage.is_first:
-        place = plus(b.out, times(b.out, row, stage.stride), q)
-        kind = b.pair(b.constant(0, dtype), b.constant(0, dtype)).dtype
-        element = load(b, kind, "%x", place)
+        offset = plus(b.out, times(b.out, row, stage.stride), q)
+        pair_dtype = b.pair(b.constant(0, dtype), b.constant(0, dtype)).dtype
+        element = load(b, pair_dtype, "%x", offset)
         assert isinstance(element, Pair)
         return element.real, element.imag
     if isinstance(q, tuple):
         q = plus(b.out, times(b.out, q[0], stage.width), q[1])
-    place = plus(b.out, times(b.out, row, stage.run), q)
-    return load(b, dtype, "%xr", place), load(b, dtype, "%xi", place)
+    offset = plus(b.out, times(b.out, row, stage.run), q)
+    return load(b, dtype, "%xr", offset), load(b, dtype, "%xi", offset)
 
 
 def _write(b: ElementWriter, stage: Stage, number: Number, p: Position, q: Any, k: int) -> None:
-    """Store a number; `q` is a row and a column where rows are further apart than they are wide."""
+    """Store a number; `q` is a pair (row, column) if the distance of rows is larger than their width."""
     out = b.out
     if not stage.is_last:
-        place = plus(out, times(out, plus(out, times(out, p, stage.radix), k), stage.run), q)
-        store(b, number[0], "%yr", place)
-        store(b, number[1], "%yi", place)
+        offset = plus(out, times(out, plus(out, times(out, p, stage.radix), k), stage.run), q)
+        store(b, number[0], "%yr", offset)
+        store(b, number[1], "%yi", offset)
         return
     row, column = q if isinstance(q, tuple) else (0, q)
     row = plus(out, row, k * (stage.run // stage.width))
@@ -165,11 +169,11 @@ def _subtract(x: Number, y: Number) -> Number:
 
 
 def _times_i(x: Number, sign: int) -> Number:
-    """Multiply by i, or by -i."""
+    """Multiply by i if `sign` is positive, else by -i."""
     return (-x[1], x[0]) if sign > 0 else (x[1], -x[0])
 
 
-def _product(b: ElementWriter, x: Number, root: Number) -> Number:
+def _multiply(b: ElementWriter, x: Number, root: Number) -> Number:
     return b.fma(x[0], root[0], -(x[1] * root[1])), b.fma(x[0], root[1], x[1] * root[0])
 
 
@@ -181,11 +185,11 @@ def _butterfly(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]
         first, second = _subtract(x[0], x[2]), _times_i(_subtract(x[1], x[3]), sign)
         return [_add(even, odd), _add(first, second), _subtract(even, odd), _subtract(first, second)]
     if len(x) == 8:
-        return _of_eight(b, x, sign)
-    return _of_odd(b, x, sign)
+        return _butterfly_of_8(b, x, sign)
+    return _butterfly_of_odd(b, x, sign)
 
 
-def _of_eight(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
+def _butterfly_of_8(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     even, odd = _butterfly(b, x[::2], sign), _butterfly(b, x[1::2], sign)
     half = math.sqrt(0.5)
     turned = _times_i(odd[1], sign), _times_i(odd[3], sign)
@@ -196,22 +200,26 @@ def _of_eight(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
     return [_add(*pair) for pair in pairs] + [_subtract(*pair) for pair in pairs]
 
 
-def _of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
-    """Transform an odd number of values: sums of symmetric pairs are multiplied by cosines, differences by sines."""
+def _butterfly_of_odd(b: ElementWriter, x: Sequence[Number], sign: int) -> list[Number]:
+    """Transform an odd number of values.
+
+    Sums of the pairs at j and count - j are multiplied by cosines, differences by sines.
+    """
     count = len(x)
     sums = [_add(x[j], x[count - j]) for j in range(1, count // 2 + 1)]
-    gaps = [_subtract(x[j], x[count - j]) for j in range(1, count // 2 + 1)]
-    whole = x[0]
-    for one in sums:
-        whole = _add(whole, one)
-    result: list[Any] = [whole] + [None] * (count - 1)
+    differences = [_subtract(x[j], x[count - j]) for j in range(1, count // 2 + 1)]
+    first_output = x[0]
+    for pair_sum in sums:
+        first_output = _add(first_output, pair_sum)
+    result: list[Any] = [first_output] + [None] * (count - 1)
     for k in range(1, count // 2 + 1):
-        along, across = x[0], (b.constant(0.0, x[0][0].dtype),) * 2
-        for j, (total, gap) in enumerate(zip(sums, gaps, strict=True), 1):
+        cosine_part, sine_part = x[0], (b.constant(0.0, x[0][0].dtype),) * 2
+        for j, (total, difference) in enumerate(zip(sums, differences, strict=True), 1):
             angle = 2 * math.pi * (j * k % count) / count
-            along = b.fma(total[0], math.cos(angle), along[0]), b.fma(total[1], math.cos(angle), along[1])
+            cosine = math.cos(angle)
+            cosine_part = b.fma(total[0], cosine, cosine_part[0]), b.fma(total[1], cosine, cosine_part[1])
             sine = sign * math.sin(angle)
-            across = b.fma(gap[0], sine, across[0]), b.fma(gap[1], sine, across[1])
-        turned = _times_i(across, 1)
-        result[k], result[count - k] = _add(along, turned), _subtract(along, turned)
+            sine_part = b.fma(difference[0], sine, sine_part[0]), b.fma(difference[1], sine, sine_part[1])
+        turned = _times_i(sine_part, 1)
+        result[k], result[count - k] = _add(cosine_part, turned), _subtract(cosine_part, turned)
     return result

@@ -1,6 +1,6 @@
-"""Call NumPy's bundled LAPACK for each matrix of a batch.
+"""Calls of NumPy's bundled LAPACK for each matrix of a batch.
 
-As in NumPy, it computes in float64 or complex128, whatever the dtype of the matrices. Sizes are constants, or
+As in NumPy, LAPACK computes in float64 or complex128, whatever the dtype of the matrices. Sizes are constants, or
 symbols of open dimensions.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from autoconv.backends.llvm.analysis.representation import is_dense, is_of_open, is_scalar, register_of, sizes
+from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, register_of, sizes, uses_open_sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
@@ -40,15 +40,15 @@ from autoconv.graph.dtypes import DType, complex128, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension, Symbol, TensorType
 
-Argument = Dimension | str  # a number or a character, passed by reference, or the register of a pointer
+Argument = Dimension | str  # a number or a character, which is passed by reference, or the register of a pointer
 
-_PART = 400_000  # least work of a part, in units of 0.05 ns
-_ON_STACK = 1 << 14  # bytes of a part's memory that may be on its stack
-_SMALL = 2000  # elements of a matrix up to which LAPACK uses no threads
+_PART_WORK = 400_000  # least work of a part, in units of 0.05 ns
+_STACK_BYTES = 1 << 14  # most bytes of a part's workspace on its stack
+_UNTHREADED_SIZE = 2000  # elements of a matrix up to which LAPACK uses no threads of its own
 
 
 def has_routines(*names: str) -> bool:
-    """Return whether the present LAPACK has those routines."""
+    """Return whether the present LAPACK has the named routines."""
     return current_target().has_libraries and all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
@@ -58,53 +58,53 @@ def workspace(
 ) -> tuple[int | Symbol, int | Symbol, int | Symbol]:  # fmt: skip
     """Return LAPACK's preferred workspace sizes: of numbers, of integers and, for complex routines, of real numbers.
 
-    `arguments` are the routine's, None where a query ignores them. Its results are stored at the positions `work`,
-    `integers` and `reals`, each before its length. For open sizes, symbols are returned, whose registers are set
-    here.
+    `arguments` are the routine's arguments without workspaces; None stands for arguments that a query ignores. The
+    query stores its results at the argument positions `work`, `integers` and `reals`, each followed by a length. If a
+    size is open, the code of the query is written here, and the results are symbols of its registers.
     """
     if any(isinstance(argument, Symbol) for argument in arguments):
-        return _emitted_query(region, name, arguments, (work, integers, reals))
-    return _queried_sizes(name, *arguments, places=(work, integers, reals))
+        return _write_workspace_query(region, name, arguments, (work, integers, reals))
+    return _query_workspace(name, *arguments, positions=(work, integers, reals))
 
 
 @functools.cache
-def _queried_sizes(name: str, *arguments: Argument | None, places: Sequence[int | None]) -> tuple[int, int, int]:
+def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence[int | None]) -> tuple[int, int, int]:
     # The numbers that a complex routine stores are pairs of doubles.
     stored: list[Any] = [(ctypes.c_double * 2)(), ctypes.c_int64(0), (ctypes.c_double * 2)()]
     c_arguments: list[Any] = []
     for x in arguments:
         c_arguments.append(ctypes.c_int64(x) if isinstance(x, int) else ctypes.c_char((str(x or " ")).encode()))
-    for place, result in zip(places, stored, strict=True):
-        if place is not None:
-            c_arguments[place : place + 2] = [result, ctypes.c_int64(-1)]
+    for position, result in zip(positions, stored, strict=True):
+        if position is not None:
+            c_arguments[position : position + 2] = [result, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
-    numbers, whole, real = stored[0][0], stored[1].value, stored[2][0]
-    return max(int(numbers), 1), max(whole, 1), max(int(real), 1)
+    numbers, integers, real = stored[0][0], stored[1].value, stored[2][0]
+    return max(int(numbers), 1), max(integers, 1), max(int(real), 1)
 
 
-def _emitted_query(
-    region: LoweringContext, name: str, arguments: Sequence[Argument | None], places: Sequence[int | None]
+def _write_workspace_query(
+    region: LoweringContext, name: str, arguments: Sequence[Argument | None], positions: Sequence[int | None]
 ) -> tuple[Symbol, Symbol, Symbol]:
     out = region.out
     stored = [out.alloca("[2 x double]"), out.alloca("i64", "1"), out.alloca("[2 x double]")]
     for result in (stored[0], stored[2]):
         out.store("double", "1.0", result)
-    idle, question = out.alloca("i64", "0"), out.alloca("i64", "-1")
-    references = [idle if argument is None else _by_reference(out, argument) for argument in arguments]
-    for place, result in zip(places, stored, strict=True):
-        if place is not None:
-            references[place : place + 2] = [result, question]
-    _call(out, name, references)
+    ignored, query_length = out.alloca("i64", "0"), out.alloca("i64", "-1")
+    references = [ignored if argument is None else _pass_by_reference(out, argument) for argument in arguments]
+    for position, result in zip(positions, stored, strict=True):
+        if position is not None:
+            references[position : position + 2] = [result, query_length]
+    _call_lapack(out, name, references)
     symbols = []
-    for result, kind in zip(stored, ("double", "i64", "double"), strict=True):
-        count = out.load(kind, result)
+    for result, ir_type in zip(stored, ("double", "i64", "double"), strict=True):
+        count = out.load(ir_type, result)
         symbols.append(Symbol(out.module.unique("workspace")))
-        whole = out.cast("fptosi", count, "i64") if kind == "double" else count
-        out.line(f"{register_of(symbols[-1])} = add i64 {whole}, 0")
+        size = out.cast("fptosi", count, "i64") if ir_type == "double" else count
+        out.line(f"{register_of(symbols[-1])} = add i64 {size}, 0")
     return symbols[0], symbols[1], symbols[2]
 
 
-def _by_reference(out: FunctionText, argument: Argument) -> str:
+def _pass_by_reference(out: FunctionText, argument: Argument) -> str:
     """Return the address of an argument."""
     if isinstance(argument, int):
         return out.alloca("i64", str(argument))
@@ -116,121 +116,121 @@ def _by_reference(out: FunctionText, argument: Argument) -> str:
     return out.alloca("i8", str(ord(argument))) if len(argument) == 1 else argument
 
 
-def _call(out: FunctionText, name: str, references: Sequence[str]) -> None:
+def _call_lapack(out: FunctionText, name: str, references: Sequence[str]) -> None:
     out.call_c(f"lapack_{name}", "void", ", ".join(["ptr"] * len(references)), *references)
 
 
 def routine_of(dtype: DType, real: str, complex_: str = "") -> str:
-    """Return the name of the routine for the dtype, derived from that for doubles."""
+    """Return the name of the routine for the dtype, derived from the name of the routine for doubles."""
     return (complex_ or "z" + real[1:]) if dtype.is_complex else real
 
 
 class Batch:
-    """A routine with a loop over the matrices of `node`, as many as its results have.
+    """A native routine under construction that loops over the matrices of `node`.
 
-        with batch.each():
+        with batch.loop_over_matrices():
             … batch.lapack("getrf", n, n, a, n, pivots)
         batch.run(work of one matrix, in units of 0.05 ns)
 
-    `x` and `results` are pointers to the present matrices, and `workspace_for` returns memory for the routine.
-    `workspaces` are the symbols among the sizes that `workspace` returned.
+    In the loop, `x` and `results` are pointers to the present matrices, and `new_workspace` returns memory. The
+    parameter `workspaces` has sizes that `workspace` returned, symbols among them.
     """
 
     def __init__(self, region: LoweringContext, node: Node, ranks: Sequence[int], *workspaces: Dimension) -> None:
         self._region, self._node = region, node
         type_: Any = node.inputs[0].type
         self.dtype: DType = type_.dtype
-        self.wide = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
+        self.lapack_dtype = complex128 if self.dtype.is_complex else float64  # dtype of LAPACK's computation
         shape = sizes(node.results[0].type)
         self._batch = shape[: len(shape) - ranks[0]]
         self._ranks = ranks
         inputs = [f"ptr noalias readonly %x{i}" for i in range(len(node.inputs))]
         results = [f"ptr noalias %result{i}" for i in range(len(node.results))]
         self._sizes: list[str] = []  # open sizes
-        more: list[str] = []
-        if is_of_open(node):
-            asked = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
-            self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in asked)]
-            more = ["i64 %each"]  # bytes of a part's memory
-        self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *more]
+        memory_parameter: list[str] = []
+        if uses_open_sizes(node):
+            workspace_registers = [register_of(size) for size in workspaces if isinstance(size, Symbol)]
+            self._sizes = [*open_dimensions(region), *(f"i64 {register}" for register in workspace_registers)]
+            memory_parameter = ["i64 %each"]  # bytes of a part's memory
+        self._arguments = [*self._sizes, *inputs, *results, "ptr %spare", "ptr %failed", *memory_parameter]
         self.routine = Routine(region, [*self._arguments, *PART], "i1")
         self.out, self.b = self.routine.out, self.routine.b
         self._bytes: Dimension = 0
-        self._own = self.out.alloca("ptr")
+        self._memory_cell = self.out.alloca("ptr")
         self._info = self.out.alloca("i64", "0")
         self.x: list[str] = []
         self.results: list[str] = []
 
-    def position(self, size: Dimension) -> Position:
+    def size_operand(self, size: Dimension) -> Position:
         """Return a dimension within the routine."""
         return dimension(self.out, size)
 
-    def place(self, row: Position, width: Dimension, column: Position = 0) -> Position:
-        """Return the offset of an element of a matrix with rows, or columns, of that width."""
-        return plus(self.out, product(self.out, row, self.position(width)), column)
+    def element_offset(self, row: Position, width: Dimension, column: Position = 0) -> Position:
+        """Return the offset of an element of a matrix whose rows (or columns, if column-major) have that width."""
+        return plus(self.out, product(self.out, row, self.size_operand(width)), column)
 
     @contextmanager
     def loop_over_matrices(self) -> Iterator[None]:
         """Write the loop over the matrices."""
         with self.out.loop("%first", "%last") as number:
             index = unravel(self.out, number, self._batch)
-            self.x = [self._at(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
+            self.x = [self._matrix_address(f"%x{i}", value, 2, index) for i, value in enumerate(self._node.inputs)]
             self.results = [
-                self._at(f"%result{i}", value, rank, index)
+                self._matrix_address(f"%result{i}", value, rank, index)
                 for i, (value, rank) in enumerate(zip(self._node.results, self._ranks, strict=True))
             ]
             yield
 
-    def _at(self, pointer: str, value: Value, rank: int, index: Sequence[Position]) -> str:
-        """Return the address of the matrix (or vector, or number) of a value, broadcast to the batch, at an index."""
-        by = block_offset(self.out, index, sizes(value.type), rank)
-        if by == 0:
+    def _matrix_address(self, pointer: str, value: Value, rank: int, index: Sequence[Position]) -> str:
+        """Return the address of a value's matrix, vector or number for an index of the batch, with broadcasting."""
+        offset = block_offset(self.out, index, sizes(value.type), rank)
+        if offset == 0:
             return pointer
         kind = memory(value.dtype)
-        return self.out.gep(kind, pointer, by)
+        return self.out.gep(kind, pointer, offset)
 
-    def matrix(self, count: Dimension) -> str:
+    def new_matrix(self, count: Dimension) -> str:
         """Return memory for that many numbers of LAPACK's dtype."""
-        return self.workspace_for(dimensions.times(count, self.wide.size // 8))
+        return self.new_workspace(dimensions.times(count, self.lapack_dtype.size // 8))
 
-    def workspace_for(self, count: Dimension) -> str:
+    def new_workspace(self, count: Dimension) -> str:
         """Return memory for that many doubles or 64-bit integers, private to each part."""
-        start = self.position(self._bytes)
+        start = self.size_operand(self._bytes)
         count = max(count, 1) if isinstance(count, int) else count
-        whole = dimensions.times(dimensions.floor_quotient(dimensions.plus(count, 7), 8), 64)
-        self._bytes = dimensions.plus(self._bytes, whole)
-        return self.out.gep("i8", self.out.load("ptr", self._own), start)
+        byte_count = dimensions.times(dimensions.floor_quotient(dimensions.plus(count, 7), 8), 64)
+        self._bytes = dimensions.plus(self._bytes, byte_count)
+        return self.out.gep("i8", self.out.load("ptr", self._memory_cell), start)
 
     def routine_of(self, real: str, complex_: str = "") -> str:
-        """Return the name of the routine for these numbers, derived from that for doubles."""
+        """Return the name of the routine for the batch's dtype, derived from the name of the routine for doubles."""
         return routine_of(self.dtype, real, complex_)
 
     def lapack(self, name: str, *arguments: Argument) -> str:
-        """Call the routine, with `info` after the arguments; return an i1, true if it failed."""
-        _call(self.out, name, [*(_by_reference(self.out, argument) for argument in arguments), self._info])
+        """Call a LAPACK routine, with `info` after the arguments; return an i1 that is true if it failed."""
+        _call_lapack(self.out, name, [*(_pass_by_reference(self.out, argument) for argument in arguments), self._info])
         return self.out.icmp("ne", self.out.load("i64", self._info), 0)
 
-    def fail_if(self, failure: str) -> None:
-        """Note a failure if the i1 is true: after the last matrix, the op's kernel runs instead."""
+    def record_failure_if(self, failure: str) -> None:
+        """Record a failure if the i1 is true: after the last matrix, the op's kernel then replaces the results."""
         self.out.store("i8", self.out.select(failure, 1, self.out.load("i8", "%failed")), "%failed")
 
     def working_copy(self, count: Dimension) -> str | None:
         """Return memory for a copy of a matrix in LAPACK's dtype; None if the op has that dtype and needs no copy."""
-        return None if self.dtype is self.wide else self.matrix(count)
+        return None if self.dtype is self.lapack_dtype else self.new_matrix(count)
 
     def transpose(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
-        """Transpose a row-major matrix, `rows` by `columns`, from the op's dtype to LAPACK's, or `back`."""
+        """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `back` the other way."""
         machine = current_target().vectors
         lanes = machine.size // 8 if machine is not None else 0
-        wide = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
+        fits_vectors = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
         if 1 in (rows, columns):
             self.copy(source, target, dimensions.times(rows, columns), back)
-        elif wide and self.dtype is float64:
+        elif fits_vectors and self.dtype is float64:
             name = transpose_function(self.out.module, self.dtype, rows, columns, lanes)  # type: ignore[arg-type]
             self.out.call(name, source, target)
         else:
-            out, (from_, to) = self.out, self._kinds(back)
-            height, width = self.position(rows), self.position(columns)
+            out, (from_, to) = self.out, self._conversion_dtypes(back)
+            height, width = self.size_operand(rows), self.size_operand(columns)
             with out.loop("0", str(height)) as i, out.loop("0", str(width)) as j:
                 element = load(self.b, from_, source, plus(out, product(out, i, width), j))
                 store(self.b, self.cast(element, to), target, plus(out, product(out, j, height), i))
@@ -238,9 +238,9 @@ class Batch:
     def copy(
         self, source: str, target: str, count: Dimension, back: bool = False, conjugate: bool = False
     ) -> None:  # fmt: skip
-        """Copy numbers from the op's dtype to LAPACK's, or `back`; `conjugate` complex ones."""
-        from_, to = self._kinds(back)
-        with self.out.loop("0", str(self.position(count))) as i:
+        """Copy numbers from the op's dtype to LAPACK's, or with `back` the other way; `conjugate` conjugates them."""
+        from_, to = self._conversion_dtypes(back)
+        with self.out.loop("0", str(self.size_operand(count))) as i:
             element = load(self.b, from_, source, i)
             if conjugate and isinstance(element, Pair):
                 element = self.b.pair(element.real, -element.imag)
@@ -248,7 +248,7 @@ class Batch:
 
     def copy_real(self, source: str, target: str, count: Dimension) -> None:
         """Copy LAPACK's doubles to a result of real numbers."""
-        with self.out.loop("0", str(self.position(count))) as i:
+        with self.out.loop("0", str(self.size_operand(count))) as i:
             store(self.b, self.b.cast(load(self.b, float64, source, i), self.dtype.real_dtype), target, i)
 
     def cast(self, x: Element, dtype: DType) -> Element:
@@ -257,105 +257,106 @@ class Batch:
             return self.b.pair(*(self.b.cast(part, dtype.real_dtype) for part in (x.real, x.imag)))
         return self.b.cast(x, dtype)
 
-    def numbers(self, source: str, rows: int, columns: int) -> list[list[Element]]:
+    def load_matrix(self, source: str, rows: int, columns: int) -> list[list[Element]]:
         """Load one of the op's matrices into registers, as doubles."""
         return [
             [self.b.cast(load(self.b, self.dtype, source, i * columns + j), float64) for j in range(columns)]
             for i in range(rows)
         ]
 
-    def store_result(self, elements: Sequence[Element], which: int = 0) -> None:
+    def store_result(self, elements: Sequence[Element], result_number: int = 0) -> None:
         """Store numbers contiguously in a result."""
-        kind: Any = self._node.results[which].type
-        for place, x in enumerate(elements):
-            store(self.b, self.cast(x, kind.dtype), self.results[which], place)
+        result_type: Any = self._node.results[result_number].type
+        for offset, x in enumerate(elements):
+            store(self.b, self.cast(x, result_type.dtype), self.results[result_number], offset)
 
-    def run_unless(self, fine: Element) -> AbstractContextManager[None]:
-        """Run the code inside of the context only where the condition does not hold."""
-        return self.out.unless(fine.ir)
+    def run_unless(self, condition: Element) -> AbstractContextManager[None]:
+        """Run the code inside of the context only if the condition does not hold."""
+        return self.out.unless(condition.ir)
 
-    def _kinds(self, back: bool) -> tuple[DType, DType]:
-        return (self.wide, self.dtype) if back else (self.dtype, self.wide)
+    def _conversion_dtypes(self, back: bool) -> tuple[DType, DType]:
+        return (self.lapack_dtype, self.dtype) if back else (self.dtype, self.lapack_dtype)
 
     def run(self, work: Dimension) -> None:
-        """Run the routine, on several threads if all matrices together take long enough, and set the results."""
+        """Finish and call the routine, on several threads if the matrices take long enough, and define the results."""
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch)
-        split = self._split(count, work)
+        split = self._plan_split(count, work)
         bounds = bounds_of(split, out) if split is not None and split.step is None else ("1", str(count), "1")
-        held = self._reserve(bounds[0] if split is None or split.step is None else str(split.parts))
+        reserved = self._reserve_memory(bounds[0] if split is None or split.step is None else str(split.parts))
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()
         failed = out.alloca("i8")
         out.store("i8", 0, failed)
         pointers = [region.data(value) for value in node.inputs]
         pointers += [cell or region.data(value) for value, cell in zip(node.results, cells, strict=True)]
-        pointers += ["null" if held is None else region.address(held[0]), failed]
-        passed = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
+        pointers += ["null" if reserved is None else region.address(reserved[0]), failed]
+        arguments = [*self._sizes, *(f"ptr {pointer}" for pointer in pointers)]
         if self._sizes:
-            passed.append(f"i64 {dimension(out, self._bytes)}")
-        large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _SMALL
+            arguments.append(f"i64 {dimension(out, self._bytes)}")
+        is_large = bool(self._sizes) or max(math.prod(sizes(v.type)[-2:]) for v in node.inputs) > _UNTHREADED_SIZE
         if region.launches is not None:
-            region.launches.is_single_threaded |= large
-        with single_threaded_blas(out, large and region.launches is None):
-            self._call(body, passed, split, bounds, count)
-        if held is not None and held[1] is not None:
-            region.body.release_or_keep(held[0].slot, held[1])
-        elif held is not None:
-            region.body.release(held[0].slot)
+            region.launches.is_single_threaded |= is_large
+        with single_threaded_blas(out, is_large and region.launches is None):
+            self._call_parts(body, arguments, split, bounds, count)
+        if reserved is not None and reserved[1] is not None:
+            region.body.release_or_keep(reserved[0].slot, reserved[1])
+        elif reserved is not None:
+            region.body.release(reserved[0].slot)
         for value, cell in zip(node.results, cells, strict=True):
             if cell:
                 region.set(value, load(ElementWriter(out), value.dtype, cell, 0))
         if all(is_dense(value.type) for value in node.results):
             region.call_kernel_if(node, out.icmp("ne", out.load("i8", failed), 0))
 
-    def _call(
-        self, body: str, leading: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
+    def _call_parts(
+        self, body: str, arguments: Sequence[str], split: Split | None, bounds: Sequence[str], count: Position
     ) -> None:
         """Call the routine on all matrices, in the parts of the split."""
         region = self._region
         if split is None:
-            region.launch(body, [*leading, "i64 0", "i64 0", f"i64 {count}"])
+            region.launch(body, [*arguments, "i64 0", "i64 0", f"i64 {count}"])
         elif split.step is None:
             parts = ["i64 %parts", "i64 %size", "i64 %step"]
-            whole = Routine(region, [*self._arguments, *parts])
-            run_parts(split, whole.module, whole.out, body, self._arguments, False, ("%parts", "%size", "%step"))
-            call(region, whole.finish(), *leading, *(f"i64 {bound}" for bound in bounds))
+            routine = Routine(region, [*self._arguments, *parts])
+            run_parts(split, routine.module, routine.out, body, self._arguments, False, ("%parts", "%size", "%step"))
+            call(region, routine.finish(), *arguments, *(f"i64 {bound}" for bound in bounds))
         else:
-            whole = Routine(region, self._arguments)
-            run_split(split, whole.module, whole.out, body, self._arguments, False)
-            call(region, whole.finish(), *leading)
+            routine = Routine(region, self._arguments)
+            run_split(split, routine.module, routine.out, body, self._arguments, False)
+            call(region, routine.finish(), *arguments)
 
-    def _split(self, count: Position, work: Dimension) -> Split | None:
-        """Split into parts of several matrices; None where one thread does it all."""
+    def _plan_split(self, count: Position, work: Dimension) -> Split | None:
+        """Return how to split the batch into parts for threads; None if one thread computes all matrices."""
         if not current_target().is_parallel or count == 1:
             return None
         if isinstance(count, int) and isinstance(work, int):
-            parts = min(count, count * work // _PART, 2 * current_target().threads)
+            parts = min(count, count * work // _PART_WORK, 2 * current_target().threads)
             return Split(None, count, -(-count // parts)) if parts > 1 else None
         shape = (count, dimension(self._region.out, work))
-        return Split(None, count, None, shape, 1, part=_PART, least=2 * _PART, most=2 * current_target().threads)
+        most = 2 * current_target().threads
+        return Split(None, count, None, shape, 1, part=_PART_WORK, least=2 * _PART_WORK, most=most)
 
-    def _reserve(self, parts: str) -> tuple[Object, TensorType | None] | None:
-        """Allocate the memory of the parts, on their stacks if it is small enough."""
-        if isinstance(self._bytes, int) and self._bytes <= _ON_STACK:
+    def _reserve_memory(self, parts: str) -> tuple[Object, TensorType | None] | None:
+        """Allocate the workspaces of the parts, on their stacks if they are small enough."""
+        if isinstance(self._bytes, int) and self._bytes <= _STACK_BYTES:
             kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
-            self.out.prepend(f"store ptr {self.out.alloca(kind)}, ptr {self._own}")
+            self.out.prepend(f"store ptr {self.out.alloca(kind)}, ptr {self._memory_cell}")
             return None
         self.out.prepend(
             f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",
             "%spare_here = getelementptr inbounds i8, ptr %spare, i64 %spare_offset",
-            f"store ptr %spare_here, ptr {self._own}",
+            f"store ptr %spare_here, ptr {self._memory_cell}",
         )
         if isinstance(self._bytes, int) and parts.isdigit():
             type_ = TensorType(float64, (int(parts) * self._bytes // 8,))
             return self._region.new_array(type_), type_
         out = self._region.out
         count = product(out, parts, dimension(out, dimensions.floor_quotient(self._bytes, 8)))
-        return self._region.body.new_counted(float64, (count,)), None
+        return self._region.body.new_sized_array(float64, (count,)), None
 
     def _new_results(self) -> list[str]:
-        """Allocate the results; return the cells that scalar results are written to."""
+        """Allocate the results; return the cells of scalar results, and "" for arrays."""
         cells = []
         for value in self._node.results:
             if is_scalar(value.type):

@@ -1,7 +1,7 @@
-"""Decompose small matrices in registers: a call of LAPACK takes many times as long as their arithmetic.
+"""Decompose small matrices in registers, where a call of LAPACK would take many times as long as the arithmetic.
 
-Each function also returns an i1: whether everything was finite and the matrix far from singular. Otherwise LAPACK has
-to run, so that what is refused does not depend on the order of roundings.
+Each function also returns an i1 that is true if all numbers are finite and the matrix is far from singular. Otherwise
+LAPACK has to run, so that the error for a singular matrix does not depend on the order of roundings.
 """
 
 from __future__ import annotations
@@ -11,29 +11,30 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import float64
 
-LARGEST = 4  # most rows and columns
-_SINGULAR = 1e-11  # least pivot, relative to the largest number
+LARGEST_SIZE = 4  # most rows and columns
+_PIVOT_TOLERANCE = 1e-11  # least pivot, relative to the largest number of the matrix
 
 Rows = list[list[Element]]
 
 
-def eliminate(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Element], Element, Rows, Element]:
-    """Gaussian elimination with partial pivoting.
+def eliminate(b: ElementWriter, matrix: Rows, right_sides: Rows) -> tuple[list[Element], Element, Rows, Element]:
+    """Solve systems by Gaussian elimination with partial pivoting.
 
-    Return the diagonal, the sign of the row exchanges, the solutions for the right-hand sides `right` (rows), and
-    whether the matrix is finite and far from singular.
+    Return the diagonal, the sign of the row exchanges, the solutions for the rows `right_sides`, and whether the matrix
+    is finite and far from singular.
     """
     n = len(matrix)
-    rows = [[*row, *more] for row, more in zip(matrix, right or [[]] * n, strict=True)]
-    fine, least = _is_finite(b, rows), _pivot_threshold(b, matrix)
+    rows = [[*row, *right_side] for row, right_side in zip(matrix, right_sides or [[]] * n, strict=True)]
+    is_regular, threshold = _is_finite(b, rows), _pivot_threshold(b, matrix)
     sign = b.constant(1.0, float64)
     for k in range(n):
         for i in range(k + 1, n):
-            larger = b.compare("gt", b.intrinsic("fabs", rows[i][k]), b.intrinsic("fabs", rows[k][k]))
-            pairs = [(b.select(larger, y, x), b.select(larger, x, y)) for x, y in zip(rows[k], rows[i], strict=True)]
-            rows[k], rows[i] = [x for x, _ in pairs], [y for _, y in pairs]
-            sign = b.select(larger, -sign, sign)
-        fine = fine & b.compare("gt", b.intrinsic("fabs", rows[k][k]), least)
+            is_larger = b.compare("gt", b.intrinsic("fabs", rows[i][k]), b.intrinsic("fabs", rows[k][k]))
+            pairs = list(zip(rows[k], rows[i], strict=True))
+            rows[k] = [b.select(is_larger, y, x) for x, y in pairs]
+            rows[i] = [b.select(is_larger, x, y) for x, y in pairs]
+            sign = b.select(is_larger, -sign, sign)
+        is_regular = is_regular & b.compare("gt", b.intrinsic("fabs", rows[k][k]), threshold)
         for i in range(k + 1, n):
             factor = rows[i][k] / rows[k][k]
             rows[i][k + 1 :] = [x - factor * y for x, y in zip(rows[i][k + 1 :], rows[k][k + 1 :], strict=True)]
@@ -42,27 +43,27 @@ def eliminate(b: ElementWriter, matrix: Rows, right: Rows) -> tuple[list[Element
         for i in range(k + 1, n):
             solution[k] = [x - rows[k][i] * y for x, y in zip(solution[k], solution[i], strict=True)]
         solution[k] = [x / rows[k][k] for x in solution[k]]
-    return [rows[k][k] for k in range(n)], sign, solution, fine
+    return [rows[k][k] for k in range(n)], sign, solution, is_regular
 
 
 def cholesky(b: ElementWriter, matrix: Rows) -> tuple[Rows, Element]:
     """Return the rows of the lower triangle, and whether the matrix is finite and far from singular."""
     n = len(matrix)
-    fine, least = _is_finite(b, matrix), _pivot_threshold(b, matrix)
-    found: Rows = []
+    is_regular, threshold = _is_finite(b, matrix), _pivot_threshold(b, matrix)
+    factor: Rows = []
     for i in range(n):
         row: list[Element] = []
         for j in range(i + 1):
-            rest = matrix[i][j]
-            for x, y in zip(row, found[j] if j < i else row, strict=False):
-                rest = rest - x * y
+            remainder = matrix[i][j]
+            for x, y in zip(row, factor[j] if j < i else row, strict=False):
+                remainder = remainder - x * y
             if j < i:
-                row.append(rest / found[j][j])
+                row.append(remainder / factor[j][j])
             else:
-                fine = fine & b.compare("gt", rest, least)
-                row.append(b.intrinsic("sqrt", rest))
-        found.append(row)
-    return found, fine
+                is_regular = is_regular & b.compare("gt", remainder, threshold)
+                row.append(b.intrinsic("sqrt", remainder))
+        factor.append(row)
+    return factor, is_regular
 
 
 def _is_finite(b: ElementWriter, rows: Sequence[Sequence[Element]]) -> Element:
@@ -80,4 +81,4 @@ def _pivot_threshold(b: ElementWriter, matrix: Rows) -> Element:
         for x in row:
             size = b.intrinsic("fabs", x)
             largest = b.select(b.compare("gt", size, largest), size, largest)
-    return largest * _SINGULAR
+    return largest * _PIVOT_TOLERANCE

@@ -1,4 +1,4 @@
-"""Lower stacks (see `stacks`): creation, push and pop."""
+"""Lower the ops of stacks (see analysis/list_stacks.py): creation, push and pop."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ from autoconv.ops.values.list_value import ListValue
 
 @lowering("list_empty")
 def write_list_empty(region: LoweringContext, node: Node) -> None:
-    """Make a stack, with the capacity that earlier stacks of its type came to need. A library keeps no such number."""
+    """Allocate a stack with the capacity that earlier stacks of its type reached; a C library has no such record."""
     out, size = region.out, _element_size(region, node.results[0])
-    first, most = (_quotient(out, bytes_, size) for bytes_ in (stacks.FIRST_BYTES, stacks.MOST_KNOWN))
-    least = _initial_capacity(out, first)
-    room: Any = least
+    byte_limits = stacks.INITIAL_BYTES_LIMIT, stacks.LEARNED_BYTES_LIMIT
+    initial, limit = (_element_capacity(out, bytes_, size) for bytes_ in byte_limits)
+    default = _initial_capacity(out, initial)
+    capacity: Any = default
     if region.body.calls.has_python:
-        usual = out.load("i64", _usual_capacity(region, node.results[0]))
-        few = out.icmp("slt", usual, least)
-        fits = out.icmp("sle", usual, most)
-        room = out.select(fits, usual, least)
-        room = out.select(few, least, room)
-    needed = out.op("add", out.op("mul nuw nsw", room, size), stacks.HEADER)
-    made = _new_bytes(region, needed)
-    data = _data_of(region, made.ir)
+        learned = out.load("i64", _learned_capacity(region, node.results[0]))
+        is_smaller = out.icmp("slt", learned, default)
+        fits = out.icmp("sle", learned, limit)
+        capacity = out.select(fits, learned, default)
+        capacity = out.select(is_smaller, default, capacity)
+    byte_count = out.op("add", out.op("mul nuw nsw", capacity, size), stacks.HEADER_BYTES)
+    buffer = _new_bytes(region, byte_count)
+    data = _load_data_address(region, buffer.ir)
     out.store("i64", 0, data)
-    _set_room(region, data, room)
-    region.set(node.results[0], made)
+    _set_capacity(region, data, capacity)
+    region.set(node.results[0], buffer)
 
 
-def _usual_capacity(region: LoweringContext, list_: Value) -> str:
-    """Return the variable with the number of elements that stacks of that type came to need.
+def _learned_capacity(region: LoweringContext, list_: Value) -> str:
+    """Return the variable with the capacity that stacks of that type reached, so that the next one need not grow.
 
-    The next stack need not grow then. It is only a hint, which threads write without synchronisation.
+    The number is only a hint, which threads write without synchronisation.
     """
     element: Any = list_.type.element  # type: ignore[union-attr]
     name = ".".join(map(str, ("known", element.dtype.name, *sizes(element)))).replace("%", "")
@@ -56,43 +57,44 @@ def _usual_capacity(region: LoweringContext, list_: Value) -> str:
 def write_list_push(region: LoweringContext, node: Node) -> None:
     """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
-    stack = _taken_stack(region, list_)
+    stack = _take_buffer(region, list_)
     size = _element_size(region, list_)
-    data = _data_of(region, stack)
-    length, room = out.load("i64", data), out.load("i64", _address_behind(region, data, 8))
-    full = out.icmp("uge", length, room)
-    reference = region.body.own(stack)
-    with out.unlikely(full):
-        more = out.op("lshr", length, 3)  # large stacks grow by an eighth, as the copy's memory counts as well
-        few = _quotient(out, stacks.SMALL, size)
-        small = out.icmp("slt", length, max(few, 8) if isinstance(few, int) else few)
+    data = _load_data_address(region, stack)
+    length, capacity = out.load("i64", data), out.load("i64", _offset_address(region, data, 8))
+    is_full = out.icmp("uge", length, capacity)
+    reference = region.body.own_reference(stack)
+    with out.unlikely(is_full):
+        eighth = out.op("lshr", length, 3)  # large stacks grow by an eighth, since a copy needs memory too
+        small_length = _element_capacity(out, stacks.SMALL_STACK_BYTES, size)
+        is_small = out.icmp("slt", length, max(small_length, 8) if isinstance(small_length, int) else small_length)
         half = out.op("add", out.op("lshr", length, 1), 1)
-        larger = out.op("add", length, out.select(small, half, more))
+        new_capacity = out.op("add", length, out.select(is_small, half, eighth))
         if region.body.calls.has_python:
-            out.store("i64", larger, _usual_capacity(region, list_))
-        needed = out.op("add", out.op("mul nuw nsw", larger, size), stacks.HEADER)
+            out.store("i64", new_capacity, _learned_capacity(region, list_))
+        byte_count = out.op("add", out.op("mul nuw nsw", new_capacity, size), stacks.HEADER_BYTES)
 
-        def copied() -> None:
-            bytes_ = _new_bytes(region, needed)
-            fresh, used = _data_of(region, bytes_.ir), out.op("mul nuw nsw", length, size)
-            out.copy(_address_behind(region, fresh, stacks.HEADER), _elements(region, data), used)
-            out.store("i64", length, fresh)
+        def copy_buffer() -> None:
+            new_buffer = _new_bytes(region, byte_count)
+            new_data, used_bytes = _load_data_address(region, new_buffer.ir), out.op("mul nuw nsw", length, size)
+            target = _offset_address(region, new_data, stacks.HEADER_BYTES)
+            out.copy(target, _load_elements_address(region, data), used_bytes)
+            out.store("i64", length, new_data)
             region.body.release(reference.slot)
-            out.store("ptr", "null", bytes_.slot)
-            out.store("ptr", bytes_.ir, reference.slot)
+            out.store("ptr", "null", new_buffer.slot)
+            out.store("ptr", new_buffer.ir, reference.slot)
 
-        # Reallocated by the system, rather than present twice.
-        large = out.icmp("ugt", needed, 2 * stacks.SMALL)
-        large = out.and_(large, out.icmp("ne", room, 0))
-        out.either(large, lambda: region.body.check(out.call("resize", stack, needed)), copied)
-        _set_room(region, _data_of(region, out.load("ptr", reference.slot)), larger)
+        # A large buffer is reallocated, so that it never exists twice.
+        is_large = out.icmp("ugt", byte_count, 2 * stacks.SMALL_STACK_BYTES)
+        is_large = out.and_(is_large, out.icmp("ne", capacity, 0))
+        out.either(is_large, lambda: region.body.fail_if(out.call("resize", stack, byte_count)), copy_buffer)
+        _set_capacity(region, _load_data_address(region, out.load("ptr", reference.slot)), new_capacity)
     stack = out.load("ptr", reference.slot)
-    data = _data_of(region, stack)
-    place = _address_behind(region, _elements(region, data), out.op("mul nuw nsw", length, size))
+    data = _load_data_address(region, stack)
+    address = _offset_address(region, _load_elements_address(region, data), out.op("mul nuw nsw", length, size))
     if is_scalar(item.type):
-        store(ElementWriter(out), region.number(item), place, 0)
+        store(ElementWriter(out), region.number(item), address, 0)
     else:
-        out.copy(place, region.data(item), size)
+        out.copy(address, region.data(item), size)
     out.store("i64", out.op("add", length, 1), data)
     region.set(result, Object(stack, reference.slot))
 
@@ -100,37 +102,37 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
 @lowering("list_pop")
 def write_list_pop(region: LoweringContext, node: Node) -> None:
     out, (list_,), (shorter, item) = region.out, node.inputs, node.results
-    stack = _taken_stack(region, list_)
-    reference = region.body.own(stack)
+    stack = _take_buffer(region, list_)
+    reference = region.body.own_reference(stack)
     size = _element_size(region, list_)
-    data = _data_of(region, stack)
+    data = _load_data_address(region, stack)
     length = out.load("i64", data)
-    cold, fine = out.label("cold"), out.label("fine")
-    out.branch_if(out.icmp("sgt", length, 0), fine, cold)
-    out.begin(cold)
+    empty_list, nonempty = out.label("cold"), out.label("fine")
+    out.branch_if(out.icmp("sgt", length, 0), nonempty, empty_list)
+    out.begin(empty_list)
     function = region.body.calls.kernel(node, region.call_sites, rarely=True)
-    nothing = out.alloca("ptr")
+    arguments = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
     empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)
-    out.store("ptr", empty, nothing)
-    out.call("call_python", function(out), nothing, 1)
-    out.branch(region.body.failed)
-    out.begin(fine)
-    left = out.op("sub", length, 1)
-    out.store("i64", left, data)
-    place = _address_behind(region, _elements(region, data), out.op("mul nuw nsw", left, size))
+    out.store("ptr", empty, arguments)
+    out.call("call_python", function(out), arguments, 1)
+    out.branch(region.body.failure_label)
+    out.begin(nonempty)
+    new_length = out.op("sub", length, 1)
+    out.store("i64", new_length, data)
+    address = _offset_address(region, _load_elements_address(region, data), out.op("mul nuw nsw", new_length, size))
     if is_scalar(item.type):
-        region.set(item, load(ElementWriter(out), item.dtype, place, 0))
+        region.set(item, load(ElementWriter(out), item.dtype, address, 0))
     else:
         region.set(item, region.new_array(item.type))
-        out.copy(region.data(item), place, size)
+        out.copy(region.data(item), address, size)
     region.set(shorter, reference)
 
 
-def _taken_stack(region: LoweringContext, value: Value) -> str:
-    """Take the buffer out of its slot: each version of a stack is used once."""
+def _take_buffer(region: LoweringContext, value: Value) -> str:
+    """Take the buffer out of its slot, as each version of a stack has a single use."""
     native = region.object(value)
-    assert native.slot is not None, "a stack that somebody else holds"
+    assert native.slot is not None, "a stack has to be owned by its only use"
     region.out.store("ptr", "null", native.slot)
     return native.ir
 
@@ -141,16 +143,16 @@ def _element_size(region: LoweringContext, list_: Value) -> Position:
     return product(region.out, element_count(region.out, sizes(element)), int(element.dtype.size))
 
 
-def _quotient(out: FunctionText, bytes_: int, size: Position) -> Position:
-    """Return how many elements of that size fit in that many bytes."""
+def _element_capacity(out: FunctionText, bytes_: int, size: Position) -> Position:
+    """Return how many elements of `size` bytes fit in `bytes_`."""
     return bytes_ // max(size, 1) if isinstance(size, int) else out.op("sdiv", bytes_, size)
 
 
-def _initial_capacity(out: FunctionText, first: Position) -> Position:
+def _initial_capacity(out: FunctionText, fitting: Position) -> Position:
     """Return the capacity of a new stack."""
-    if isinstance(first, int):
-        return max(1, min(stacks.FIRST_ROOM, first))
-    return out.intrinsic("smax", out.intrinsic("smin", first, stacks.FIRST_ROOM), 1)
+    if isinstance(fitting, int):
+        return max(1, min(stacks.INITIAL_CAPACITY, fitting))
+    return out.intrinsic("smax", out.intrinsic("smin", fitting, stacks.INITIAL_CAPACITY), 1)
 
 
 def _new_bytes(region: LoweringContext, size: str) -> Object:
@@ -160,25 +162,25 @@ def _new_bytes(region: LoweringContext, size: str) -> Object:
     descriptor = region.body.calls.object(np.dtype(np.uint8))
     memory = region.body.calls.object(HANDLER)(out)  # pooled for the next call
     result = out.call("new_large_array", 1, dimension, descriptor(out), memory)
-    region.body.check(out.is_null(result))
-    return region.body.own(result)
+    region.body.fail_if(out.is_null(result))
+    return region.body.own_reference(result)
 
 
-def _data_of(region: LoweringContext, object_: str) -> str:
+def _load_data_address(region: LoweringContext, object_: str) -> str:
     address = region.out.gep("i8", object_, abi.DATA)
     return region.out.load("ptr", address)
 
 
-def _set_room(region: LoweringContext, data: str, room: str) -> None:
-    """Set the capacity of a buffer that contains its elements itself."""
-    region.out.store("i64", room, _address_behind(region, data, 8))
-    region.out.store("ptr", _address_behind(region, data, stacks.HEADER), _address_behind(region, data, 16))
+def _set_capacity(region: LoweringContext, data: str, capacity: str) -> None:
+    """Set the capacity, and the address of the elements, which are in the buffer itself."""
+    region.out.store("i64", capacity, _offset_address(region, data, 8))
+    region.out.store("ptr", _offset_address(region, data, stacks.HEADER_BYTES), _offset_address(region, data, 16))
 
 
-def _elements(region: LoweringContext, data: str) -> str:
+def _load_elements_address(region: LoweringContext, data: str) -> str:
     """Return the address of the first element."""
-    return region.out.load("ptr", _address_behind(region, data, 16))
+    return region.out.load("ptr", _offset_address(region, data, 16))
 
 
-def _address_behind(region: LoweringContext, data: str, offset: Position) -> str:
+def _offset_address(region: LoweringContext, data: str, offset: Position) -> str:
     return region.out.gep("i8", data, offset)

@@ -1,7 +1,7 @@
-"""The accumulator of a reduction: a number that elements are folded into, which LLVM keeps in a register.
+"""The accumulator of a reduction: a number that elements are folded into, and that LLVM keeps in a register.
 
-Dense loops and loops over parts of arrays share it. Long sums of floats are accumulated block by block, the blocks in
-float64, so that the rounding error grows only with the number of blocks.
+Dense loops and loops over parts of arrays share it. Long sums of floats are accumulated in blocks, whose sums are added
+in float64, so that the rounding error grows only with the number of blocks.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from autoconv.graph.dtypes import DType, bool_, float64
 from autoconv.ops.traits import Reduction
 
 
-def neutral(reduction: Reduction, dtype: DType) -> str:
-    """Return the literal by which nothing changes."""
+def neutral_literal(reduction: Reduction, dtype: DType) -> str:
+    """Return the literal of the reduction's neutral element."""
     return literal(reduction.neutral(dtype), dtype)
 
 
-def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, element: Element, ordered: bool) -> str:
-    """Fold an element into a total; unless `ordered`, LLVM may add floats in another order."""
+def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, element: Element, is_ordered: bool) -> str:
+    """Fold an element into a total; unless `is_ordered`, LLVM may add floats in another order."""
     kind, out = reduction.kind, b.out
     if kind in ("max", "min"):
         sign = "u" if dtype.is_unsigned or dtype.is_bool else "s"
@@ -33,34 +33,34 @@ def fold(b: ElementWriter, reduction: Reduction, dtype: DType, total: str, eleme
         return (out.or_ if kind == "any" else out.and_)(total, truth.ir)
     name = "mul" if kind == "prod" else "add"
     if dtype.is_floating:
-        name = f"f{name}" if ordered or name == "mul" else f"f{name} reassoc"
+        name = f"f{name}" if is_ordered or name == "mul" else f"f{name} reassoc"
     return out.new(f"{name} {register(dtype)} {total}, {element.ir}")
 
 
 class Accumulator:
-    """A total of a dtype; `in_blocks`: in blocks that end with `end_block`."""
+    """A total of elements of one dtype; with `in_blocks`, the total of blocks, each of which `end_block` ends."""
 
     def __init__(self, b: ElementWriter, reduction: Reduction, dtype: DType, in_blocks: bool) -> None:
         self.b = b
         self.reduction = reduction
         self.dtype = dtype
         self.in_blocks = in_blocks
-        # Vector instructions find an extreme if no element is nan; whether one is, is accumulated separately.
+        # Vector instructions compute an extreme of numbers that are not nan; a separate flag records nans.
         self._has_nan = dtype.is_floating and reduction.kind in ("max", "min")
         out = b.out
-        self._cell = out.alloca(register(dtype), neutral(reduction, dtype))
+        self._cell = out.alloca(register(dtype), neutral_literal(reduction, dtype))
         self._total = out.alloca("double", literal(0, float64)) if in_blocks else ""
         self._nan = out.alloca("i1", "false") if self._has_nan else ""
 
     @property
-    def kind(self) -> str:
+    def ir_type(self) -> str:
         """The type of the total in memory."""
         return "double" if self.in_blocks else register(self.dtype)
 
-    def start(self) -> None:
-        """Start from the neutral element again."""
+    def reset(self) -> None:
+        """Set the total of the block to the neutral element."""
         out = self.b.out
-        out.store(register(self.dtype), neutral(self.reduction, self.dtype), self._cell)
+        out.store(register(self.dtype), neutral_literal(self.reduction, self.dtype), self._cell)
         if self._has_nan:
             out.store("i1", FALSE, self._nan)
 
@@ -73,49 +73,49 @@ class Accumulator:
             total_after = out.new(f"call nnan nsz {kind} {function}({kind} {total}, {kind} {element.ir})")
             out.store("i1", out.or_(out.load("i1", self._nan), self.b.is_nan(element).ir), self._nan)
         else:
-            total_after = fold(self.b, self.reduction, self.dtype, total, element, ordered=False)
+            total_after = fold(self.b, self.reduction, self.dtype, total, element, is_ordered=False)
         out.store(kind, total_after, self._cell)
 
-    def absorb(self, others: Sequence[Accumulator]) -> None:
-        """Fold the blocks of others into this one; they start again."""
+    def fold_in(self, others: Sequence[Accumulator]) -> None:
+        """Fold the blocks of other accumulators into the block of this one, and reset the others."""
         out, b, kind = self.b.out, self.b, register(self.dtype)
         for other in others:
-            total, part = out.load(kind, self._cell), b.wrap(self.dtype, out.load(kind, other._cell))
-            out.store(kind, fold(b, self.reduction, self.dtype, total, part, ordered=True), self._cell)
-            other.start()
+            total, block = out.load(kind, self._cell), b.wrap(self.dtype, out.load(kind, other._cell))
+            out.store(kind, fold(b, self.reduction, self.dtype, total, block, is_ordered=True), self._cell)
+            other.reset()
 
     def end_block(self) -> None:
-        """Add the block to the total, and begin the next."""
+        """Add the block to the total, and begin the next block."""
         if not self.in_blocks:
             return
         out, b = self.b.out, self.b
         part = b.cast(b.wrap(self.dtype, out.load(register(self.dtype), self._cell)), float64)
         out.store("double", out.op("fadd", out.load("double", self._total), part.ir), self._total)
-        self.start()
+        self.reset()
 
-    def read(self) -> str:
-        """Return the total, of the type `kind`."""
+    def load_total(self) -> str:
+        """Load the total, whose type is `ir_type`."""
         out = self.b.out
-        result = out.load(self.kind, self._total or self._cell)
+        result = out.load(self.ir_type, self._total or self._cell)
         if not self._has_nan:
             return result
         nan = out.load("i1", self._nan)
-        return out.new(f"select i1 {nan}, {self.kind} {literal(float('nan'), self.dtype)}, {self.kind} {result}")
+        return out.new(f"select i1 {nan}, {self.ir_type} {literal(float('nan'), self.dtype)}, {self.ir_type} {result}")
 
     def result(self) -> Element:
         """Return the total in the dtype of the elements."""
-        total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.read())
+        total = self.b.wrap(float64 if self.in_blocks else self.dtype, self.load_total())
         return self.b.cast(total, self.dtype) if self.in_blocks else total
 
-    def combine_parts(self, cells: str, parts: Position) -> None:
-        """Fold the totals of all parts, in order."""
+    def fold_parts(self, cells: str, parts: Position) -> None:
+        """Fold the totals of all parts of the loops, in order."""
         out, b = self.b.out, self.b
         dtype, cell = (float64, self._total) if self.in_blocks else (self.dtype, self._cell)
         with out.loop("0", str(parts)) as part:
-            result = b.wrap(dtype, out.load(self.kind, out.gep(self.kind, cells, part)))
-            before = out.load(self.kind, cell)
+            result = b.wrap(dtype, out.load(self.ir_type, out.gep(self.ir_type, cells, part)))
+            old_total = out.load(self.ir_type, cell)
             if self.in_blocks:
-                after: str = out.op("fadd", before, result.ir)
+                new_total: str = out.op("fadd", old_total, result.ir)
             else:
-                after = fold(b, self.reduction, self.dtype, before, result, ordered=True)
-            out.store(self.kind, after, cell)
+                new_total = fold(b, self.reduction, self.dtype, old_total, result, is_ordered=True)
+            out.store(self.ir_type, new_total, cell)

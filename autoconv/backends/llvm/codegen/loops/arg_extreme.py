@@ -17,9 +17,9 @@ from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dtypes import bool_, int32, uint32
 from autoconv.graph.graph import Node
 
-_BLOCK = 64  # columns that are searched together
-_PIECE = 4096  # elements of a piece of a row
-_WORK = 4  # cost of one element, in units of 0.05 ns
+_BLOCK_COLUMNS = 64  # columns that are searched together
+_PIECE_ELEMENTS = 4096  # elements of a piece of a row
+_ELEMENT_COST = 4  # cost of one element, in units of 0.05 ns
 
 
 @class_lowering("search")
@@ -29,7 +29,7 @@ def write_search(region: LoweringContext, node: Node) -> None:
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result", "i64 %rows"]
     search = _Search(Routine(region, [*arguments, *PART], "i1"), node)
     shape = sizes(x.type)
-    work = _WORK * math.prod(shape) if is_known(shape) else _WORK
+    work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
     name = partitioned_routine(region, arguments, search.routine, search.outer, work, shape)
     if is_scalar(result.type):
         target = region.out.alloca(memory(result.dtype))
@@ -53,7 +53,7 @@ class _Search:
         self.routine, self.out, self.b = routine, routine.out, routine.b
         self.size, self.inner = shape[axis], element_count(self.out, shape[axis + 1 :])
         self._dtype: Any = x.dtype
-        self._result: Any = result.dtype
+        self._result_dtype: Any = result.dtype
         self._kind = "max" if node.op.name == "argmax" else "min"
         self._test = "gt" if self._kind == "max" else "lt"
         self._key_dtype = key_dtype(self._dtype)
@@ -65,60 +65,64 @@ class _Search:
         return load(self.b, self._dtype, "%x", plus(self.out, product(self.out, start, self.inner), column))
 
     def _search_row(self, row: Position) -> None:
-        """Find the best, then its first place, as each of these vectorises.
+        """Find the extreme, then its first position, since each of these loops vectorises.
 
-        A long row is searched piece by piece, and the place only in the best piece.
+        A long row is searched in pieces, and the position only in the piece that has the extreme.
         """
         out, b, size = self.out, self.b, self.size
-        if isinstance(size, int) and size <= _PIECE:
-            best = self._find_best(row, "0", str(size))
-            self._store_first_place(row, best, "0", str(size))
+        if isinstance(size, int) and size <= _PIECE_ELEMENTS:
+            best = self._reduce_to_best(row, "0", str(size))
+            self._store_first_position(row, best, "0", str(size))
             return
         kind = memory(self._key_dtype)
-        cell, start = out.alloca(kind), out.alloca("i64")
+        cell, best_start = out.alloca(kind), out.alloca("i64")
 
-        def stop(first: Position) -> str:
-            end = out.new(f"add nsw i64 {first}, {_PIECE}")
+        def piece_end(first: Position) -> str:
+            end = out.new(f"add nsw i64 {first}, {_PIECE_ELEMENTS}")
             return out.new(f"select i1 {out.new(f'icmp slt i64 {end}, {size}')}, i64 {end}, i64 {size}")
 
-        store(b, self._find_best(row, "0", stop(0)), cell, 0)
-        out.line(f"store i64 0, ptr {start}")
-        more = plus(out, size, _PIECE - 1)
-        pieces = more // _PIECE if isinstance(more, int) else out.new(f"sdiv i64 {more}, {_PIECE}")
+        store(b, self._reduce_to_best(row, "0", piece_end(0)), cell, 0)
+        out.line(f"store i64 0, ptr {best_start}")
+        rounded_size = plus(out, size, _PIECE_ELEMENTS - 1)
+        if isinstance(rounded_size, int):
+            pieces: Position = rounded_size // _PIECE_ELEMENTS
+        else:
+            pieces = out.new(f"sdiv i64 {rounded_size}, {_PIECE_ELEMENTS}")
         with out.loop("1", str(pieces)) as piece:
-            first = times(out, piece, _PIECE)
-            here, before = self._find_best(row, str(first), stop(first)), load(b, self._key_dtype, cell, 0)
-            better = b.compare(self._test, here, before).ir
-            store(b, b.select(b.wrap(bool_, better), here, before), cell, 0)
-            old = out.new(f"load i64, ptr {start}")
-            out.line(f"store i64 {out.new(f'select i1 {better}, i64 {first}, i64 {old}')}, ptr {start}")
-        first = out.new(f"load i64, ptr {start}")
-        self._store_first_place(row, load(b, self._key_dtype, cell, 0), first, stop(first))
+            first = times(out, piece, _PIECE_ELEMENTS)
+            piece_best = self._reduce_to_best(row, str(first), piece_end(first))
+            best = load(b, self._key_dtype, cell, 0)
+            is_better = b.compare(self._test, piece_best, best).ir
+            store(b, b.select(b.wrap(bool_, is_better), piece_best, best), cell, 0)
+            old_start = out.new(f"load i64, ptr {best_start}")
+            out.line(f"store i64 {out.new(f'select i1 {is_better}, i64 {first}, i64 {old_start}')}, ptr {best_start}")
+        first = out.new(f"load i64, ptr {best_start}")
+        self._store_first_position(row, load(b, self._key_dtype, cell, 0), first, piece_end(first))
 
     def _key(self, row: Position, step: Position) -> Element:
         """Return the key of an element; zeros of both signs have the same key."""
-        here = self._load_element(row, step)
-        return search_key(self.b, here + 0.0 if self._dtype.is_floating else here, self._kind)
+        element = self._load_element(row, step)
+        return search_key(self.b, element + 0.0 if self._dtype.is_floating else element, self._kind)
 
-    def _find_best(self, row: Position, first: str, last: str) -> Element:
+    def _reduce_to_best(self, row: Position, first: str, last: str) -> Element:
         def join(x: Element, y: Element) -> Element:
             return better_key(self.b, x, y, self._kind)
 
         start = worst_key(self._dtype, self._kind)
         return self._reduce_row(self._key_dtype, start, lambda step: self._key(row, step), join, first, last)
 
-    def _store_first_place(self, row: Position, best: Element, first: str, last: str) -> None:
-        """Store the first place of the best element."""
+    def _store_first_position(self, row: Position, best: Element, first: str, last: str) -> None:
+        """Store the first position of the best element."""
 
-        def place(step: Position) -> Element:
+        def position_key(step: Position) -> Element:
             number = self.b.wrap(uint32, self.out.new(f"trunc i64 {step} to i32"))
             return self.b.select(self._key(row, step).same(best), number, uint32.max)
 
         def join(x: Element, y: Element) -> Element:
             return self.b.intrinsic("umin", x, y)
 
-        place_of_extreme = self._reduce_row(uint32, uint32.max, place, join, first, last)
-        store(self.b, self.b.cast(place_of_extreme, self._result), "%result", row)
+        position = self._reduce_row(uint32, uint32.max, position_key, join, first, last)
+        store(self.b, self.b.cast(position, self._result_dtype), "%result", row)
 
     def _reduce_row(
         self, dtype: Any, start: int, element: Callable[[Position], Element], join: Any, first: str, last: str
@@ -131,38 +135,40 @@ class _Search:
         return load(b, dtype, cell, 0)
 
     def _search_columns(self, row: Position) -> None:
-        """Search block by block, each step for all columns of the block."""
+        """Search the columns in blocks; each step of the search covers all columns of a block."""
         out, inner = self.out, self.inner
-        width = min(_BLOCK, inner) if isinstance(inner, int) else _BLOCK
+        width = min(_BLOCK_COLUMNS, inner) if isinstance(inner, int) else _BLOCK_COLUMNS
         best = out.alloca(f"[{width} x {memory(self._dtype)}]")
-        where = out.alloca(f"[{width} x i32]")
+        positions = out.alloca(f"[{width} x i32]")
         if isinstance(inner, int):
             with out.loop("0", str(inner // width)) as block:
-                self._search_block(row, times(out, block, width), width, best, where)
+                self._search_block(row, times(out, block, width), width, best, positions)
             if inner % width:
-                self._search_block(row, inner - inner % width, inner % width, best, where)
+                self._search_block(row, inner - inner % width, inner % width, best, positions)
             return
         count = out.new(f"udiv i64 {plus(out, inner, width - 1)}, {width}")
         with out.loop("0", count) as block:
             start = times(out, block, width)
-            left = out.new(f"sub nsw i64 {inner}, {start}")
-            last = out.new(f"select i1 {out.new(f'icmp slt i64 {left}, {width}')}, i64 {left}, i64 {width}")
-            self._search_block(row, start, last, best, where)
+            columns_left = out.new(f"sub nsw i64 {inner}, {start}")
+            is_partial = out.new(f"icmp slt i64 {columns_left}, {width}")
+            last = out.new(f"select i1 {is_partial}, i64 {columns_left}, i64 {width}")
+            self._search_block(row, start, last, best, positions)
 
-    def _search_block(self, row: Position, start: Position, width: Position, best: str, where: str) -> None:
+    def _search_block(self, row: Position, start: Position, width: Position, best: str, positions: str) -> None:
         out, b = self.out, self.b
         with out.loop("0", str(width)) as i:
             store(b, self._load_element(row, 0, plus(out, start, i)), best, i)
-            store(b, b.constant(0, int32), where, i)
+            store(b, b.constant(0, int32), positions, i)
         with out.loop("1", str(self.size)) as step:
             number = b.wrap(int32, out.new(f"trunc i64 {step} to i32"))
             with out.loop("0", str(width)) as i:
-                here, before = self._load_element(row, step, plus(out, start, i)), load(b, self._dtype, best, i)
-                better = b.compare(self._test, here, before)
+                element = self._load_element(row, step, plus(out, start, i))
+                best_element = load(b, self._dtype, best, i)
+                is_better = b.compare(self._test, element, best_element)
                 if self._dtype.is_floating:
-                    better = (better | b.is_nan(here)) & ~b.is_nan(before)
-                store(b, b.select(better, here, before), best, i)
-                store(b, b.select(better, number, load(b, int32, where, i)), where, i)
+                    is_better = (is_better | b.is_nan(element)) & ~b.is_nan(best_element)
+                store(b, b.select(is_better, element, best_element), best, i)
+                store(b, b.select(is_better, number, load(b, int32, positions, i)), positions, i)
         with out.loop("0", str(width)) as i:
-            place = plus(out, plus(out, product(out, row, self.inner), start), i)
-            store(b, b.cast(load(b, int32, where, i), self._result), "%result", place)
+            offset = plus(out, plus(out, product(out, row, self.inner), start), i)
+            store(b, b.cast(load(b, int32, positions, i), self._result_dtype), "%result", offset)

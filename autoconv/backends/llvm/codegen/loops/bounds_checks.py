@@ -1,11 +1,11 @@
-"""Lower gathers and scatters: positions are checked before the loops that use them."""
+"""Bounds checks of the positions of gathers and scatters, which run before the loops that use the positions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.indexing import Check, checks, is_indexed, single_positions, whole_shape
+from autoconv.backends.llvm.analysis.indexing import Check, bounds_checks, is_indexed, single_positions, whole_shape
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
@@ -21,15 +21,15 @@ from autoconv.graph.graph import Node, Value
 from autoconv.ops.index_spec import At, Slice, align
 
 
-def write_guard(region: LoweringContext, node: Node) -> list[Any]:
-    """Let the op's kernel raise where a position is out of range; return the single positions, normalised."""
+def write_position_checks(region: LoweringContext, node: Node) -> list[Any]:
+    """Call the op's kernel, which raises, if a position is out of range; return the single positions, normalised."""
     if not is_indexed(node):
-        return [_position(region, node, *single) for single in _single_positions(node)]
+        return [_write_single_position(region, node, *single) for single in _single_positions(node)]
     groups: dict[Value, list[Check]] = {}
-    for check in checks(node):
+    for check in bounds_checks(node):
         groups.setdefault(check.positions, []).append(check)
     shape = whole_shape(node)
-    singles = [_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
+    singles = [_write_single_position(region, node, value, shape[axis]) for value, axis in single_positions(node)]
     for value, group in groups.items():
         region.body.module.has_loops = True
         name = _check_function(region, value, group)
@@ -37,12 +37,12 @@ def write_guard(region: LoweringContext, node: Node) -> list[Any]:
             positions = sizes(value.type) if group[0].depth == 1 else sizes(value.type)[:-1]
             count = element_count(region.out, positions)
             call_arguments = [f"ptr {region.data(value)}", f"i64 {count}", *_open_sizes(group)]
-            region.refuse(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
+            region.raise_if(node, region.out.new(f"call i1 @{name}({', '.join(call_arguments)})"))
     return singles
 
 
 def _open_sizes(group: Sequence[Check]) -> list[str]:
-    """Return the open sizes that a function of the checks takes as parameters."""
+    """Return the open sizes that the function of a group of checks takes as parameters."""
     return list(dict.fromkeys(f"i64 {check.size}" for check in group if isinstance(check.size, str)))
 
 
@@ -61,60 +61,60 @@ def _single_positions(node: Node) -> Iterator[tuple[Value, int]]:
             yield entry_operands[0], shape[axis]
 
 
-def _position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
-    """Normalise a single position to count from the start; Python's and those of subscripts may be negative."""
+def _write_single_position(region: LoweringContext, node: Node, value: Value, size: Position) -> str:
+    """Check a single position, and normalise it to count from the start; only those of gathers may not be negative."""
     b = RegisterWriter(region)
     index = b.cast(region.number(value), int64)
     low, high = region.body.range_of(index)
-    below = high < size if isinstance(size, int) else region.body.is_below(index, size)
+    is_below = high < size if isinstance(size, int) else region.body.is_below(index, size)
     if low < 0 and (node.op.name != "gather" or value.weak):
         index = b.select(index < 0, index + b.wrap(int64, str(size)), index)
-    if low < 0 or not below:
-        region.refuse(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
+    if low < 0 or not is_below:
+        region.raise_if(node, region.out.new(f"icmp uge i64 {index.ir}, {size}"))
     return index.ir
 
 
 def _check_function(region: LoweringContext, value: Value, group: Sequence[Check]) -> str:
     """Return a function that tests whether any position is out of range; "" if no position of that dtype can be.
 
-    The maximum of the positions as unsigned numbers decides: negative ones exceed any size.
+    It compares the maximum of the positions as unsigned numbers, in which negative positions exceed any size.
     """
     type_: Any = value.type
     parameters = ["ptr noalias readonly %positions", "i64 %count", *_open_sizes(group)]
     out = FunctionText(region.body.module, Signature("i1", parameters))
     b = ElementWriter(out)
-    given: DType = type_.dtype
-    wide = any(check.wraps for check in group) and not given.is_unsigned
-    limits = {check: _least_invalid_position(out, check, given) for check in group}
-    if not wide and all(limit is None for limit in limits.values()):
+    position_dtype: DType = type_.dtype
+    is_signed = any(check.wraps for check in group) and not position_dtype.is_unsigned
+    limits = {check: _least_invalid_position(out, check, position_dtype) for check in group}
+    if not is_signed and all(limit is None for limit in limits.values()):
         return ""
-    dtype = int64 if wide or _open_sizes(group) else given
-    kind = register(dtype)
-    cells = {check: out.alloca(kind, "0") for check in group if limits[check] is not None}
+    dtype = int64 if is_signed or _open_sizes(group) else position_dtype
+    ir_type = register(dtype)
+    cells = {check: out.alloca(ir_type, "0") for check in group if limits[check] is not None}
     depth = group[0].depth
     with out.loop("0", "%count") as i:
         first = i if depth == 1 else out.new(f"mul nsw i64 {i}, {depth}")
         for check, cell in cells.items():
-            at = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
-            position = b.cast(load(b, given, "%positions", at), dtype)
-            if wide:
+            offset = first if not check.column else out.new(f"add nsw i64 {first}, {check.column}")
+            position = b.cast(load(b, position_dtype, "%positions", offset), dtype)
+            if is_signed:
                 position = position + b.wrap(int64, str(check.size))
-            name = out.module.declare(f"llvm.umax.{kind}", kind, f"{kind}, {kind}")
-            before = out.new(f"load {kind}, ptr {cell}")
-            greatest = out.new(f"call {kind} {name}({kind} {before}, {kind} {position.ir})")
-            out.line(f"store {kind} {greatest}, ptr {cell}")
+            name = out.module.declare(f"llvm.umax.{ir_type}", ir_type, f"{ir_type}, {ir_type}")
+            old_greatest = out.new(f"load {ir_type}, ptr {cell}")
+            greatest = out.new(f"call {ir_type} {name}({ir_type} {old_greatest}, {ir_type} {position.ir})")
+            out.line(f"store {ir_type} {greatest}, ptr {cell}")
     flag = "false"
-    some = 0 not in sizes(type_)
+    has_elements = 0 not in sizes(type_)
     for check, cell in cells.items():
-        greatest = out.new(f"load {kind}, ptr {cell}")
-        beyond = out.new(f"icmp uge {kind} {greatest}, {_literal_or_register(limits[check], dtype)}")
-        flag = out.new(f"or i1 {flag}, {beyond}") if some else flag
+        greatest = out.new(f"load {ir_type}, ptr {cell}")
+        is_beyond = out.new(f"icmp uge {ir_type} {greatest}, {_literal_or_register(limits[check], dtype)}")
+        flag = out.new(f"or i1 {flag}, {is_beyond}") if has_elements else flag
     out.line(f"ret i1 {flag}")
     return out.finish("check")
 
 
 def _least_invalid_position(out: FunctionText, check: Check, dtype: DType) -> Position | None:
-    """Return the least number out of range, unsigned and as wide as the dtype; None if there is none.
+    """Return the least number out of range, as an unsigned number of the dtype's width; None if there is none.
 
     For an open size it is 64 bits wide.
     """
@@ -132,9 +132,9 @@ def _literal_or_register(limit: Position | None, dtype: DType) -> str:
 
 
 def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
-    """Return the memory that a scatter's loop updates: its base on the last use by a single owner, else a copy.
+    """Return the array that a scatter's loop updates.
 
-    Without a base it is zeros.
+    It is the scatter's base, if nothing else refers to that, or a copy of the base, or zeros if there is no base.
     """
     node = result.node
     assert node is not None and node.op.traits.scatter is not None
@@ -150,8 +150,8 @@ def scatter_base(region: LoweringContext, item: Item, result: Value) -> Object:
     return take_writable(region, x, region.is_last_reader(item, x))
 
 
-def guarded_views(plan: Plan, item: Item) -> list[Node]:
-    """Return the views that the loops of the item read through, and its own copies and scatters."""
+def checked_views(plan: Plan, item: Item) -> list[Node]:
+    """Return the nodes of an item with indices to check: its copies and scatters, and the views that its loops read."""
     nodes: dict[Node, None] = {}
 
     def visit(value: Value) -> None:

@@ -12,8 +12,8 @@ from autoconv.graph.graph import Value
 class ConcatWriter(LoopNestWriter):
     """The function of an item that concatenates its inputs."""
 
-    def _write(self, careful: bool) -> tuple[str, bool]:
-        self._begin(self._parameters(), careful)
+    def _write_function(self, careful: bool) -> tuple[str, bool]:
+        self._begin_function(self._parameters(), careful)
         self._flat = False
         (node,) = self._item.nodes
         axis = node.attributes["axis"] % len(sizes(node.results[0].type))
@@ -21,12 +21,12 @@ class ConcatWriter(LoopNestWriter):
         for value in node.inputs:
             self._copy_operand(node.results[0], value, axis, start)
             start = plus(self.out, start, sizes(value.type)[axis])
-        return self._end("join")
+        return self._finish_function("join")
 
     def _copy_operand(self, result: Value, value: Value, axis: int, start: Position) -> None:
         def copy(index: Index) -> None:
-            self._memo.clear()
-            place = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
-            self._store(self.element(value, index), self.stores[result], sizes(result.type), place)
+            self._element_cache.clear()
+            target_index = (*index[:axis], plus(self.out, index[axis], start), *index[axis + 1 :])
+            self._store(self.element(value, index), self.stores[result], sizes(result.type), target_index)
 
         loops(self.out, sizes(value.type), copy)

@@ -1,4 +1,4 @@
-"""Write elements inside of a loop."""
+"""The writer of element rules inside of loops."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from autoconv.graph.graph import Value
 
 
 class LoopWriter(ElementWriter):
-    """Write elements inside of a loop.
+    """A writer of element rules inside of a loop.
 
-    `rare(condition)` flags elements for which the rule is not exact enough, `fail(condition)` those that the op's
-    kernel has to decide.
+    `mark_rare(condition)` flags elements for which a rule is not exact enough, and `fail(condition)` those for which
+    the op's kernel has to run. `load_element(value, index)` gives an element of an array.
     """
 
-    def __init__(self, out: FunctionText, careful: bool, at: Callable[[Value, Index], Element]) -> None:
+    def __init__(self, out: FunctionText, is_careful: bool, load_element: Callable[[Value, Index], Element]) -> None:
         super().__init__(out)
-        self.at = at
-        self.in_loop = not careful
+        self.at = load_element
+        self.in_loop = not is_careful
         self.rare_flag: str | None = None
 
     def number(self, value: Value) -> Element:
@@ -29,8 +29,8 @@ class LoopWriter(ElementWriter):
     def mark_rare(self, condition: Element) -> None:
         if self.rare_flag is None:
             self.rare_flag = self.out.alloca("i1", "false")
-        before = self.out.new(f"load i1, ptr {self.rare_flag}")
-        after = self.out.new(f"or i1 {before}, {condition.ir}")
-        self.out.line(f"store i1 {after}, ptr {self.rare_flag}")
+        old_flag = self.out.new(f"load i1, ptr {self.rare_flag}")
+        new_flag = self.out.new(f"or i1 {old_flag}, {condition.ir}")
+        self.out.line(f"store i1 {new_flag}, ptr {self.rare_flag}")
 
     fail = mark_rare

@@ -1,7 +1,7 @@
 """Compaction: the coordinates where a condition holds, and the parts of an array selected by a mask.
 
-The selected elements are counted first. Then each element is stored at the next free place, whether it is selected or
-not, and the place advances if it is. That needs no branches, and stops after the last selected element.
+The selected elements are counted first. Then each element is stored in the next free row of the result, and the row
+advances if the element is selected. This loop needs no branches, and stops after the last selected element.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ def write_where(region: LoweringContext, node: Node) -> None:
     """Store the coordinates, in the order of the elements."""
     (condition,) = node.inputs
     shape = sizes(condition.type)
-    rank, count = len(shape), _count(region, region.data(condition), condition.type)
-    positions = region.body.new_counted(int64, (count, rank))
+    rank, count = len(shape), _count_true(region, region.data(condition), condition.type)
+    positions = region.body.new_sized_array(int64, (count, rank))
     arguments = ["ptr noalias readonly %condition", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
 
-    def write(i: str, place: str) -> None:
-        store(b, b.wrap(int64, i), "%result", times(out, place, rank))
+    def write(i: str, row: str) -> None:
+        store(b, b.wrap(int64, i), "%result", times(out, row, rank))
 
-    _each_element(routine, write)
+    _write_compaction_loop(routine, write)
     if rank > 1:
         with out.loop("0", "%count") as row:
             start = times(out, row, rank)
-            whole = load(b, int64, "%result", start)
-            for axis, step in enumerate(unravel(out, whole.ir, shape)):
+            offset = load(b, int64, "%result", start)
+            for axis, step in enumerate(unravel(out, offset.ir, shape)):
                 store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
     call_arguments = *pointers(region, condition, positions), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *call_arguments)
@@ -56,34 +56,34 @@ def _is_mask(node: Node) -> bool:
 @counted("get_item", fits=_is_mask)
 def write_masked(region: LoweringContext, node: Node) -> None:
     x, mask = node.inputs
-    rest = sizes(x.type)[len(sizes(mask.type)) :]
+    row_shape = sizes(x.type)[len(sizes(mask.type)) :]
     dtype = x.dtype
-    count = _count(region, region.data(mask), mask.type)
-    picked = region.body.new_counted(dtype, (count, *rest))
+    count = _count_true(region, region.data(mask), mask.type)
+    selected = region.body.new_sized_array(dtype, (count, *row_shape))
     arguments = ["ptr noalias readonly %condition", "ptr noalias readonly %x", "ptr noalias %result", "i64 %count"]
     routine = Routine(region, [*open_dimensions(region), *arguments])
     out, b = routine.out, routine.b
-    size = element_count(out, rest)
+    size = element_count(out, row_shape)
 
-    def write(i: str, place: str) -> None:
+    def write(i: str, row: str) -> None:
         if size == 1:
-            store(b, load(b, dtype, "%x", i), "%result", place)
+            store(b, load(b, dtype, "%x", i), "%result", row)
         else:
             with out.loop("0", str(size)) as j:
                 store(
                     b,
                     load(b, dtype, "%x", plus(out, product(out, i, size), j)),
                     "%result",
-                    plus(out, product(out, place, size), j),
+                    plus(out, product(out, row, size), j),
                 )
 
-    _each_element(routine, write)
-    call_arguments = *pointers(region, mask, x, picked), f"i64 {count}"
+    _write_compaction_loop(routine, write)
+    call_arguments = *pointers(region, mask, x, selected), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *call_arguments)
-    region.set(node.results[0], picked)
+    region.set(node.results[0], selected)
 
 
-def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
+def _count_true(region: LoweringContext, pointer: str, type_: Any) -> str:
     """Return the number of true elements."""
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %condition"], "i64")
     out, b = routine.out, routine.b
@@ -94,12 +94,12 @@ def _count(region: LoweringContext, pointer: str, type_: Any) -> str:
     return region.out.new(f"call i64 @{name}({', '.join([*open_dimensions(region), f'ptr {pointer}'])})")
 
 
-def _each_element(routine: Routine, write: Callable[[str, str], None]) -> None:
-    """Run `write(i, place)` for each element up to the last true one; `place` is that of the next true element."""
+def _write_compaction_loop(routine: Routine, write: Callable[[str, str], None]) -> None:
+    """Write the loop over the elements up to the last true one, with a body by `write(i, row)`."""
     out, b = routine.out, routine.b
-    place, position = out.alloca("i64", "0"), out.alloca("i64", "0")
-    with out.while_(lambda: b.compare("lt", load(b, int64, place, 0), b.wrap(int64, "%count")).ir):
-        next_place, i = load(b, int64, place, 0), load(b, int64, position, 0)
-        write(i.ir, next_place.ir)
-        store(b, next_place + b.cast(load(b, bool_, "%condition", i.ir), int64), place, 0)
+    next_row, position = out.alloca("i64", "0"), out.alloca("i64", "0")
+    with out.while_(lambda: b.compare("lt", load(b, int64, next_row, 0), b.wrap(int64, "%count")).ir):
+        row, i = load(b, int64, next_row, 0), load(b, int64, position, 0)
+        write(i.ir, row.ir)
+        store(b, row + b.cast(load(b, bool_, "%condition", i.ir), int64), next_row, 0)
         store(b, i + 1, position, 0)

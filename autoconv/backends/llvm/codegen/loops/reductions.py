@@ -1,4 +1,4 @@
-"""Reductions in loop nests: in registers where their loops are the innermost, else in the memory of the result."""
+"""Reductions in loop nests: in registers if their loops are the innermost ones, else in the memory of the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from autoconv.backends.llvm.analysis.classify import reduced_axes, reduction_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
-from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, fold, neutral
+from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, fold, neutral_literal
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, is_known, linear_offset
 from autoconv.backends.llvm.ir.nested_loops import strips
@@ -18,9 +18,9 @@ from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
 
-_FEWEST = 64  # elements of a block of nested loops
-SUMMED = 128  # elements of a float32 sum in memory, after which the sum is added to its total
-MOST_TOTALS = 2048  # totals in float64, which are on the stack
+_BLOCK_ITERATIONS = 64  # least iterations of the inner loops that form a block of a sum
+STRIP_ELEMENTS = 128  # elements after which a float32 sum in memory is added to its total
+TOTALS_LIMIT = 2048  # most totals in float64, which are on the stack
 
 
 def _result_index(node: Node, index: Index) -> Index:
@@ -30,7 +30,7 @@ def _result_index(node: Node, index: Index) -> Index:
     result_rank = len(sizes(node.results[0].type))
     if len(index) - len(axes) == result_rank:
         return tuple(i for d, i in enumerate(index) if d not in axes)
-    # Reduced dimensions remain as ones: all of them, or those after the ones that a sum to a shape drops.
+    # Reduced dimensions remain with size 1, except leading ones that a sum to a shape drops.
     return tuple(0 if d in axes else i for d, i in enumerate(index))[len(index) - result_rank :]
 
 
@@ -46,53 +46,53 @@ class LoopNest(Protocol):
 
 
 class Reduction:
-    """Base of reductions in registers and in memory: the op, the dtype of the accumulator, the result.
+    """Base class of writers of a reduction in a loop nest.
 
-    The loop at `strip_depth` (None: no loop) is written in strips of so many `strip` positions.
+    The loop at `strip_depth`, unless that is None, is written in strips of `strip` iterations.
     """
 
     strip_depth: int | None = None
     strip = BLOCK
 
-    def __init__(self, kernel: LoopNest, node: Node) -> None:
-        self.kernel = kernel
+    def __init__(self, nest: LoopNest, node: Node) -> None:
+        self.nest = nest
         self.node = node
         self.reduction = reduction_of(node)
         self.kind = self.reduction.kind
         dtype = node.inputs[0].dtype
         self.dtype = float32 if is_narrow(dtype) else dtype  # dtype of the accumulator
-        self.pointer = kernel.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
+        self.pointer = nest.stores.get(node.results[0], "")  # "" for a row's sum that is only read within the row
         self.result_shape = sizes(node.results[0].type)
 
-    def begin(self) -> None:
+    def write_before_loops(self) -> None:
         """Write the code before all loops."""
 
-    def end(self) -> None:
+    def write_after_loops(self) -> None:
         """Write the code after all loops."""
 
     def allocate(self) -> None:
         """Allocate memory at the entry of the function of the loops, or of a part of them."""
 
     def enter(self, index: Index) -> None:
-        """Write the code before the loops inside of those over an index."""
+        """Write the code before the loop at depth `len(index)`; `index` are the positions of the outer loops."""
 
     def leave(self, index: Index, part: int | None) -> None:
-        """Write the code after these loops; `part` is the dimension that is computed in part."""
+        """Write the code after the loop at depth `len(index)`; `part` is the dimension divided into parts, or None."""
 
     def end_strip(self, index: Index, part: int | None) -> None:
-        """Write the code after a strip of the loop inside of those over an index."""
+        """Write the code after a strip of the loop at depth `len(index)`."""
 
     def accumulate(self, element: Element, index: Index) -> None:
         raise NotImplementedError
 
     def count(self) -> Element | float:
         """Return the number of elements that are reduced to one."""
-        b = self.kernel.b
-        found = _count(b.out, self.node)
-        return float(found) if isinstance(found, int) else b.cast(b.wrap(int64, found), self.dtype)
+        b = self.nest.b
+        count = _reduced_count(b.out, self.node)
+        return float(count) if isinstance(count, int) else b.cast(b.wrap(int64, count), self.dtype)
 
     def store_result(self, element: Element, index: Index) -> Element:
-        b = self.kernel.b
+        b = self.nest.b
         if self.kind == "mean":
             element = element / self.count()
         element = b.cast(element, self.node.results[0].dtype)
@@ -102,34 +102,38 @@ class Reduction:
 
 
 class RegisterReduction(Reduction):
-    """A reduction whose accumulator is a register during the loops from `depth` on; `whole` if these are all loops."""
+    """A reduction whose accumulator is a register during the loops from `depth` on.
 
-    def __init__(self, kernel: LoopNest, node: Node, depth: int, flat: bool) -> None:
-        super().__init__(kernel, node)
+    `is_outermost`: these are all loops that have more than one iteration.
+    """
+
+    def __init__(self, nest: LoopNest, node: Node, depth: int, flat: bool) -> None:
+        super().__init__(nest, node)
         self.depth = depth
-        shape = kernel.shape or ()
-        self.whole = all(size == 1 for size in shape[:depth])
-        summed = self.dtype.is_floating and self.kind in ("sum", "mean")
-        self.blocks = (flat or self.whole) and summed and not (is_known(shape) and math.prod(shape) <= BLOCK)
-        self._block_depth = _block_depth(shape) if self.blocks and not flat else None
-        self.strip_depth = 0 if self.blocks and flat else None
-        self.total_kind = "double" if self.blocks else register(self.dtype)
+        shape = nest.shape or ()
+        self.is_outermost = all(size == 1 for size in shape[:depth])
+        is_float_sum = self.dtype.is_floating and self.kind in ("sum", "mean")
+        is_short = is_known(shape) and math.prod(shape) <= BLOCK
+        self.in_blocks = (flat or self.is_outermost) and is_float_sum and not is_short
+        self._block_depth = _block_depth(shape) if self.in_blocks and not flat else None
+        self.strip_depth = 0 if self.in_blocks and flat else None
+        self.total_kind = "double" if self.in_blocks else register(self.dtype)
 
     def allocate(self) -> None:
-        self._total = Accumulator(self.kernel.b, self.reduction, self.dtype, self.blocks)
+        self._total = Accumulator(self.nest.b, self.reduction, self.dtype, self.in_blocks)
 
-    def start(self) -> None:
-        self._total.start()
+    def reset(self) -> None:
+        self._total.reset()
 
     def accumulate(self, element: Element, index: Index) -> None:
         self._total.accumulate(element)
 
     def enter(self, index: Index) -> None:
-        if len(index) == self.depth and not self.whole:
-            self.start()
+        if len(index) == self.depth and not self.is_outermost:
+            self.reset()
 
     def leave(self, index: Index, part: int | None) -> None:
-        if len(index) == self.depth and not self.whole:
+        if len(index) == self.depth and not self.is_outermost:
             self.finish(index)
         if len(index) == self._block_depth:
             self._total.end_block()
@@ -139,69 +143,68 @@ class RegisterReduction(Reduction):
 
     def store_partial(self, cells: str) -> None:
         """Store the sum of this part, for `combine_parts`."""
-        out, kind, total = self.kernel.out, self.total_kind, self._total.read()
+        out, kind, total = self.nest.out, self.total_kind, self._total.load_total()
         out.store(kind, total, out.gep(kind, cells, "%part"))
 
     def combine_parts(self, cells: str, parts: Position) -> None:
         """Combine the sums of all parts, in order, and store the result."""
         self.allocate()
-        self._total.combine_parts(cells, parts)
+        self._total.fold_parts(cells, parts)
         self.finish(())
 
-    def end(self) -> None:
-        if self.whole:
+    def write_after_loops(self) -> None:
+        if self.is_outermost:
             self.finish(())
 
     def finish(self, index: Index) -> Element:
-        rank = len(self.kernel.shape or ())
-        whole = (*index, *[0] * (rank - len(index)))
-        return self.store_result(self._total.result(), _result_index(self.node, whole))
+        rank = len(self.nest.shape or ())
+        full_index = (*index, *[0] * (rank - len(index)))
+        return self.store_result(self._total.result(), _result_index(self.node, full_index))
 
 
 def _block_depth(shape: Sequence[Any]) -> int:
-    """Return the depth of the loops over a block of nested loops: of the innermost ones, as many as have enough turns.
-    """
-    depth, turns = len(shape), 1
-    while depth and turns < _FEWEST:
+    """Return the depth from which the inner loops form a block, the greatest with enough iterations."""
+    depth, trip_count = len(shape), 1
+    while depth and trip_count < _BLOCK_ITERATIONS:
         depth -= 1
-        turns *= shape[depth] if isinstance(shape[depth], int) else _FEWEST
+        trip_count *= shape[depth] if isinstance(shape[depth], int) else _BLOCK_ITERATIONS
     return depth
 
 
 class MemoryReduction(Reduction):
-    """A reduction over loops that are not the innermost ones. It accumulates in the memory of the result.
+    """A reduction over loops that are not the innermost ones, which accumulates in the memory of the result.
 
     Long float32 sums are accumulated in strips. After each strip, its sums are added to totals in float64, so that the
-    rounding error grows with the number of strips. The totals begin and end around the first reduced loop.
+    rounding error grows only with the number of strips. The totals exist around the outermost reduced loop.
     """
 
-    def __init__(self, kernel: LoopNest, node: Node) -> None:
-        super().__init__(kernel, node)
-        shape, axes = kernel.shape or (), reduced_axes(node)
-        wide = [d for d in range(len(shape)) if shape[d] != 1]
-        self._total_depth = min((d for d in wide if d in axes), default=len(shape))
-        self._kept_dimensions = [d for d in wide if d not in axes and d > self._total_depth]
+    def __init__(self, nest: LoopNest, node: Node) -> None:
+        super().__init__(nest, node)
+        shape, axes = nest.shape or (), reduced_axes(node)
+        looped_dimensions = [d for d in range(len(shape)) if shape[d] != 1]
+        self._total_depth = min((d for d in looped_dimensions if d in axes), default=len(shape))
+        self._kept_dimensions = [d for d in looped_dimensions if d not in axes and d > self._total_depth]
         if node.inputs[0].dtype is float32 and self.kind in ("sum", "mean") and self._kept_dimensions:
-            self._choose_strips(shape, [d for d in wide if d in axes])
+            self._choose_strips(shape, [d for d in looped_dimensions if d in axes])
 
     def _choose_strips(self, shape: tuple[Position, ...], reduced: list[int]) -> None:
         totals = [shape[d] for d in self._kept_dimensions]
-        if not is_known(totals) or math.prod(map(int, totals)) > MOST_TOTALS:
+        if not is_known(totals) or math.prod(map(int, totals)) > TOTALS_LIMIT:
             return
         self._count = math.prod(map(int, totals))
         for depth in [d for d in reduced if d < self._kept_dimensions[-1]]:
             inner, size = [shape[d] for d in reduced if d > depth], shape[depth]
             self.strip_depth, is_static = depth, is_known(inner)
-            self.strip = max(1, SUMMED // math.prod(map(int, inner))) if is_static else 1
-            if is_static and math.prod(map(int, inner)) <= SUMMED:
+            self.strip = max(1, STRIP_ELEMENTS // math.prod(map(int, inner))) if is_static else 1
+            if is_static and math.prod(map(int, inner)) <= STRIP_ELEMENTS:
                 break
         if [self.strip_depth] == reduced[:1] and isinstance(size, int) and size <= self.strip:
-            self.strip_depth = None  # there is one strip
+            self.strip_depth = None  # a single strip needs no totals
 
     def enter(self, index: Index) -> None:
         if not self._is_around_totals(index):
             return
-        out = self.kernel.out
+        out = self.nest.out
         self._totals = out.alloca(f"[{self._count} x double]")
         with out.loop("0", str(self._count)) as i:
             out.store("double", literal(0, float64), out.gep("double", self._totals, i))
@@ -210,80 +213,81 @@ class MemoryReduction(Reduction):
         return self.strip_depth is not None and len(index) == self._total_depth
 
     def end_strip(self, index: Index, part: int | None) -> None:
-        """Add the sums of the strip to the totals, and start from 0 again."""
-        b, out = self.kernel.b, self.kernel.out
+        """Add the sums of the strip to the totals, and reset the sums to 0."""
+        b, out = self.nest.b, self.nest.out
 
         def move(cell: str, offset: Position) -> None:
             added = b.cast(load(b, self.dtype, self.pointer, offset), float64)
             out.store("double", out.op("fadd", out.load("double", cell), added.ir), cell)
             store(b, b.wrap(self.dtype, literal(0, self.dtype)), self.pointer, offset)
 
-        self._each_total(index, part, move)
+        self._loop_over_totals(index, part, move)
 
     def leave(self, index: Index, part: int | None) -> None:
         """Store the totals as the sums."""
         if not self._is_around_totals(index):
             return
-        b, out = self.kernel.b, self.kernel.out
+        b, out = self.nest.b, self.nest.out
 
         def move(cell: str, offset: Position) -> None:
             total = b.cast(b.wrap(float64, out.load("double", cell)), self.dtype)
             store(b, total, self.pointer, offset)
 
-        self._each_total(index, part, move)
+        self._loop_over_totals(index, part, move)
 
-    def _each_total(self, place: Index, part: int | None, move: Callable[[str, Position], None]) -> None:
-        """Write loops over the totals at and behind a place."""
-        out, shape, depth = self.kernel.out, self.kernel.shape or (), len(place)
+    def _loop_over_totals(self, index: Index, part: int | None, move: Callable[[str, Position], None]) -> None:
+        """Write loops over the totals whose leading positions are `index`, with a body by `move(cell, offset)`."""
+        out, shape, depth = self.nest.out, self.nest.shape or (), len(index)
         if depth == len(shape):
             dimensions = self._kept_dimensions
-            cell = linear_offset(out, tuple(place[d] for d in dimensions), tuple(shape[d] for d in dimensions))
-            offset = linear_offset(out, _result_index(self.node, place), self.result_shape)
+            cell = linear_offset(out, tuple(index[d] for d in dimensions), tuple(shape[d] for d in dimensions))
+            offset = linear_offset(out, _result_index(self.node, index), self.result_shape)
             move(out.gep("double", self._totals, cell), offset)
         elif depth not in self._kept_dimensions:
-            self._each_total((*place, 0), part, move)
+            self._loop_over_totals((*index, 0), part, move)
         else:
             bounds = ("%first", "%last") if depth == part else ("0", str(shape[depth]))
             with out.loop(*bounds) as i:
-                self._each_total((*place, i), part, move)
+                self._loop_over_totals((*index, i), part, move)
 
-    def begin(self) -> None:
-        count = element_count(self.kernel.out, self.result_shape)
-        with self.kernel.out.loop("0", str(count)) as i:
-            store(self.kernel.b, self.kernel.b.wrap(self.dtype, neutral(self.reduction, self.dtype)), self.pointer, i)
+    def write_before_loops(self) -> None:
+        count = element_count(self.nest.out, self.result_shape)
+        with self.nest.out.loop("0", str(count)) as i:
+            neutral = self.nest.b.wrap(self.dtype, neutral_literal(self.reduction, self.dtype))
+            store(self.nest.b, neutral, self.pointer, i)
 
     def accumulate(self, element: Element, index: Index) -> None:
-        b = self.kernel.b
+        b = self.nest.b
         offset = linear_offset(b.out, _result_index(self.node, index), self.result_shape)
-        before = load(b, self.dtype, self.pointer, offset)
-        total = fold(b, self.reduction, self.dtype, before.ir, element, ordered=True)
+        old_total = load(b, self.dtype, self.pointer, offset)
+        total = fold(b, self.reduction, self.dtype, old_total.ir, element, is_ordered=True)
         store(b, b.wrap(self.dtype, total), self.pointer, offset)
 
-    def end(self) -> None:
+    def write_after_loops(self) -> None:
         if self.kind != "mean":
             return
-        b = self.kernel.b
-        count, by = element_count(b.out, self.result_shape), self.count()
+        b = self.nest.b
+        count, divisor = element_count(b.out, self.result_shape), self.count()
         with b.out.loop("0", str(count)) as i:
-            store(b, load(b, self.dtype, self.pointer, i) / by, self.pointer, i)
+            store(b, load(b, self.dtype, self.pointer, i) / divisor, self.pointer, i)
 
 
 def loop_in_strips(
     out: FunctionText, reductions: Sequence[Reduction], index: Index, bounds: tuple[str, str], part: int | None,
     write: Callable[[Position, Position], None],
 ) -> None:  # fmt: skip
-    """Write the loop inside of those over an index by `write(first, last)`, in strips where reductions need them."""
-    in_strips = [one for one in reductions if one.strip_depth == len(index)]
-    if not in_strips:
+    """Write the loop at depth `len(index)` by `write(first, last)`, in strips if reductions need them."""
+    strip_reductions = [one for one in reductions if one.strip_depth == len(index)]
+    if not strip_reductions:
         write(*bounds)
         return
     first, last = (int(bound) if bound.isdigit() else bound for bound in bounds)
-    with strips(out, first, last, min(one.strip for one in in_strips)) as (start, stop):
+    with strips(out, first, last, min(one.strip for one in strip_reductions)) as (start, stop):
         write(start, stop)
-        for one in in_strips:
-            one.end_strip(index, part)
+        for reduction in strip_reductions:
+            reduction.end_strip(index, part)
 
 
-def _count(out: FunctionText, node: Node) -> Position:
+def _reduced_count(out: FunctionText, node: Node) -> Position:
     shape = sizes(node.inputs[0].type)
     return element_count(out, [shape[axis] for axis in sorted(reduced_axes(node))])

@@ -1,11 +1,11 @@
-"""Copies, some in another layout: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
+"""Copies, also in other layouts: tiling, repetition, mirrored padding, and the adjoint of mirrored padding."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 
-from autoconv.backends.llvm.analysis.classify import ROLES
+from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
@@ -26,63 +26,64 @@ from autoconv.backends.llvm.ir.scalars import load, store
 from autoconv.graph.graph import Node
 
 
-def _is_static(node: Node) -> bool:
-    """Return whether the node has one operand, a dense array of known shape: all counts are constants."""
+def _has_known_shape(node: Node) -> bool:
+    """Return whether the node has one operand, a dense array of known shape, so that all counts are constants."""
     return len(node.inputs) == 1 and is_array(node.inputs[0].type)
 
 
-def _is_open(node: Node) -> bool:
+def _has_dense_shape(node: Node) -> bool:
     return len(node.inputs) == 1 and all(is_dense(value.type) for value in (*node.inputs, *node.results))
 
 
 def _keeps_dtype(node: Node) -> bool:
-    """Return whether the result has the operand's elements as they are, one after the other."""
-    return _is_static(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
+    """Return whether the result has the elements of the operand in the same order and dtype."""
+    return _has_known_shape(node) and is_array(node.results[0].type) and node.results[0].dtype is node.inputs[0].dtype
 
 
 def _keeps_type(node: Node) -> bool:
-    return _is_open(node) and node.results[0].type == node.inputs[0].type
+    return _has_dense_shape(node) and node.results[0].type == node.inputs[0].type
 
 
 @native("numpy_copy", fits=_keeps_dtype, of_open=_keeps_type)
 def write_copy(region: LoweringContext, node: Node) -> None:
-    """Copy the elements. An array that nothing else refers to is the result itself."""
+    """Copy the elements; an array to which nothing else refers becomes the result itself."""
     (x,), (result,) = node.inputs, node.results
     if result.type == x.type and not region.is_view(x) and not region.is_lent(x):
-        region.set(result, take_writable(region, x, region.uses[x] == 1))
+        region.set(result, take_writable(region, x, region.remaining_uses[x] == 1))
         return
     region.set(result, region.new_array(result.type))
     size = math.prod(sizes(x.type)) * x.dtype.size
     region.out.copy(region.data(result), region.data(x), size)
 
 
-@native("tile", fits=_is_static, of_open=_is_open)
+@native("tile", fits=_has_known_shape, of_open=_has_dense_shape)
 def write_tile(region: LoweringContext, node: Node) -> None:
     counts, shape = node.attributes["multiples"], sizes(node.inputs[0].type)
     routine = _copy_routine(region)
     pairs = zip(counts, shape, row_major_strides(routine.out, shape), strict=True)
-    _copy(region, node, routine, [one for count, size, step in pairs for one in ((count, 0), (size, step))])
+    dimensions = [loop for count, size, step in pairs for loop in ((count, 0), (size, step))]
+    _write_strided_copy(region, node, routine, dimensions)
 
 
-@native("repeat", fits=_is_static, of_open=_is_open)
+@native("repeat", fits=_has_known_shape, of_open=_has_dense_shape)
 def write_repeat(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.inputs[0].type)
     axis = node.attributes["axis"] % len(shape)
     routine = _copy_routine(region)
     dimensions: list[tuple[Position, Position]] = list(zip(shape, row_major_strides(routine.out, shape), strict=True))
     dimensions.insert(axis + 1, (node.attributes["repeats"], 0))
-    _copy(region, node, routine, dimensions)
+    _write_strided_copy(region, node, routine, dimensions)
 
 
 def _copy_routine(region: LoweringContext) -> Routine:
     return Routine(region, [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"])
 
 
-def _copy(
+def _write_strided_copy(
     region: LoweringContext, node: Node, routine: Routine, dimensions: Sequence[tuple[Position, Position]]
 ) -> None:
-    """Write the result in order; `dimensions` are the counts of its loops and the source's stride in each."""
-    dimensions = _collapse(dimensions)
+    """Write the result in row-major order; `dimensions` are trip counts with the strides in the source."""
+    dimensions = _collapse_loops(dimensions)
     counts, strides = [count for count, _ in dimensions], [stride for _, stride in dimensions]
     out, b = routine.out, routine.b
     targets = row_major_strides(out, counts)
@@ -92,26 +93,26 @@ def _copy(
         store(b, element, "%result", byte_offset(out, index, targets))
 
     loops(out, counts, copy)
-    _call(region, node, routine)
+    _call_routine(region, node, routine)
 
 
-def _call(region: LoweringContext, node: Node, routine: Routine) -> None:
+def _call_routine(region: LoweringContext, node: Node, routine: Routine) -> None:
     """Call a routine that writes the node's result."""
     (x,), (result,) = node.inputs, node.results
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), *pointers(region, x, result))
 
 
-def _collapse(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
-    """Collapse each loop with the next inner one if the two are known to be contiguous."""
+def _collapse_loops(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Position, Position]]:
+    """Collapse each loop with the next inner loop if the two are known to be contiguous in the source."""
     result: list[tuple[Position, Position]] = []
     for count, stride in dimensions:
         if count == 1:
             continue
-        outer, far = result[-1] if result else ("", "")
-        numbers = isinstance(outer, int) and isinstance(count, int) and isinstance(stride, int)
-        if numbers and far == count * stride:  # type: ignore[operator]
-            result[-1] = (outer * count, stride)  # type: ignore[operator]
+        outer_count, outer_stride = result[-1] if result else ("", "")
+        are_known = isinstance(outer_count, int) and isinstance(count, int) and isinstance(stride, int)
+        if are_known and outer_stride == count * stride:  # type: ignore[operator]
+            result[-1] = (outer_count * count, stride)  # type: ignore[operator]
         else:
             result.append((count, stride))
     return result
@@ -121,50 +122,50 @@ def _collapse(dimensions: Sequence[tuple[Position, Position]]) -> list[tuple[Pos
 
 
 def _is_mirrored(node: Node) -> bool:
-    is_static = _is_open(node) and node.attributes["paddings"] is not None
+    is_static = _has_dense_shape(node) and node.attributes["paddings"] is not None
     return is_static and 0 not in sizes(node.results[0].type)
 
 
-def _mirror_position(routine: Routine, position: Position, size: Position, symmetric: bool) -> Position:
-    """Map a position before the first element, or after the last, to its mirror image; others map to themselves."""
+def _mirror_position(routine: Routine, position: Position, size: Position, is_symmetric: bool) -> Position:
+    """Map a position before the first element or after the last one to its mirror image, and others to themselves."""
     out = routine.out
-    again = 0 if symmetric else 1
-    before = plus(out, times(out, position, -1), again - 1)
-    after_end = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - again))
-    first = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {before}, i64 {position}")
-    return out.new(f"select i1 {out.new(f'icmp sge i64 {position}, {size}')}, i64 {after_end}, i64 {first}")
+    edge = 0 if is_symmetric else 1
+    mirrored_start = plus(out, times(out, position, -1), edge - 1)
+    mirrored_end = plus(out, times(out, position, -1), plus(out, times(out, size, 2), -1 - edge))
+    result = out.new(f"select i1 {out.new(f'icmp slt i64 {position}, 0')}, i64 {mirrored_start}, i64 {position}")
+    return out.new(f"select i1 {out.new(f'icmp sge i64 {position}, {size}')}, i64 {mirrored_end}, i64 {result}")
 
 
-def _for_each_padded(
+def _loop_over_padded(
     routine: Routine, node: Node, shape: Sequence[Position], write: Callable[[Position, Position], None]
 ) -> None:
-    """Run `write(inner, outer)` for each element of the padded array: its offset in the source and in the padded array.
+    """Write loops over the padded array, with a body by `write(offset in the source, offset in the padded array)`.
 
-    The middle of the last dimension is a loop of its own, without mirroring.
+    The middle of the last dimension is a separate loop, without mirroring.
     """
-    out, paddings, symmetric = routine.out, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC"
-    whole = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
+    out, paddings, is_symmetric = routine.out, node.attributes["paddings"], node.attributes["mode"] == "SYMMETRIC"
+    padded_shape = [plus(out, size, before + after) for size, (before, after) in zip(shape, paddings, strict=True)]
 
     def write_from(inner: Index, outer: Index) -> None:
         depth = len(outer)
         if depth == len(shape):
-            write(linear_offset(out, inner, shape), linear_offset(out, outer, whole))
+            write(linear_offset(out, inner, shape), linear_offset(out, outer, padded_shape))
             return
         size, (before, _) = shape[depth], paddings[depth]
         if depth < len(shape) - 1:
-            spans: list[tuple[Position, Position, bool]] = [(0, whole[depth], True)]
+            ranges: list[tuple[Position, Position, bool]] = [(0, padded_shape[depth], True)]
         else:
             end = plus(out, size, before)
-            spans = [(0, before, True), (before, end, False), (end, whole[depth], True)]
-        for start, stop, is_mirrored in spans:
+            ranges = [(0, before, True), (before, end, False), (end, padded_shape[depth], True)]
+        for start, stop, is_mirrored in ranges:
             if start == stop:
                 continue
             with out.loop(str(start), str(stop)) as i:
                 position = plus(out, i, -before)
-                place = _mirror_position(routine, position, size, symmetric) if is_mirrored else position
-                write_from((*inner, place), (*outer, i))
+                source_position = _mirror_position(routine, position, size, is_symmetric) if is_mirrored else position
+                write_from((*inner, source_position), (*outer, i))
 
-    if 0 not in whole:
+    if 0 not in padded_shape:
         write_from((), ())
 
 
@@ -175,17 +176,17 @@ def write_mirrored_pad(region: LoweringContext, node: Node) -> None:
     def write(inner: Position, outer: Position) -> None:
         store(b, load(b, x.dtype, "%x", inner), "%result", outer)
 
-    _for_each_padded(routine, node, sizes(x.type), write)
-    _call(region, node, routine)
+    _loop_over_padded(routine, node, sizes(x.type), write)
+    _call_routine(region, node, routine)
 
 
-def _sums_mirrors(node: Node) -> bool:
+def _is_mirrored_sum(node: Node) -> bool:
     return _is_mirrored(node) and not node.inputs[0].dtype.is_bool
 
 
-@native("unpad", fits=_sums_mirrors, of_open=_sums_mirrors)
+@native("unpad", fits=_is_mirrored_sum, of_open=_is_mirrored_sum)
 def write_unpad(region: LoweringContext, node: Node) -> None:
-    """Sum each element and its mirror images, in the order of the padded array."""
+    """Add each element and its mirror images, in the order of the padded array."""
     routine = _copy_routine(region)
     out, b, dtype = routine.out, routine.b, node.inputs[0].dtype
 
@@ -195,15 +196,15 @@ def write_unpad(region: LoweringContext, node: Node) -> None:
     shape = sizes(node.results[0].type)
     with out.loop("0", str(element_count(out, shape))) as i:
         store(b, b.constant(0, dtype), "%result", i)
-    _for_each_padded(routine, node, shape, write)
-    _call(region, node, routine)
+    _loop_over_padded(routine, node, shape, write)
+    _call_routine(region, node, routine)
 
 
 native("pad", fits=_is_mirrored, of_open=_is_mirrored)(write_mirrored_pad)
 
 
-def _unless_constant(role: Callable[[Node], str | None]) -> Callable[[Node], str | None]:
-    return lambda node: None if node.attributes.get("mode", "CONSTANT") == "CONSTANT" else role(node)
+def _unless_constant_mode(classify: Callable[[Node], str | None]) -> Callable[[Node], str | None]:
+    return lambda node: None if node.attributes.get("mode", "CONSTANT") == "CONSTANT" else classify(node)
 
 
-ROLES["pad"] = _unless_constant(ROLES["pad"])
+CLASSIFIERS["pad"] = _unless_constant_mode(CLASSIFIERS["pad"])

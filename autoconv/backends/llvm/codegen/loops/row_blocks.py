@@ -30,7 +30,7 @@ _WORTHWHILE, _IN_LOOP, _PART = 400_000, 60_000, 15_000
 def write_blocks(region: LoweringContext, plan: Plan, whole: Item) -> bool:
     """Write the runs of an item; return False, with nothing written, if blocks are not worth it."""
     work = sum(_work_of_item(plan, item) for item in whole.members)
-    if work < (_IN_LOOP if region.body.loops else _WORTHWHILE) or not current_target().is_parallel:
+    if work < (_IN_LOOP if region.body.loop_depth else _WORTHWHILE) or not current_target().is_parallel:
         return False
     runs = [_Run(region, plan, members) for members in whole.runs]
     if not all(run.fits() for run in runs):
@@ -67,7 +67,7 @@ class _Run:
                 continue
             for node in item.nodes:
                 if plan.classes[node] == "copy":
-                    region.guard(node)
+                    region.check_positions(node)
             self._loops[number] = _loops(region, plan, item, self._rows)
         return len(self._lines) <= 1 and not any(loops.has_rare for loops in self._loops.values())
 

@@ -20,7 +20,7 @@ from autoconv.graph.graph import Node, Value
 class RowChainWriter(LoopNestWriter):
     """The function of an item with phases."""
 
-    def _loops(self, sums: Any) -> None:
+    def _write_loops(self, sums: Any) -> None:
         self._row: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
@@ -29,7 +29,7 @@ class RowChainWriter(LoopNestWriter):
             place = self._place_of(value)
             if place is not None:
                 self._places[value] = place
-        super()._loops(sums)
+        super()._write_loops(sums)
 
     def _values_of_later_phases(self) -> Iterator[Value]:
         """Yield the values that later phases read and that are costly to recompute."""
@@ -77,21 +77,21 @@ class RowChainWriter(LoopNestWriter):
     def _is_kept_in(self, value: Value) -> bool:
         return value in self._places
 
-    def _dimension(self, index: Index, shape: Sequence[int], sums: Sequence[Any]) -> None:
+    def _write_dimension_loop(self, index: Index, shape: Sequence[int], sums: Sequence[Any]) -> None:
         if len(index) < self._item.depth:
-            super()._dimension(index, shape, sums)
+            super()._write_dimension_loop(index, shape, sums)
             return
         self._row.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
             reductions: list[RegisterReduction] = [one for one in sums if one.node in nodes]
             for one in reductions:
-                one.start()
-            body = partial(self._body, flat=False, sums=reductions, nodes=nodes)
+                one.reset()
+            body = partial(self._write_body, flat=False, sums=reductions, nodes=nodes)
             loops(self.out, shape, body, None, index)
             for one in reductions:
                 self._row[one.node.results[0]] = one.finish(index)
-        self._memo.clear()
+        self._element_cache.clear()
         self._flat = False
         for node in self._item.rows:
             (value,) = node.results
@@ -100,8 +100,8 @@ class RowChainWriter(LoopNestWriter):
                 place = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), place, strict=True))
                 self._store(self.element(value, place), self.stores[value], sizes(value.type), place)
 
-    def _body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
-        super()._body(index, flat, sums, nodes)
+    def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
+        super()._write_body(index, flat, sums, nodes)
         for value, (pointer, is_row) in self._places.items():
             if value.node not in (nodes or ()):
                 continue
@@ -112,7 +112,7 @@ class RowChainWriter(LoopNestWriter):
             elif self.stores.get(value) != pointer:
                 self._store(self.element(value, index), pointer, sizes(value.type), index)
 
-    def _element(self, value: Value, index: Index) -> Element:
+    def _write_element(self, value: Value, index: Index) -> Element:
         if value in self._row:
             return self._row[value]
         node = value.node
@@ -120,4 +120,4 @@ class RowChainWriter(LoopNestWriter):
             pointer, is_row = self._places[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
             return load(self.b, value.dtype, pointer, linear_offset(self.out, index[depth:], shape[depth:]))
-        return super()._element(value, index)
+        return super()._write_element(value, index)

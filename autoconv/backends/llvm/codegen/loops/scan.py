@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
+from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import complex_native, native
@@ -220,7 +220,7 @@ class _Scan:
 
 def _recurs_open(node: Node) -> bool:
     whole = node.results[0].type
-    return _scans_open(node) and all(goes_into(shape_of(value.type), shape_of(whole)) for value in node.inputs)
+    return _scans_open(node) and all(broadcasts_to(shape_of(value.type), shape_of(whole)) for value in node.inputs)
 
 
 @complex_native("linear_recurrence", fits=_multiplies_complex)

@@ -40,7 +40,7 @@ def write_reduced_at(region: LoweringContext, node: Node) -> None:
     wrong = out.alloca("i1", "false")
     pointers = [region.data(places), region.data(x), region.data(result)]
     call(region, _checks(region, node), f"ptr {pointers[0]}", f"ptr {wrong}", *open_dimensions(region))
-    region.refuse(node, out.load("i1", wrong))
+    region.raise_if(node, out.load("i1", wrong))
     call(region, _write_segment_reduction(region, node), *(f"ptr {one}" for one in pointers), *open_dimensions(region))
 
 

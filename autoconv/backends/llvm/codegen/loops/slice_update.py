@@ -27,10 +27,10 @@ from autoconv.graph.graph import Node, Value
 @class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
     """Write into the array itself if this is its last use by a single owner, else into a copy."""
-    region.guard(node)
+    region.check_positions(node)
     (result,) = node.results
     x, value = node.inputs[:2]
-    last = region.uses[x] == node.inputs.count(x) == 1
+    last = region.remaining_uses[x] == node.inputs.count(x) == 1
     region.set(result, take_writable(region, x, last))
     pointer = region.data(result)
     loops(region.out, _updated_shape(region, node), lambda index: _write_element(region, node, value, pointer, index))
@@ -86,4 +86,4 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     out.branch(done)
     out.begin(done)
     arms = f"[ {array.ir}, %{after} ]" + (f", [ {base_object.ir}, %{before} ]" if before else "")
-    return region.body.own(out.new(f"phi ptr {arms}"))
+    return region.body.own_reference(out.new(f"phi ptr {arms}"))

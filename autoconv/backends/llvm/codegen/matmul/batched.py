@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import ROLES
-from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
-from autoconv.backends.llvm.analysis.representation import is_array, is_of_open, sizes
+from autoconv.backends.llvm.analysis.classify import CLASSIFIERS
+from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
+from autoconv.backends.llvm.analysis.representation import is_array, sizes, uses_open_sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul import integers
 from autoconv.backends.llvm.codegen.matmul.blas import has_products, single_threaded_blas
@@ -60,9 +60,8 @@ def _is_open_batch(node: Node) -> bool:
     inner = x[-2 if flip_x else -1], y[-1 if flip_y else -2]
     kinds: list[Any] = [value.type for value in node.inputs]
     has_routine = all(kind.dtype.name in ("float32", "float64") for kind in kinds) and has_products(float64)
-    return (
-        has_routine and inner[0] == inner[1] and 0 not in (*x, *y) and all(goes_into(one[:-2], batch) for one in (x, y))
-    )
+    is_product = inner[0] == inner[1] and 0 not in (*x, *y)
+    return has_routine and is_product and all(broadcasts_to(shape[:-2], batch) for shape in (x, y))
 
 
 @native("matmul", fits=_is_batch)
@@ -147,7 +146,8 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
         packed = region.new_array(type_)
     else:
         type_ = TensorType(product.dtype, (None,))
-        packed = region.body.new_counted(product.dtype, (times(region.out, element_count(region.out, several), each),))
+        packed_size = times(region.out, element_count(region.out, several), each)
+        packed = region.body.new_sized_array(product.dtype, (packed_size,))
     routine = Routine(region, [*open_dimensions(region), "ptr noalias readonly %y", "ptr noalias %turned"])
     out, kind = routine.out, register(product.dtype)
     count = element_count(out, several)
@@ -165,9 +165,9 @@ def _transpose_matrices(region: LoweringContext, node: Node, product: Product, l
 def _role(node: Node) -> str | None:
     if integers.fits(node):
         return "whole"
-    if not is_of_open(node):
+    if not uses_open_sizes(node):
         return "whole" if _is_batch(node) else None
     return None if is_one_product(node) else "whole" if _is_open_batch(node) else "kernel"
 
 
-ROLES["matmul"] = _role
+CLASSIFIERS["matmul"] = _role

@@ -5,7 +5,7 @@ With a transposed y, and for a single column, each element is a sum over two row
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.classify_indexing import goes_into, shape_of
+from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
@@ -25,7 +25,7 @@ def fits(node: Node) -> bool:
         return False
     x, y, result = map(shape_of, kinds)
     inner = x[-2 if node.attributes.get("transpose_a") else -1], y[-1 if node.attributes.get("transpose_b") else -2]
-    return inner[0] == inner[1] and all(goes_into(one[:-2], result[:-2]) for one in (x, y))
+    return inner[0] == inner[1] and all(broadcasts_to(one[:-2], result[:-2]) for one in (x, y))
 
 
 def write_products(region: LoweringContext, node: Node) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from autoconv.backends.llvm.analysis.lent_loads import strides_of
-from autoconv.backends.llvm.analysis.representation import has_computed, sizes
+from autoconv.backends.llvm.analysis.representation import has_computed_sizes, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import Matrix, has_products, product_call, single_threaded_blas
@@ -47,14 +47,14 @@ def write_matmul(region: LoweringContext, node: Node) -> None:
     (result,) = node.results
     product = Product(node, region.patches(node))
     by_blas, by_tiles = has_products(product.dtype), product.patches is not None or product.suits_tiles()
-    if not (product.is_empty or by_blas or (by_tiles and not has_computed(result.type))):
+    if not (product.is_empty or by_blas or (by_tiles and not has_computed_sizes(result.type))):
         region.write_kernel(node)
         return
     region.set(result, region.new_array(result.type))
     if product.is_empty:  # sums of nothing
         count = element_count(region.out, sizes(result.type))
         region.out.clear(region.data(result), times(region.out, count, product.dtype.size))
-    elif has_computed(result.type):  # there may be no rows or columns, which the BLAS refuses
+    elif has_computed_sizes(result.type):  # there may be no rows or columns, which the BLAS refuses
         count = element_count(region.out, sizes(result.type))
         with region.out.unless(region.out.icmp("eq", count, 0)):
             _write_blas(region, product)
@@ -155,7 +155,7 @@ def _write_blas(region: LoweringContext, product: Product) -> None:
 
 
 def _address(region: LoweringContext, value: Value) -> str:
-    return region.lent(value).pointer if region.is_lent(value) else region.data(value)
+    return region.lent_array(value).pointer if region.is_lent(value) else region.data(value)
 
 
 def _width(region: LoweringContext, value: Value) -> int:

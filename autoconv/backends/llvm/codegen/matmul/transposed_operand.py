@@ -22,7 +22,7 @@ def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
     if slot is None:
         array = region.new_array(kind)
         out.call(turn, region.data(y), region.address(array))
-        region.drop_later(array, kind)
+        region.release_after_item(array, kind)
         return region.address(array)
     with out.unlikely(out.is_null(out.load("ptr", slot))):
         array = region.new_array(kind)

@@ -87,8 +87,8 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
     dimensions = _store_numbers(out, sizes) if sizes else "null"
     descriptor = region.body.calls.object(dtype.numpy)(out)
     array = out.new(f"call ptr @new_array(i32 {rank}, ptr {dimensions}, ptr {descriptor})")
-    region.body.check(out.is_null(array))
-    owner = region.body.own(array)
+    region.body.fail_if(out.is_null(array))
+    owner = region.body.own_reference(array)
     return Memory(owner, region.address(owner), tuple(sizes), row_major_strides(out, sizes, dtype.size), "true")
 
 
@@ -154,15 +154,15 @@ def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Obj
     out = region.out
     if memory.whole == "true":
         out.line(f"call void @retain(ptr {memory.owner.ir})")
-        return region.body.own(memory.owner.ir)
+        return region.body.own_reference(memory.owner.ir)
     if memory.whole == "false":
-        return region.body.own(_view(region, memory, type_))
+        return region.body.own_reference(_view(region, memory, type_))
 
     def owner() -> str:
         out.line(f"call void @retain(ptr {memory.owner.ir})")
         return Operand.of(memory.owner.ir, "ptr")
 
-    return region.body.own(out.either(memory.whole, owner, lambda: _view(region, memory, type_)))
+    return region.body.own_reference(out.either(memory.whole, owner, lambda: _view(region, memory, type_)))
 
 
 def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
@@ -174,5 +174,5 @@ def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
         f"call ptr @new_view(ptr {kind}, ptr {descriptor}, i32 {rank}, ptr {sizes}, ptr {strides}, "
         f"ptr {memory.pointer}, ptr {memory.owner.ir}, i32 {flags})"
     )
-    region.body.check(out.new(f"icmp eq ptr {result}, null"))
+    region.body.fail_if(out.new(f"icmp eq ptr {result}, null"))
     return result

@@ -6,7 +6,7 @@ from autoconv.backends.llvm.analysis.classify_indexing import is_indexed_store
 from autoconv.backends.llvm.analysis.indexing import gather_map, part_shape
 from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.bounds_checks import write_guard
+from autoconv.backends.llvm.codegen.loops.bounds_checks import write_position_checks
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.memory.ops import nested_loops, place_of
 from autoconv.backends.llvm.codegen.registry import in_memory
@@ -19,7 +19,7 @@ from autoconv.graph.graph import Node
 @in_memory("array_set", fits=is_indexed_store)
 def _write_set(region: LoweringContext, node: Node) -> None:
     """Store element after element: of several at one place the last remains. All positions are checked before."""
-    picks = write_guard(region, node)
+    picks = write_position_checks(region, node)
     x, value, places = memory_of(region, node.inputs[0]), node.inputs[1], gather_map(node)
     b, dtype, own = RegisterWriter(region), node.inputs[0].dtype, sizes(node.inputs[1].type)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of, sizes
-from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST
+from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
@@ -77,7 +77,7 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
         return memory_of(region, value)
     shape = sizes(value.type)
     strides = row_major_strides(region.out, shape, value.dtype.size)
-    return Memory(region.holder(value), region.data(value), shape, strides, "true")
+    return Memory(region.memory_owner(value), region.data(value), shape, strides, "true")
 
 
 def _bound_position(region: LoweringContext, value: Value) -> Position:
@@ -94,7 +94,7 @@ def position_of(region: LoweringContext, node: Node, index: Any, size: Position)
         lowest = b.wrap(int64, str(index))
     else:
         lowest = b.cast(region.number(index), int64)
-    known, key = region.body.positions, (lowest.ir, str(size))
+    known, key = region.body.normalised_positions, (lowest.ir, str(size))
     if key not in known:
         known[key] = _checked_position(region, node, lowest, size)
     return known[key]
@@ -105,12 +105,12 @@ def _checked_position(region: LoweringContext, node: Node, index: Element, size:
     out, (low, high) = region.out, region.body.range_of(index)
     if low >= 0:
         if not (high < size if isinstance(size, int) else region.body.is_below(index, size)):
-            region.reject(node, out.icmp("uge", index.ir, size))
+            region.raise_and_exit_if(node, out.icmp("uge", index.ir, size))
         return index.ir
 
     def wrap() -> str:
         wrapped = out.op("add", index.ir, size)  # it is too large, unsigned, where the index is
-        region.reject(node, out.icmp("uge", wrapped, size))
+        region.raise_and_exit_if(node, out.icmp("uge", wrapped, size))
         return wrapped
 
     return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)
@@ -120,7 +120,7 @@ def _checked_position(region: LoweringContext, node: Node, index: Element, size:
 def _write_size(region: LoweringContext, node: Node) -> None:
     dimension = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(dimension))
-    region.body.note_range(size, (SMALLEST if isinstance(dimension, Size) else SIZES[0], SIZES[1]))
+    region.body.record_range(size, (SMALLEST_OPEN_SIZE if isinstance(dimension, Size) else SIZES[0], SIZES[1]))
     region.set(node.results[0], size)
 
 
@@ -136,7 +136,7 @@ def _write_shapes(region: LoweringContext, node: Node) -> None:
         wrong = out.new(f"icmp ne i64 {size}, {other}")
         if updates and isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize)):
             wrong = out.new(f"and i1 {wrong}, {out.new(f'icmp ne i64 {size}, 1')}")
-        region.refuse(node, wrong)
+        region.raise_if(node, wrong)
 
 
 def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
@@ -162,7 +162,7 @@ def _write_load(region: LoweringContext, node: Node) -> None:
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     type_: Any = result.type
     if is_scalar(type_):
-        scopes = region.body.scopes.of(node.inputs[0])
+        scopes = region.body.alias_scopes.metadata_of(node.inputs[0])
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0, scopes))
         return
     if _is_unchanging_argument(region, node):
@@ -227,7 +227,7 @@ def _has_native_store(node: Node) -> bool:
 def _write_store(region: LoweringContext, node: Node) -> None:
     """Store the elements; where their sizes differ from those of the array, the kernel broadcasts or raises."""
     array, value = (representation.elements_of(value.type) for value in node.inputs)
-    if not representation.has_computed(value) and is_sure_to_fit(array.shape or (), value.shape):
+    if not representation.has_computed_sizes(value) and is_sure_to_fit(array.shape or (), value.shape):
         _write_fitting_store(region, node)
         return
     out, wrong = region.out, "false"
@@ -247,7 +247,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     dtype = node.inputs[0].dtype
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
-        element, scopes = b.cast(region.number(value), dtype), region.body.scopes.of(node.inputs[0])
+        element, scopes = b.cast(region.number(value), dtype), region.body.alias_scopes.metadata_of(node.inputs[0])
         nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0, scopes))
         return
     pointer, own = region.data(value), sizes(value.type)
@@ -297,7 +297,7 @@ def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Se
         if number is None or isinstance(size, Symbol):
             positions.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
             continue
-        region.refuse(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
+        region.raise_if(node, out.new(f"icmp ugt i64 {number.ir}, {1 << 40}"))
         positions.append(number.ir)
     return array_view.new_memory(region, type_.dtype, positions)
 
@@ -316,5 +316,5 @@ def _write_of(region: LoweringContext, node: Node) -> None:
         count = product(region.out, element_count(region.out, sizes(value.type)), type_.dtype.size)
         region.out.copy(region.address(array), region.data(value), count)
     else:
-        array = take_writable(region, value, region.uses[value] == 1)
+        array = take_writable(region, value, region.remaining_uses[value] == 1)
     region.set(result, array_view.ndarray_memory(region, array, type_))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral
+from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral_literal
 from autoconv.backends.llvm.codegen.memory.step_loops import Routine, StepLoops
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
@@ -105,7 +105,7 @@ def _accumulate(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: 
         (found, *others)[lane].accumulate(b.cast(at(index), dtype))
 
     def end_block() -> None:
-        found.absorb(others)
+        found.fold_in(others)
         found.end_block()
 
     if not found.in_blocks:
@@ -159,7 +159,7 @@ def _best(total: _Total, b: ElementWriter, sizes: Sequence[Position], at: Callab
     best, place, counter = out.alloca(kind), out.alloca("i64"), out.alloca("i64")
     for cell in (place, counter):
         out.line(f"store i64 0, ptr {cell}")
-    out.line(f"store {kind} {neutral(_OF_KIND[total.kind[3:]], dtype)}, ptr {best}")
+    out.line(f"store {kind} {neutral_literal(_OF_KIND[total.kind[3:]], dtype)}, ptr {best}")
 
     def take(index: Index) -> None:
         element = at(index)

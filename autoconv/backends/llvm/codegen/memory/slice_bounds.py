@@ -32,7 +32,7 @@ def resolve_bounds(
     if isinstance(step, int):
         return _backward(b, start, stop, _number(b, step), count, step)
     step_number = _number(b, step)
-    region.refuse(node, step_number.same(0).ir)
+    region.raise_if(node, step_number.same(0).ir)
     least = _number(b, -_INT64_MAX)
     step_number = b.select(step_number < least, least, step_number)  # the negative of -2**63 overflows
     is_forward = step_number > 0

@@ -21,7 +21,7 @@ def write_iterate(op: Operation) -> None:
     def write_fast_path() -> list[str]:
         op.check(out.is_null(iterator))
         kind, nothing = (op.body.calls.object(value)(out) for value in (Cursor, None))
-        reference = op.body.own(iterator)
+        reference = op.body.own_reference(iterator)
         result = out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0)
         op.check(out.is_null(result))
         out.store("ptr", "null", reference.slot)

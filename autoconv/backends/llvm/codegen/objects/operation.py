@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autoconv.backends.llvm.analysis.classify import OBJECTS
+from autoconv.backends.llvm.analysis.classify import OBJECT_OPS
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.registry import Fits, lowering
 from autoconv.backends.llvm.codegen.values import Object
@@ -69,7 +69,7 @@ class Operation:
         """Locate the raised error and leave the function, if the i1 `failed` is true."""
         with self.out.leaving(failed, unlikely=True):
             self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
-            self.out.branch(self.body.failed)
+            self.out.branch(self.body.failure_label)
 
     def by_kernel_if(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
         """Set the results to those of the kernel if the i1 `other` is true, else to the new references of `fast`."""
@@ -102,7 +102,7 @@ class Operation:
         """Set a result from a register: a number, or a new reference."""
         type_: Any = result.type
         number = ElementWriter(self.out).wrap(type_.dtype, ir) if is_scalar(type_) else None
-        self.region.set(result, self.body.own(ir) if number is None else number)
+        self.region.set(result, self.body.own_reference(ir) if number is None else number)
 
     def set_new_reference(self, reference: str) -> None:
         """Set the result to a new reference, after a check for NULL, which signals an error."""
@@ -120,7 +120,7 @@ def takes_objects(node: Node) -> bool:
 
 def on_objects(*names: str, fits: Fits = takes_objects) -> Callable[[Write], Write]:
     """Register a function of an Operation as the lowering of these ops, for nodes that fit; others run by kernels."""
-    OBJECTS.update(dict.fromkeys(names, fits))
+    OBJECT_OPS.update(dict.fromkeys(names, fits))
 
     def register(write: Write) -> Write:
         lowering(*names)(lambda region, node: write(Operation(region, node)))

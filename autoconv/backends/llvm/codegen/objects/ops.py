@@ -188,7 +188,7 @@ def _build(op: Operation) -> None:
         result = out.call_c("PyList_New", "ptr", "i64", 0)
     if kind == "tuple":
         op.check(out.is_null(result))
-        items = op.body.own(result)
+        items = op.body.own_reference(result)
         result = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
     op.set_new_reference(result)

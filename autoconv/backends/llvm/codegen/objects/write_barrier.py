@@ -49,7 +49,7 @@ def _write(op: Operation, write: Callable[[], str], settled: Callable[[Any], boo
 
     def ask() -> None:
         answer = out.call("call_python", op.body.calls.object(settled)(out), op.array([owner]), 1)
-        op.body.check(out.is_null(answer))
+        op.body.fail_if(out.is_null(answer))
         yes = out.is_same(answer, op.body.calls.object(True)(out))
         out.store("ptr", out.select(yes, owner, NULL), cell)
         slot = out.alloca("ptr")

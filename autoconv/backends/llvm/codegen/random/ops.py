@@ -73,8 +73,8 @@ def _state(region: LoweringContext, node: Node, blocks: Position) -> tuple[list[
     seed = node.attributes.get("seed")
     function = region.body.calls.object(lambda: GLOBAL.stream(kind, seed))
     found = out.call("call_python", function(out), "null", 0)
-    region.body.check(out.is_null(found))
-    held = region.body.own(found)
+    region.body.fail_if(out.is_null(found))
+    held = region.body.own_reference(found)
     pointer = region.address(held)
     key, high = (load(b, int64, pointer, i) for i in (0, 2))
     low = out.atomic_add("i64", out.gep("i64", pointer, 1), blocks)
@@ -144,7 +144,7 @@ def write_integers(region: LoweringContext, node: Node) -> None:
     """Draw integers; the kernel raises if the bounds are not in order."""
     low, high = (region.number(value) for value in _operands(node)[1])
     b = ElementWriter(region.out)
-    region.refuse(node, (~b.compare("lt", low, high)).ir)
+    region.raise_if(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:

@@ -62,7 +62,7 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     array = None if function == "partition" else held_array(region, x)
     copy = None
     if array is None:
-        copy = region.new_array(x.type) if is_known(shape) else region.body.new_counted(x.dtype, shape)
+        copy = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(x.dtype, shape)
         out.copy(region.address(copy), region.data(x), product(out, element_count(out, shape), x.dtype.size))
         array = copy
     if function == "argsort":
@@ -73,8 +73,8 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
     if function == "partition":
         region.set(result, array)
         return
-    region.body.check(out.is_null(positions))
-    region.set(result, region.body.own(positions))
+    region.body.fail_if(out.is_null(positions))
+    region.set(result, region.body.own_reference(positions))
     if copy is not None:
         region.body.release_or_keep(copy.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
 
@@ -96,7 +96,7 @@ def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
     out.store("i64", number, region.address(kth))
     if node.attributes["function"] == "partition":
         result = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, kth.ir, axis, 0)
-        region.body.check(out.icmp("slt", result, 0))
+        region.body.fail_if(out.icmp("slt", result, 0))
     else:
         result = out.call_c("PyArray_ArgPartition", "ptr", "ptr, ptr, i32, i32", array, kth.ir, axis, 0)
     region.body.release_or_keep(kth.slot, vector)

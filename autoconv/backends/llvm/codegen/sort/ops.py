@@ -92,7 +92,7 @@ def _finish(region: LoweringContext, node: Node, rows: _Rows, sort_first: bool =
         call_arguments += ["ptr null", "ptr null"]
     elif not isinstance(rows.size, int):
         for dtype in (rows.sorter.dtype, uint32):
-            buffer = region.body.new_counted(dtype, (times(region.out, rows.size, 2),))
+            buffer = region.body.new_sized_array(dtype, (times(region.out, rows.size, 2),))
             buffers.append((buffer.slot or "", TensorType(dtype, (None,))))
             call_arguments += pointers(region, buffer)
     elif rows.size > ON_STACK:
@@ -116,7 +116,7 @@ def _sort_by_numpy(region: LoweringContext, node: Node) -> None:
     out.copy(region.data(result), region.data(x), count)
     axis = node.attributes.get("axis", -1) % len(sizes(kind))
     answer = out.call_c("PyArray_Sort", "i32", "ptr, i32, i32", region.object(result).ir, axis, 0)
-    region.body.check(out.icmp("slt", answer, 0))
+    region.body.fail_if(out.icmp("slt", answer, 0))
 
 
 def _sorts(node: Node) -> bool:
@@ -286,8 +286,8 @@ def _order_by_numpy(region: LoweringContext, node: Node) -> None:
         out.copy(region.address(copy), region.data(x), math.prod(sizes(x.type)) * x.dtype.size)
     axis = node.attributes.get("axis", -1) % len(sizes(x.type))
     positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, _STABLE)
-    region.body.check(out.is_null(positions))
-    places = region.body.own(positions)
+    region.body.fail_if(out.is_null(positions))
+    places = region.body.own_reference(positions)
     region.set(result, region.new_array(result.type))
     routine = Routine(region, ["ptr noalias readonly %x", "ptr noalias %result"])
     with routine.out.loop("0", str(math.prod(sizes(result.type)))) as i:

@@ -35,7 +35,7 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
     shape, dtype = sizes(x.type), x.dtype
     count = 1 if is_scalar(places.type) else sizes(places.type)[0]
     rows = x.type if is_known(shape) else TensorType(dtype, (None,))
-    selected = region.new_array(x.type) if is_known(shape) else region.body.new_counted(dtype, shape)
+    selected = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(dtype, shape)
     out.copy(region.address(selected), region.data(x), product(out, element_count(out, shape), dtype.size))
     if is_scalar(result.type):
         target = out.alloca("i64")
@@ -66,7 +66,7 @@ def _select(region: LoweringContext, node: Node, array: Any, place: str, pivot: 
     out.store("i64", place, region.address(kth))
     axis = node.attributes["axis"]
     status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
-    region.body.check(out.icmp("slt", status, 0))
+    region.body.fail_if(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
     out.store("i64", place, pivot)
 
@@ -81,7 +81,7 @@ def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[
     result: list[str] = []
     for place in (b.cast(element, int64).ir for element in elements):
         result.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
-        region.refuse(node, out.icmp("uge", result[-1], size))
+        region.raise_if(node, out.icmp("uge", result[-1], size))
     return result
 
 

@@ -76,7 +76,7 @@ def write_unique(region: LoweringContext, node: Node) -> None:
     name = routine.finish(f"ret i64 {load(b, int64, hit, 0).ir}")
     pointers = [region.data(x), *(region.address(one) for one in (table, first, many)), region.data(indices)]
     total = region.out.call(name, *pointers)
-    arrays = [region.body.new_counted(kind_, (total,)) for kind_ in (dtype, to)]
+    arrays = [region.body.new_sized_array(kind_, (total,)) for kind_ in (dtype, to)]
     _gather(region, total, dtype, to, [pointers[0], pointers[2], pointers[3], *(region.address(one) for one in arrays)])
     for value, one in zip((values, counts), arrays, strict=True):
         region.set(value, one)

@@ -1,4 +1,4 @@
-"""Cells that carry the results of regions across basic blocks, until the control flow joins."""
+"""Cells on the stack that carry the results of alternative regions to the block where control flow joins."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()
 
 
-def fill(
+def store_outputs(
     region: LoweringContext,
     cells: Sequence[str | Cells],
     results: Sequence[Value],
     outputs: Sequence[Value],
     natives: Sequence[Native],
 ) -> None:
-    """Store a region's `outputs` in the cells of `results`, which take over the references."""
+    """Store a region's `outputs` in the cells of `results`; the cells take over the references of objects."""
     for cell, value, output, native in zip(cells, results, outputs, natives, strict=True):
         if isinstance(cell, Cells):
             assert isinstance(native, Memory)
@@ -45,8 +45,8 @@ def fill(
             region.out.store("ptr", native.ir, cell)
 
 
-def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
-    """Load the value of a cell; an object is owned by its slot."""
+def load_cell(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
+    """Load the value of a cell. An object stays owned by the cell, which is its slot."""
     if isinstance(cell, Cells):
         return array_view.load_memory(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
@@ -55,18 +55,18 @@ def read(region: LoweringContext, cell: str | Cells, type_: Type) -> Native:
 
 
 def convert(region: LoweringContext, native: Native, from_type: Type, to_type: Type) -> Native:
-    """Convert a region's result to the owner's type, which may be less precise: a number may be boxed."""
+    """Convert a region's output to the type of the node's result, which may be less precise: a number may be boxed."""
     if isinstance(native, Element):
         if is_scalar(to_type):
             return native
         return region.box(native)
     if isinstance(native, Memory):
-        return replace(native, owner=region.body.own(native.owner.ir))
-    return native if native.slot is not None else region.body.own(native.ir)
+        return replace(native, owner=region.body.own_reference(native.owner.ir))
+    return native if native.slot is not None else region.body.own_reference(native.ir)
 
 
 def as_borrowed(native: Native) -> Native:
-    """Return the value as borrowed, for a region that must not release it."""
+    """Return the value without ownership, for a region that must not release it."""
     if isinstance(native, Memory):
         return array_view.borrowed_memory(native)
     return Object(native.ir) if isinstance(native, Object) else native
