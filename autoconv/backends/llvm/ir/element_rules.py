@@ -27,5 +27,7 @@ def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attrib
     """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
     if name not in _AS_THEY_ARE:
         operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]
+    if name == "select":
+        operands = [operands[0], *map(b.keep_flags, operands[1:])]
     element = ELEMENTS[name](b, *operands, **(attributes or {}))
     return b.cast(element, dtype) if element is not None and element.dtype is float32 and is_narrow(dtype) else element

@@ -91,6 +91,12 @@ class Element:
         return self.b.compare("ne", self, other)
 
 
+class Quotient(Element):
+    """A quotient or root of floats, which raises the flag of a division by zero or of an invalid value."""
+
+    __slots__ = ()
+
+
 class Pair(Element):
     """A complex number while it is loaded or stored."""
 
@@ -154,7 +160,8 @@ class ElementWriter:
 
     def divide(self, x: Element, y: Any) -> Element:
         """Divide floats; for integers, divide towards zero by a nonzero divisor."""
-        return self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
+        element = self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
+        return Quotient(self, x.dtype, element.ir) if x.dtype.is_floating else element
 
     def remainder(self, x: Element, y: Any) -> Element:
         """Return the remainder with the sign of `x`, as in C."""
@@ -193,6 +200,14 @@ class ElementWriter:
         assert self.fails is not None
         self.fails(condition)
 
+    def keep_flags(self, x: Element) -> Element:
+        """Return a number for a select, such that the number is computed where it is not selected as well.
+
+        LLVM makes one instruction of a division and its select, whose masked lanes raise no flag.
+        """
+        is_masked = isinstance(x, Quotient) and x.dtype in (float32, float64) and current_target().masks_lanes
+        return self.intrinsic("canonicalize", x) if is_masked else x
+
     def warn(self, error: str, condition: Element) -> None:
         """Raise the flag of a floating-point error when the function returns, if a bool held or an int was negative."""
         self.out.raise_at_end(error, register(condition.dtype), condition.ir)
@@ -205,7 +220,8 @@ class ElementWriter:
         suffix = {"float": "f32", "double": "f64"}.get(kind, kind)
         function = self.out.module.declare(f"llvm.{name}.{suffix}", kind, ", ".join([kind] * len(operands)))
         element = self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
-        return self._round_to_dtype(element)
+        element = self._round_to_dtype(element)
+        return Quotient(self, dtype, element.ir) if name == "sqrt" else element
 
     def libm(self, name: str, *operands: Element) -> Element:
         """Call the C library's function of doubles or of floats."""

@@ -69,6 +69,11 @@ class Target:
         return "avx512_vbmi2" in self.features
 
     @property
+    def masks_lanes(self) -> bool:
+        """True if instructions of vectors can leave out lanes."""
+        return "avx512f" in self.features
+
+    @property
     def has_half(self) -> bool:
         """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")
