@@ -1,4 +1,4 @@
-"""Backends, each of which compiles graphs to functions; `protocol.py` has what they offer.
+"""Backends, each of which compiles graphs to functions; `protocol.py` defines their interface.
 
 `BACKENDS` maps names to backends. A function may name a backend; other functions use the configured one.
 """
@@ -23,46 +23,46 @@ from autoconv.graph.graph import Graph
 REFERENCE = Interpreter()
 _NATIVE = NativeBackend()
 BACKENDS: dict[str, Backend] = {"llvm": _NATIVE, "reference": REFERENCE}
-_OTHER_NAMES = {"native": "llvm"}
-_LOADED_LATER = ("xla",)
+_ALIASES = {"native": "llvm"}
+_LAZY_NAMES = ("xla",)
 
 
-def backend_named(name: str | None = None) -> Backend:
-    """Return the backend of that name, without a name the configured one; `xla` is loaded when it is first asked for.
+def get_backend(name: str | None = None) -> Backend:
+    """Return the backend of that name, or the configured one without a name; `xla` is loaded at its first use.
 
     Raises ValueError for an unknown name, and ImportError where a package is missing.
     """
-    key = _OTHER_NAMES.get(name or SETTINGS.backend, name or SETTINGS.backend)
+    key = _ALIASES.get(name or SETTINGS.backend, name or SETTINGS.backend)
     if key not in BACKENDS:
-        if key.partition(":")[0] not in _LOADED_LATER:
-            names = sorted({*_OTHER_NAMES, *_LOADED_LATER, *BACKENDS} - set(_OTHER_NAMES.values()))
+        if key.partition(":")[0] not in _LAZY_NAMES:
+            names = sorted({*_ALIASES, *_LAZY_NAMES, *BACKENDS} - set(_ALIASES.values()))
             raise ValueError(f"there is no backend {key!r}: there are {', '.join(names)}")
         backend: Backend = import_module("autoconv.backends.xla").XlaBackend(_NATIVE, key.partition(":")[2])
         BACKENDS[key] = backend
     return BACKENDS[key]
 
 
-def checked_name(name: str | None) -> str | None:
-    """Return the name of a backend, None for the configured one. Raises as `backend_named`."""
+def check_backend_name(name: str | None) -> str | None:
+    """Return the name of a backend, None for the configured one. Raises as `get_backend`."""
     if name is not None or SETTINGS.backend not in BACKENDS:
-        backend_named(name)
+        get_backend(name)
     return name
 
 
 def compile_graph(
     graph: Graph, form: CallForm | None = None, pool: int = 0, backend: str | None = None
 ) -> CompiledGraph:
-    """Compile by a backend, the configured one if it is None.
+    """Compile with the named backend, or the configured one if the name is None.
 
-    Where it does not run, warn once, and use native code from then on, or the reference in its place.
+    If that backend is unavailable, warn once, and replace it by native code, or native code by the reference.
     """
-    used = backend_named(backend)
+    chosen = get_backend(backend)
     try:
-        return used.compile(graph, form, pool)
+        return chosen.compile(graph, form, pool)
     except Unsupported as error:
-        other = REFERENCE if used is _NATIVE else _NATIVE
-        warnings.warn(f"graphs run without the backend {used.name}: {error}", RuntimeWarning, stacklevel=2)
-        BACKENDS.update({name: other for name, found in BACKENDS.items() if found is used})
+        other = REFERENCE if chosen is _NATIVE else _NATIVE
+        warnings.warn(f"graphs run without the backend {chosen.name}: {error}", RuntimeWarning, stacklevel=2)
+        BACKENDS.update({name: other for name, known in BACKENDS.items() if known is chosen})
         return compile_graph(graph, form, pool, backend)
 
 
@@ -74,8 +74,8 @@ def accelerators() -> tuple[str, ...]:
 
 @cache
 def accelerator(name: str) -> Any:
-    """Return an accelerator, which compiles graphs for itself."""
-    return import_module("autoconv.backends.xla").Accelerator(backend_named(f"xla:{name}"))
+    """Return the accelerator of that name, which compiles graphs for its device."""
+    return import_module("autoconv.backends.xla").Accelerator(get_backend(f"xla:{name}"))
 
 
 ACCELERATORS.set(accelerators)
@@ -83,16 +83,16 @@ ACCELERATOR.set(accelerator)
 
 
 def library_code() -> LibraryCode:
-    """Return what compiles object files for C, whichever backend runs graphs."""
+    """Return the compiler of object files for C, which does not depend on the backend that runs graphs."""
     return next(library for backend in BACKENDS.values() if (library := backend.library) is not None)
 
 
 def symbolic_code() -> SymbolicCode:
-    """Return the code for any size, whichever backend runs graphs."""
+    """Return the queries about code for open sizes, which do not depend on the backend that runs graphs."""
     return next(symbolic for backend in BACKENDS.values() if (symbolic := backend.symbolic) is not None)
 
 
 __all__ = [
-    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "backend_named", "checked_name", "compile_graph",
+    "BACKENDS", "REFERENCE", "accelerator", "accelerators", "get_backend", "check_backend_name", "compile_graph",
     "library_code", "symbolic_code",
 ]  # fmt: skip

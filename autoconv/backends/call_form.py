@@ -18,14 +18,15 @@ class Captured:
 
 @dataclass(frozen=True, slots=True)
 class ListParameter:
-    """A list parameter, `depth` lists deep.
+    """A list parameter of `list_depth` nested lists.
 
-    The (first) innermost item is of class `items`, and the product of the (first) lengths is at least `least`.
+    At each depth the first item stands for all: the innermost one is of class `item_type`, and the product of the
+    lengths is at least `min_length_product`.
     """
 
-    items: type
-    depth: int
-    least: int
+    item_type: type
+    list_depth: int
+    min_length_product: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,9 @@ class InstanceParameter:
 
 ABSENT = object()
 BY_COLUMNS = "array by columns"  # the form of a parameter
-# The least bytes of a writable array in neither order that is read by its strides; of smaller ones copies are made.
-READ_BY_STRIDES = 1 << 13
+# Size in bytes from which a writable array in neither C nor Fortran order is read by its strides; smaller ones are
+# copied.
+MIN_STRIDED_BYTES = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +129,10 @@ class CallForm:
                   Fortran order, whose transposition is the graph's argument), "memory" (a writable ndarray, laid out
                   as its type states, with memory of its own unless the type states otherwise), "number" (a Python
                   bool, int or float), a list, an object, or its constant value
-    exact         positions of arguments that are no parameters, with the type and value that each must have (for
+    fixed_arguments  positions of arguments that are no parameters, with the type and value that each must have (for
                   strings, the identical object)
     result        the result of the call, built from the outputs
-    shares        whether an output array may share memory with other holders; otherwise it is copied
+    may_share     whether an output array may share memory with other holders; otherwise it is copied
     tensor_class  its instances hold an array at `array_slot` and a bool at `weak_slot`, offsets in bytes
     weak          for each tensor parameter, the value that its bool must have
     guards        conditions on globals and cells; if one fails, or while `busy` is not 0, the call returns
@@ -142,9 +144,9 @@ class CallForm:
     """
 
     parameters: tuple[str | Captured | ListParameter | InstanceParameter, ...]
-    exact: tuple[tuple[int, Any], ...]
+    fixed_arguments: tuple[tuple[int, Any], ...]
     result: ResultForm
-    shares: bool
+    may_share: bool
     tensor_class: type
     array_slot: int
     weak_slot: int

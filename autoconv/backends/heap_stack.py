@@ -30,20 +30,20 @@ def compile_recursive(
     graph: Graph,
     lower: Callable[[Node], Function],
     locate: Locate,
-    package: Callable[[str], bool],
-    within: bool = False,
+    is_own_file: Callable[[str], bool],
+    inside_recursion: bool = False,
 ) -> Callable[..., list[Any]]:
     """Compile a graph to a function from parameter values to output values, as `reference.compile_graph` does.
 
     `lower` makes a function of a node without recursive calls, and `locate` records a node's span on an error.
-    `package` tests for files of this package, whose frames do not count towards Python's limit. The function raises
-    RecursionError where the program would. With `within` the graph is itself a recursive function: the second argument
-    of the returned function is the number of Python frames that the calls around it stand for.
+    `is_own_file` tests for files of this package, whose frames do not count towards Python's limit. The function raises
+    RecursionError where the program would. `inside_recursion`: the graph is the body of a recursive function. The
+    second argument of the returned function is then the number of Python frames of the enclosing calls.
     """
-    code = _Compiler(lower, locate, within).code(graph)
+    code = _Compiler(lower, locate, inside_recursion).compile(graph)
 
     def run(arguments: Sequence[Any], frames: int = 0) -> list[Any]:
-        return _run(code, list(arguments), sys.getrecursionlimit() - frames_on_stack(package) - frames)
+        return _run(code, list(arguments), sys.getrecursionlimit() - count_stack_frames(is_own_file) - frames)
 
     return run
 
@@ -51,11 +51,11 @@ def compile_recursive(
 class Code:
     """One graph, compiled: a step or a control for each node."""
 
-    __slots__ = ("extra", "results", "steps")
+    __slots__ = ("local_count", "results", "steps")
 
     def __init__(self) -> None:
         self.steps: list[tuple[Function, list[int], list[int]] | Control] = []
-        self.extra = 0
+        self.local_count = 0
         self.results: list[int] = []
 
 
@@ -74,7 +74,7 @@ class Control:
         """Return the region to run next, or the node's results."""
         return results
 
-    def failed(self, state: Any, error: BaseException) -> Start | None:
+    def handle_error(self, state: Any, error: BaseException) -> Start | None:
         """Return the region that handles the error of a region, or None to propagate it."""
         return None
 
@@ -83,7 +83,7 @@ class _Call(Control):
     def start(self, frame: Frame) -> Start:
         return self.regions[0], [frame[slot] for slot in self.inputs], None
 
-    def failed(self, state: Any, error: BaseException) -> None:
+    def handle_error(self, state: Any, error: BaseException) -> None:
         self.locate(error, self.node.span)
 
 
@@ -121,10 +121,10 @@ class _Try(Control):
         phase, captures = state
         return (self.regions[1], [*results, *captures], (False, captures)) if phase is True else results
 
-    def failed(self, state: Any, error: BaseException) -> Start | None:
+    def handle_error(self, state: Any, error: BaseException) -> Start | None:
         phase, captures = state
         if isinstance(phase, BaseException):
-            _raised_while_handling(error, phase)
+            _chain_context(error, phase)
         if phase is not True or isinstance(error, LIMITS):
             return None
         return self.regions[2], [error, *captures], (error, captures)
@@ -136,40 +136,40 @@ _CONTROLS: dict[str, type[Control]] = {"call": _Call, "cond": _Cond, "while": _W
 class _Compiler:
     """Compile each graph once; a recursive call refers to the code of the enclosing graph."""
 
-    def __init__(self, lower: Callable[[Node], Function], locate: Locate, within: bool) -> None:
+    def __init__(self, lower: Callable[[Node], Function], locate: Locate, inside_recursion: bool) -> None:
         self.lower, self.locate = lower, locate
         self.codes: dict[Graph, Code] = {}
-        self.inside = int(within)  # number of enclosing recursive functions
+        self.enclosing_functions = int(inside_recursion)  # number of enclosing recursive functions
 
-    def code(self, graph: Graph) -> Code:
-        known = self.codes.get(graph)
-        if known is not None:
-            return known
+    def compile(self, graph: Graph) -> Code:
+        compiled = self.codes.get(graph)
+        if compiled is not None:
+            return compiled
         code = self.codes[graph] = Code()
-        outermost = not self.inside
+        outermost = not self.enclosing_functions
         slots = {value: slot for slot, value in enumerate(graph.parameters)}
         for node in graph.nodes:
             inputs = [slots[value] for value in node.inputs]
             outputs = [slots.setdefault(value, len(slots)) for value in node.results]
             if leads_to_recursion(node):
-                self.inside += is_recursive(node)
-                regions = [self.code(region) for region in node.regions]
-                self.inside -= is_recursive(node)
+                self.enclosing_functions += is_recursive(node)
+                regions = [self.compile(region) for region in node.regions]
+                self.enclosing_functions -= is_recursive(node)
                 control = _CONTROLS[node.op.name](node, inputs, outputs, regions, self.locate)
                 if is_recursive(node):
-                    control.frames = frames_of(node.span, outermost)
+                    control.frames = count_call_frames(node.span, outermost)
                 code.steps.append(control)
             else:
                 code.steps.append((self.lower(node), inputs, outputs))
-        code.extra = len(slots) - len(graph.parameters)
+        code.local_count = len(slots) - len(graph.parameters)
         code.results = [slots[value] for value in graph.outputs]
         return code
 
 
 def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
     # Suspended graphs: code, frame, position of the control, the control and its state.
-    waiting: list[tuple[Code, Frame, int, Control, Any]] = []
-    frame, position, depth = [*arguments, *[None] * code.extra], 0, 0
+    suspended: list[tuple[Code, Frame, int, Control, Any]] = []
+    frame, position, depth = [*arguments, *[None] * code.local_count], 0, 0
     while True:
         start: Start | list[Any] | None
         try:
@@ -192,20 +192,20 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
                 depth += control.frames
                 if depth > limit:
                     depth -= control.frames
-                    raise _too_deep(control)
+                    raise _recursion_error(control)
                 start = control.start(frame)
             else:
                 result = [frame[slot] for slot in code.results]
-                if not waiting:
+                if not suspended:
                     return result
-                code, frame, position, control, state = waiting.pop()
+                code, frame, position, control, state = suspended.pop()
                 start = control.resume(state, result)
         except BaseException as error:
             start = None
-            while waiting:
-                code, frame, position, control, state = waiting.pop()
+            while suspended:
+                code, frame, position, control, state = suspended.pop()
                 depth -= control.frames
-                start = control.failed(state, error)
+                start = control.handle_error(state, error)
                 if start is not None:
                     depth += control.frames
                     break
@@ -214,8 +214,8 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
         assert control is not None
         if isinstance(start, tuple):
             region, values, state = start
-            waiting.append((code, frame, position, control, state))
-            code, frame, position = region, [*values, *[None] * region.extra], 0
+            suspended.append((code, frame, position, control, state))
+            code, frame, position = region, [*values, *[None] * region.local_count], 0
         else:
             depth -= control.frames
             for slot, value in zip(control.outputs, start, strict=True):
@@ -223,28 +223,28 @@ def _run(code: Code, arguments: list[Any], limit: int) -> list[Any]:
             position += 1
 
 
-def _raised_while_handling(error: BaseException, handled: BaseException) -> None:
+def _chain_context(error: BaseException, handled: BaseException) -> None:
     """Chain the two errors through `__context__`, as Python does when a handler raises."""
-    seen: set[int] = set()
-    last = error
-    while last is not handled and id(last) not in seen:
-        seen.add(id(last))
-        if last.__context__ is None:
-            last.__context__ = handled
+    visited_ids: set[int] = set()
+    end_of_chain = error
+    while end_of_chain is not handled and id(end_of_chain) not in visited_ids:
+        visited_ids.add(id(end_of_chain))
+        if end_of_chain.__context__ is None:
+            end_of_chain.__context__ = handled
             return
-        last = last.__context__
+        end_of_chain = end_of_chain.__context__
 
 
-def _too_deep(control: Control) -> RecursionError:
+def _recursion_error(control: Control) -> RecursionError:
     error = RecursionError("maximum recursion depth exceeded")
     control.locate(error, control.node.span)
     return error
 
 
-def frames_of(span: Span | None, outermost: bool) -> int:
+def count_call_frames(span: Span | None, outermost: bool) -> int:
     """Return the number of Python frames of a recursive call: of the functions it passes through, and of the callee.
 
-    Within a recursive function the first place lies in the function's own frame, which its caller has counted.
+    Within a recursive function the innermost span lies in the function's own frame, which its caller has counted.
     """
     count = 0
     while span is not None:
@@ -253,11 +253,11 @@ def frames_of(span: Span | None, outermost: bool) -> int:
     return count + 1 if outermost else max(count, 1)
 
 
-def frames_on_stack(package: Callable[[str], bool]) -> int:
-    """Count the frames on Python's stack from the innermost that is not this package's."""
+def count_stack_frames(is_own_file: Callable[[str], bool]) -> int:
+    """Count the frames on Python's stack, without the innermost ones that belong to this package."""
     frame = sys._getframe(1)
     outer: Any = frame
-    while outer is not None and package(outer.f_code.co_filename):
+    while outer is not None and is_own_file(outer.f_code.co_filename):
         outer = outer.f_back
     count = 0
     while outer is not None:

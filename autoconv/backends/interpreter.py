@@ -101,12 +101,14 @@ class Interpreter:
         return False
 
 
-def compile_with_recursion(graph: Graph, compile_region: Compile, within: bool = False) -> Callable[..., list[Any]]:
+def compile_with_recursion(
+    graph: Graph, compile_region: Compile, inside_recursion: bool = False
+) -> Callable[..., list[Any]]:
     """Compile a graph with recursive functions; `compile_region` compiles the regions without recursion.
 
-    For `within` see `compile_recursive`.
+    For `inside_recursion` see `compile_recursive`.
     """
-    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, within)
+    return compile_recursive(graph, lambda node: node_function(node, compile_region), locate, is_own, inside_recursion)
 
 
 def is_own(filename: str) -> bool:
@@ -124,7 +126,7 @@ def node_function(node: Node, compile_region: Compile) -> Function:
 
 def _kernel(node: Node, compile_region: Compile) -> Function:
     # No reference to the node: it would keep its graph alive.
-    kernel, attributes, span, own = node.op.kernel, node.attributes, node.span, error_span(node)
+    kernel, attributes, span, location = node.op.kernel, node.attributes, node.span, error_span(node)
     assert kernel is not None
 
     def run(*inputs: Any) -> Any:
@@ -134,7 +136,7 @@ def _kernel(node: Node, compile_region: Compile) -> Function:
             if "_autoconv_spans" in error.__dict__:  # raised before and reraised by a handler
                 raise
             plain = error.plain if isinstance(error, OpError) and span is not None and span.plain else None
-            locate(plain or error, own)
+            locate(plain or error, location)
             if plain is None:
                 raise
         raise plain
@@ -172,11 +174,11 @@ def _while(node: Node, compile_region: Compile) -> Function:
 
 
 def _call(node: Node, compile_region: Compile) -> Function:
-    called, span = compile_region(node.regions[0]), node.span
+    callee, span = compile_region(node.regions[0]), node.span
 
     def run(*inputs: Any) -> Any:
         try:
-            return tuple(called(inputs))
+            return tuple(callee(inputs))
         except Exception as error:
             locate(error, span)
             raise
@@ -205,7 +207,7 @@ _FUNCTIONS: dict[str, Callable[[Node, Compile], Function]] = {
 
 
 def error_span(node: Node) -> Span | None:
-    """Return the span for errors of the node; of an exception that is passed on, that of the call around it."""
+    """Return the span for errors of the node: its own, or the enclosing call's if the node raises an error again."""
     return node.span.caller if node.span is not None and node.attributes.get("again") else node.span
 
 

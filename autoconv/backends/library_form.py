@@ -28,13 +28,13 @@ class Argument:
     strides: tuple[Dimension, ...] = ()
 
     @property
-    def by_value(self) -> bool:
+    def is_passed_by_value(self) -> bool:
         """True if C passes it by value."""
         return not self.shape and not self.is_memory and not self.dtype.is_complex
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedParameter:
     """A parameter of the graph that is the same array in each call."""
 
     value: Any
@@ -61,12 +61,15 @@ ResultTree = Output | Fields
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm:
-    """The C function `name`. `parameters` are those of each graph; `result` is a structure, `no_code` a message."""
+    """The C function `name`. `parameters` are those of each graph; `result` is a structure.
+
+    `no_code_message` is the error of a call whose arguments fit none of the compiled graphs.
+    """
 
     name: str
-    parameters: tuple[Argument | Fixed, ...]
+    parameters: tuple[Argument | FixedParameter, ...]
     result: Fields
-    no_code: str
+    no_code_message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,8 @@ class LibraryObject:
     messages: tuple[str, ...]
 
 
-class NoLibrary(Exception):
-    """A graph has no code without Python: the ops, with the user's lines."""
+class NoLibraryCode(Exception):
+    """Raised for a graph with ops that need Python; `ops` are their names and spans in the user's source."""
 
     def __init__(self, ops: Sequence[tuple[str, Span | None]]) -> None:
         super().__init__(", ".join(name for name, _ in ops))
@@ -86,6 +89,6 @@ class NoLibrary(Exception):
 
 
 class WrongTarget(Exception):
-    """LLVM has no such processor."""
+    """Raised for a processor that LLVM does not have."""
 
 

@@ -105,7 +105,7 @@ class LibraryCode(Protocol):
     """The part of a backend that compiles graphs to object files for C."""
 
     def __call__(self, form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
-        """Return the object file of a C function; see `library_form.py`. Raise NoLibrary or WrongTarget."""
+        """Return the object file of a C function; see `library_form.py`. Raise NoLibraryCode or WrongTarget."""
 
 
 class Backend(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 
 import autoconv.numpy  # noqa: F401  (its import registers NumPy's functions)
 from autoconv.backends import library_code
-from autoconv.backends.library_form import NoLibrary, WrongTarget
+from autoconv.backends.library_form import NoLibraryCode, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import interface_of
 from autoconv.clibrary.link import find_compiler, link, no_compiler, shared_path
@@ -83,7 +83,7 @@ def build(
     interface = interface_of(trace, called)
     try:
         code = compiler(interface.form, variants(trace, interface), cpu, target)
-    except NoLibrary as error:
+    except NoLibraryCode as error:
         raise _refusal(called, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
@@ -113,7 +113,7 @@ def _identifier(name: str) -> str:
     return f"_{identifier}" if identifier[:1].isdigit() or not identifier else identifier
 
 
-def _refusal(name: str, error: NoLibrary) -> UnsupportedError:
+def _refusal(name: str, error: NoLibraryCode) -> UnsupportedError:
     """Return the error that names each op with its line; its place is the first one's."""
     lines = [f"{op} at {span}" if span is not None else op for op, span in error.ops]
     place = next((_place_of_span(span) for _, span in error.ops if span is not None), None)

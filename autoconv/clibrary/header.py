@@ -134,7 +134,7 @@ def _function(form: LibraryForm, arguments: Sequence[Argument]) -> str:
 
 def _parameter(argument: Argument) -> str:
     kind = C_TYPES[argument.dtype.name]
-    if argument.by_value:
+    if argument.is_passed_by_value:
         return f"{kind} {argument.name}"
     if argument.shape:
         kind = tensor_type(argument.dtype, len(argument.shape))

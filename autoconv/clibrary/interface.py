@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.library_form import Argument, Fields, Fixed, LibraryForm, Output, ResultTree
+from autoconv.backends.library_form import Argument, Fields, FixedParameter, LibraryForm, Output, ResultTree
 from autoconv.errors import UnsupportedError
 from autoconv.graph.dtypes import DTYPES
 from autoconv.graph.types import ArrayType, Dimension, TensorType
@@ -48,7 +48,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
     declared = iter([one.shape for one in trace.arguments if isinstance(one, OpenArgument)])
     is_declared = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
     names: set[str] = set()
-    parameters: list[Argument | Fixed] = []
+    parameters: list[Argument | FixedParameter] = []
     for value in graph.parameters[:count]:
         shape = next(declared) if is_declared else None
         parameters.append(_argument(value.type, _unique(value.name, names), shape, name))
@@ -59,7 +59,7 @@ def interface_of(trace: Trace, name: str) -> Interface:
             starts.append((argument, np.asarray(capture.value)))
             parameters.append(argument)
         else:
-            parameters.append(Fixed(_captured_value(capture)))
+            parameters.append(FixedParameter(_captured_value(capture)))
     constants: list[tuple[str, str]] = []
     positions = iter(range(len(graph.outputs)))
     result = _tree(trace.layout, positions, graph.outputs, (), constants, name)
@@ -88,7 +88,7 @@ def _captured_value(capture: Any) -> Any:
     return np.array(capture)
 
 
-def _sizes(parameters: list[Argument | Fixed]) -> str:
+def _sizes(parameters: list[Argument | FixedParameter]) -> str:
     shapes = [
         f"{one.name}: {', '.join(str(size) for size in one.shape)}"
         for one in parameters

@@ -35,7 +35,7 @@ def own_helper():
 
 def test_a_text_is_compiled_as_it_is_here():
     found = helper.object_files([(GOOD, 3), ("define nothing", 0), (GOOD, 0)])
-    make = machine_code.maker()
+    make = machine_code.object_file_compiler()
     assert found[0] == make(GOOD, 3) and found[2] == make(GOOD, 0)
     assert isinstance(found[1], machine_code.BadText)
 
@@ -48,7 +48,7 @@ def test_what_ends_it_is_told_apart():
 
 
 def test_an_endless_compilation_is_given_up(monkeypatch):
-    monkeypatch.setattr(helper, "SECONDS", 0.1)
+    monkeypatch.setattr(helper, "TIME_LIMIT", 0.1)
     found = helper.object_files([(ENDLESS, 0), (GOOD, 0)])
     assert isinstance(found[0], HelperEnded) and found[0].is_late
     assert isinstance(found[1], bytes)
@@ -84,7 +84,7 @@ def test_one_that_does_not_start_is_no_error_before_it_is_needed(monkeypatch):
 def test_a_short_pause_does_not_end_it():
     helper.object_files([(GOOD, 0)])
     first = helper._HELPER[0]
-    time.sleep(2.5 * helper_main._LOOK)
+    time.sleep(2.5 * helper_main._CHECK_INTERVAL)
     helper.object_files([(GOOD, 3)])
     assert helper._HELPER[0] is first
 
@@ -112,8 +112,8 @@ def total(x, n):
 @pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
 def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorator):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
-    monkeypatch.setattr(jit_engine, "_LESS", {})
-    monkeypatch.setattr(jit_engine, "_NONE", {})
+    monkeypatch.setattr(jit_engine, "_DOWNGRADES", {})
+    monkeypatch.setattr(jit_engine, "_FAILURES", {})
     _instead(monkeypatch, ends)
     staged = decorator(total)
     for size in (3, 4, 3):
@@ -252,4 +252,4 @@ def test_threads_share_it(tmp_path, monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(jit_engine._READY.pop(text) for text in texts)
+    assert all(jit_engine._OBJECT_FILES.pop(text) for text in texts)

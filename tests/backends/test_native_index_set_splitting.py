@@ -9,7 +9,7 @@ import pytest
 
 from autoconv.backends.llvm.analysis.index_map import Span
 from autoconv.backends.llvm.ir.function import FunctionText
-from autoconv.backends.llvm.ir.index_arith import is_below, note_counter, plus, times
+from autoconv.backends.llvm.ir.index_arith import is_below, plus, record_counter_range, times
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph import dimensions
 from autoconv.graph.types import Symbol
@@ -78,7 +78,7 @@ def test_large_rolls_are_split_over_threads() -> None:
 
 def test_what_is_known_of_positions() -> None:
     out = FunctionText(ModuleText())
-    note_counter(out, "%i", 0, 10)
+    record_counter_range(out, "%i", 0, 10)
     moved = plus(out, times(out, "%i", -1), 9)
     assert is_below(out, moved, 10) is True
     assert is_below(out, moved, 0) is False

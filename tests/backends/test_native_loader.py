@@ -14,7 +14,7 @@ import autoconv
 from autoconv.backends.llvm.jit import compiler, machine_code
 from autoconv.backends.llvm.jit import engine as jit_engine
 from autoconv.backends.llvm.jit.compiler import object_file
-from autoconv.backends.llvm.jit.elf_loader import Loaded, Unlinkable
+from autoconv.backends.llvm.jit.elf_loader import LoadedCode, Unlinkable
 from autoconv.config import SETTINGS
 
 here = pytest.mark.skipif(
@@ -45,7 +45,7 @@ def _next(loaded):
 @here
 @pytest.mark.parametrize("level", [0, 1, 3])
 def test_code_variables_constants_and_calls(level):
-    loaded = Loaded([object_file(COUNTER, level)], {})
+    loaded = LoadedCode([object_file(COUNTER, level)], {})
     assert [_next(loaded)(), _next(loaded)()] == [42, 44]
     assert ctypes.c_int64.from_address(loaded.address("count")).value == 44
     copy = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64)(loaded.address("copied"))
@@ -56,7 +56,7 @@ def test_code_variables_constants_and_calls(level):
 
 @here
 def test_variables_are_not_shared_with_a_child():
-    loaded = Loaded([object_file(COUNTER, 1)], {})
+    loaded = LoadedCode([object_file(COUNTER, 1)], {})
     child = os.fork()
     if not child:
         os._exit(_next(loaded)())
@@ -66,7 +66,7 @@ def test_variables_are_not_shared_with_a_child():
 
 @here
 def test_code_is_not_writable_and_goes_with_its_object():
-    loaded = Loaded([object_file(COUNTER, 1)], {})
+    loaded = LoadedCode([object_file(COUNTER, 1)], {})
     place = loaded.address("next")
 
     def access():
@@ -86,12 +86,12 @@ def test_code_is_not_writable_and_goes_with_its_object():
 def test_what_it_does_not_know_is_left_to_the_linker():
     unknown = "declare void @there_is_no_such_function()\n" + COUNTER.replace("@memcpy", "@there_is_no_such_function2")
     with pytest.raises(Unlinkable, match="there_is_no_such_function2"):
-        Loaded([object_file(unknown, 1)], {})
+        LoadedCode([object_file(unknown, 1)], {})
     with pytest.raises(Unlinkable, match="no ELF"):
-        Loaded([b"MZ" + bytes(100)], {})
+        LoadedCode([b"MZ" + bytes(100)], {})
     held = "@slot = thread_local global i64 1\n" + COUNTER.replace("ptr @count", "ptr @slot")
     with pytest.raises(Unlinkable):
-        Loaded([object_file(held, 1)], {})
+        LoadedCode([object_file(held, 1)], {})
 
 
 @here
@@ -101,7 +101,7 @@ def test_files_refer_to_each_other():
     second = "@base = external global i64\n@own = internal constant i64 2\ndefine i64 @twice(i64 %x) {\n"
     second += "  %by = load i64, ptr @own\n  %more = mul i64 %x, %by\n  store i64 %more, ptr @base\n"
     second += "  ret i64 %more\n}\n"
-    loaded = Loaded([object_file(first, 3), object_file(second, 0)], {})
+    loaded = LoadedCode([object_file(first, 3), object_file(second, 0)], {})
     whole = ctypes.CFUNCTYPE(ctypes.c_int64)(loaded.address("whole"))
     assert [whole(), whole()] == [40, 80]
 
@@ -114,7 +114,7 @@ def test_functions_of_other_libraries_are_called_and_pointed_to(level):
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
     far = kind(lambda x: 3 * x)
     at = ctypes.cast(far, ctypes.c_void_p).value
-    loaded = Loaded([object_file(text, level)], {"far": at})
+    loaded = LoadedCode([object_file(text, level)], {"far": at})
     assert kind(loaded.address("ask"))(14) == 42
     assert ctypes.CFUNCTYPE(ctypes.c_void_p)(loaded.address("where"))() == at
 
@@ -123,7 +123,7 @@ def test_llvmlites_binding_compiles_the_same(monkeypatch):
     for level in (0, 1, 3):
         direct = object_file(COUNTER, level)
         with monkeypatch.context() as patch:
-            patch.setattr(machine_code, "known_library", lambda apart: None)
+            patch.setattr(machine_code, "load_library", lambda releases_gil: None)
             assert object_file(COUNTER, level) == direct
 
 
@@ -140,7 +140,7 @@ def test_modules_are_compiled_side_by_side(monkeypatch):
 def test_text_that_is_no_module_is_refused(monkeypatch):
     with pytest.raises(RuntimeError, match="expected"):
         object_file("define nothing", 3)
-    monkeypatch.setattr(machine_code, "known_library", lambda apart: None)
+    monkeypatch.setattr(machine_code, "load_library", lambda releases_gil: None)
     with pytest.raises(RuntimeError, match="expected"):
         object_file("define nothing", 3)
 
@@ -149,7 +149,7 @@ def test_llvms_linker_gives_the_same(monkeypatch):
     def refuse(code, known):
         raise Unlinkable("for the test")
 
-    monkeypatch.setattr(jit_engine, "Loaded", refuse)
+    monkeypatch.setattr(jit_engine, "LoadedCode", refuse)
 
     @autoconv.function
     def f(x, n):

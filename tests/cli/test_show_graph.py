@@ -191,6 +191,6 @@ def test_specs_that_do_not_fit(here, cli, name, specs, message):
 def test_a_bug_of_the_package_stays_one(here, cli, monkeypatch):
     import autoconv.tracing.api.stages as stages
 
-    monkeypatch.setattr(stages, "backend_named", [].index)  # raises without a frame of the program
+    monkeypatch.setattr(stages, "get_backend", [].index)  # raises without a frame of the program
     result = cli("show-graph", "solve", "--spec", "2.0")
     assert result.exit_code == 4 and "this is a bug in autoconv" in result.stderr

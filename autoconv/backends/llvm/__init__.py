@@ -28,7 +28,7 @@ from autoconv.backends.llvm.entry.eligibility import can_call
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
-from autoconv.backends.llvm.jit.engine import NOT_COMPILED, Code, compilation_notes, make_ready, native_entry
+from autoconv.backends.llvm.jit.engine import COMPILATION_ERRORS, Code, compilation_notes, make_ready, native_entry
 from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import gets_names
 from autoconv.backends.llvm.legalize.decompose import is_composite
@@ -52,18 +52,18 @@ class NativeGraph:
         original, graph = graph, legalize_graph(graph)
         module = ModuleText()
         declare_shared(module)
-        module.open = self.sizes = open_sizes(graph, original.needs)
-        module.sizes = tuple(map(register_of, module.open.symbols))
+        module.open_sizes = self.sizes = open_sizes(graph, original.needs)
+        module.sizes = tuple(map(register_of, module.open_sizes.symbols))
         calls = Calls(module, compile_region)
         if form is not None and not can_call(graph, form):
             form = None
         kinds = {} if form is None else outputs_of(form.result)
-        turned = take_turned_outputs(graph) if "array" in kinds.values() else frozenset()
+        transposed_outputs = take_turned_outputs(graph) if "array" in kinds.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
         write_graph(graph, module, calls, donated)
-        write_run(graph, module, calls, donated, turned)
+        write_run(graph, module, calls, donated, transposed_outputs)
         if form is not None:
-            write_call(graph, module, calls, form, turned)
+            write_call(graph, module, calls, form, transposed_outputs)
         module.variable("objects", f"[{len(calls.objects)} x ptr]")
         exports = [RUN, "objects"] if form is None else [RUN, CALL, "objects"]
         texts = module.texts()
@@ -74,28 +74,28 @@ class NativeGraph:
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
             table[i] = item.at if isinstance(item, Address) else id(item)
-        keep = code, objects, form
-        self._run = native_entry(code.address(RUN), graph.name, keep)
-        self.entry = None if form is None else native_entry(code.address(CALL), graph.name, keep)
+        kept_objects = code, objects, form
+        self._run = native_entry(code.address(RUN), graph.name, kept_objects)
+        self.entry = None if form is None else native_entry(code.address(CALL), graph.name, kept_objects)
         self.kernel_calls = calls.kernels
         self.kernels = [name for name, _ in calls.kernels]
         self.holds_no_arguments = holds_no_arguments(graph)
         self._graph = original
-        self._forms = [_kernel_argument_form(value) for value in graph.parameters]
-        self._plain: interpreter.Run | None = None
+        self._conversions = [_argument_conversion(value) for value in graph.parameters]
+        self._interpreted: interpreter.Run | None = None
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        found = self._run(*arguments)
-        if found is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
+        results = self._run(*arguments)
+        if results is NotImplemented:  # The type or the memory layout of an argument differs from the expected one.
             try:
-                found = self._run(*(form(a) for form, a in zip(self._forms, arguments, strict=True)))
+                results = self._run(*(form(a) for form, a in zip(self._conversions, arguments, strict=True)))
             except _Misfit:
-                found = NotImplemented
-        if found is NotImplemented:
-            if self._plain is None:
-                self._plain = interpreter.compile_graph(self._graph)
-            return self._plain([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
-        return list(found)
+                results = NotImplemented
+        if results is NotImplemented:
+            if self._interpreted is None:
+                self._interpreted = interpreter.compile_graph(self._graph)
+            return self._interpreted([a.copy() if isinstance(a, np.ndarray) else a for a in arguments])
+        return list(results)
 
 
 def compile_graph(
@@ -114,11 +114,11 @@ def compile_graph(
 def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
-    if not _is_worth_it(graph) and not (form is not None and can_call(graph, form)):
+    if not _has_native_work(graph) and not (form is not None and can_call(graph, form)):
         return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)
-    except NOT_COMPILED as error:
+    except COMPILATION_ERRORS as error:
         return interpreter.InterpretedGraph(graph, [f"no native code: {error or type(error).__name__}"])
 
 
@@ -130,14 +130,14 @@ def compile_region(graph: Graph) -> interpreter.Run:
     return compile_graph(graph)
 
 
-def _is_worth_it(graph: Graph) -> bool:
+def _has_native_work(graph: Graph) -> bool:
     """Return whether native code would consist of more than calls of kernels.
 
-    Where it takes users' calls, it pays even so: Python would take ten times as long to bind their arguments.
+    Code that accepts users' calls pays in any case: Python would take ten times as long to bind their arguments.
     """
-    idle = ("constant", "identity", "call")
+    free_ops = ("constant", "identity", "call")
     return any(
-        node.op.name not in idle
+        node.op.name not in free_ops
         and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or gets_names(node))
         for node in graph.walk()
     )
@@ -147,18 +147,18 @@ class _Misfit(Exception):
     """An argument that cannot be converted to the form that native code takes."""
 
 
-def _kernel_argument_form(value: Value) -> Any:
+def _argument_conversion(value: Value) -> Any:
     type_: Any = value.type
     if not (is_scalar(type_) or is_dense(type_)):
         return lambda argument: argument
     dtype, shape = type_.dtype.numpy, sizes(type_)
     rank = len(shape)
 
-    def plain(argument: Any) -> Any:
+    def convert(argument: Any) -> Any:
         array = np.asarray(argument)
-        as_wide = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
-        if array.ndim != rank or not as_wide or array.dtype != dtype:
+        shape_fits = all(a == b or isinstance(b, Size) for a, b in zip(array.shape, shape, strict=False))
+        if array.ndim != rank or not shape_fits or array.dtype != dtype:
             raise _Misfit
         return np.array(array, dtype, order="C")
 
-    return plain
+    return convert

@@ -10,7 +10,7 @@ from autoconv.backends.call_form import CallForm
 from autoconv.backends.library_form import LibraryForm, LibraryObject
 from autoconv.backends.llvm import describe
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
-from autoconv.backends.llvm.jit.engine import NOT_COMPILED
+from autoconv.backends.llvm.jit.engine import COMPILATION_ERRORS
 from autoconv.backends.llvm.library.build import library_object
 from autoconv.backends.llvm.runtime.call_dispatch import (
     dispatching_method,
@@ -27,7 +27,7 @@ from autoconv.graph.types import Symbol
 
 
 class NativeCodeForAnySize:
-    """The answers about graphs with open dimensions."""
+    """Queries about the native code of graphs with open dimensions."""
 
     def sizes(self, graph: Graph, needs: Sequence[Symbol]) -> OpenSizes:
         return open_sizes(graph, needs)
@@ -67,7 +67,7 @@ class NativeBackend:
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         try:
             return dispatching_method(shared_address, dispatch)
-        except (*NOT_COMPILED, UnknownLayout, ImportError):
+        except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return None  # Python's own method remains
 
     def mark_method_descriptor(self, kind: type) -> bool:
@@ -76,7 +76,7 @@ class NativeBackend:
     def take_float_errors(self) -> int:
         try:
             return take_float_errors(shared_address)
-        except (*NOT_COMPILED, UnknownLayout, ImportError):
+        except (*COMPILATION_ERRORS, UnknownLayout, ImportError):
             return 0
 
     def can_dispatch(self, cells: Sequence[Any], entries: Sequence[Callable[..., Any]]) -> bool:

@@ -14,7 +14,7 @@ from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.text import reference
 from autoconv.graph.types import Symbol
 
-_WORDS = {
+_CLASS_WORDS = {
     "scalar": "numbers", "pair": "complex number", "pick": "one element", "view": "looked through",
     "matmul": "product", "update": "in place",
     "join": "joined", "whole": "native", "alias": "the same memory", "search": "search", "kernel": "kernel",
@@ -33,9 +33,9 @@ def describe(graph: Graph) -> list[str]:
 
     Composite ops (a softmax, for example) are listed by the ops that they expand to.
     """
-    whole = legalize_graph(graph)
-    counts = _Counts(stack_versions(whole))
-    lines = list(_lines(whole, counts))
+    legalized = legalize_graph(graph)
+    counts = _Counts(stack_versions(legalized))
+    lines = list(_describe_items(legalized, counts))
     kernels = ", ".join(sorted(set(counts.kernels))) or "nothing"
     loops = f"{counts.loops} loop{'' if counts.loops == 1 else 's'} of {counts.ops} op{'' if counts.ops == 1 else 's'}"
     return [*lines, f"{loops}; by kernels: {kernels}"]
@@ -47,13 +47,13 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
     Without `library`, two kinds are left out: ops whose kernels are library routines that native code would call as
     well, and ops that end the run.
     """
-    whole = legalize_graph(graph)
-    native_stacks = stack_versions(whole)
-    idle = ("constant", "absent", "identity", *(() if library else ("raise",)))
+    legalized = legalize_graph(graph)
+    native_stacks = stack_versions(legalized)
+    free_ops = ("constant", "absent", "identity", *(() if library else ("raise",)))
     return [
         node.op.name
-        for node in whole.walk()
-        if node.op.name not in idle
+        for node in legalized.walk()
+        if node.op.name not in free_ops
         and (library or node.op.name not in LIBRARY_OPS)
         and lowering_class(node) == "kernel"
         and not any(value in native_stacks for value in node.results)
@@ -61,7 +61,7 @@ def kernels(graph: Graph, library: bool = True) -> list[str]:
 
 
 def takes_bounds(node: Node) -> bool:
-    """Return whether a node has a native form, whole or in parts, so that its attributes may contain dimensions."""
+    """Return whether a node has a native form, legalized or in parts, so that its attributes may contain dimensions."""
     return lowering_class(node) != "kernel" or is_split(node)
 
 
@@ -72,10 +72,10 @@ def has_bounds_for_kernels(graph: Graph) -> bool:
     """
     try:
         indexed = [node for node in legalize_graph(graph).walk() if "spec" in node.attributes]
-        brackets = [node for node in indexed if lowering_class(node) == "kernel"]
+        by_kernels = [node for node in indexed if lowering_class(node) == "kernel"]
     except TypeError:
         return True
-    entries = (entry for node in brackets for entry in node.attributes["spec"])
+    entries = (entry for node in by_kernels for entry in node.attributes["spec"])
     return any(isinstance(bound, Symbol) for entry in entries for bound in entry.parts)
 
 
@@ -87,54 +87,55 @@ class _Counts:
         self.kernels: list[str] = []
 
 
-def _lines(graph: Graph, counts: _Counts) -> Iterator[str]:
+def _describe_items(graph: Graph, counts: _Counts) -> Iterator[str]:
     plan = schedule(graph)
-    row: list[str] = []
-    kind = ""
+    row_names: list[str] = []
+    row_class = ""
     steps: list[Item] = []
-    # By step: description of the items that run block by block, or concurrently, from there on.
-    blocks: dict[int, str] = {}
+    # By step: line on the items that run block by block, or concurrently, from that step on.
+    block_lines: dict[int, str] = {}
     for item in plan.items:
         if item.members:
-            how = "side by side" if item.is_concurrent else "by blocks of rows"
-            blocks[len(steps)] = f"{how}: " + " | ".join(", ".join(_names(one) for one in run) for run in item.runs)
+            order = "side by side" if item.is_concurrent else "by blocks of rows"
+            runs = " | ".join(", ".join(map(_label_item, run)) for run in item.runs)
+            block_lines[len(steps)] = f"{order}: {runs}"
         steps += item.members or [item]
     for number, item in enumerate(steps):
-        if number in blocks:
-            if row:
-                yield f"{_WORDS[kind]}: {', '.join(row)}"
-                row = []
-            yield blocks[number]
+        if number in block_lines:
+            if row_names:
+                yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
+                row_names = []
+            yield block_lines[number]
         node = item.nodes[0]
-        found = "loop" if item.shape is not None else plan.classes[node]
-        if node.results and node.results[0] in counts.stacks and found == "kernel":
-            found = "stack"
-        if row and (found != kind or found in ("loop", "control", "kernel")):
-            yield f"{_WORDS[kind]}: {', '.join(row)}"
-            row = []
-        kind = found
-        if found == "loop":
+        item_class = "loop" if item.shape is not None else plan.classes[node]
+        if node.results and node.results[0] in counts.stacks and item_class == "kernel":
+            item_class = "stack"
+        if row_names and (item_class != row_class or item_class in ("loop", "control", "kernel")):
+            yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
+            row_names = []
+        row_class = item_class
+        if item_class == "loop":
             counts.loops += 1
             counts.ops += len(item.nodes)
-            yield _loop(item)
-        elif found == "control":
-            yield from _control(node, counts)
-        elif found == "kernel" and node.op.name == "constant":
+            yield _describe_loop(item)
+        elif item_class == "control":
+            yield from _describe_control(node, counts)
+        elif item_class == "kernel" and node.op.name == "constant":
             continue
         else:
-            row.append(node.op.name)
-            if found == "kernel":
+            row_names.append(node.op.name)
+            if item_class == "kernel":
                 counts.kernels.append(node.op.name)
-    if row:
-        yield f"{_WORDS[kind]}: {', '.join(row)}"
+    if row_names:
+        yield f"{_CLASS_WORDS[row_class]}: {', '.join(row_names)}"
     yield f"result: {', '.join(map(reference, graph.outputs)) or 'none'}"
 
 
-def _names(item: Item) -> str:
+def _label_item(item: Item) -> str:
     return item.nodes[0].op.name if item.shape is None else f"loop of {len(item.nodes)}"
 
 
-def _loop(item: Item) -> str:
+def _describe_loop(item: Item) -> str:
     assert item.shape is not None
     shape = "x".join(str(size).removeprefix("%size.") for size in item.shape)
     stored: list[Value] = item.stored
@@ -144,7 +145,7 @@ def _loop(item: Item) -> str:
     )
 
 
-def _control(node: Node, counts: _Counts) -> Iterator[str]:
+def _describe_control(node: Node, counts: _Counts) -> Iterator[str]:
     for region in node.regions:
         yield f"{node.op.name}, {region.name}:"
-        yield from (f"  {line}" for line in _lines(region, counts))
+        yield from (f"  {line}" for line in _describe_items(region, counts))

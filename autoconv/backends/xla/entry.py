@@ -45,11 +45,11 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
         readers = [_argument_reader(form, graph, i) for i in range(len(form.parameters))]
         build = _builder(form.result, graph, form.tensor_class)
         guards = [check for guard in form.guards for check in _checks(guard)]
-        if form.donated or any(type(value) is float for _, value in form.exact):
+        if form.donated or any(type(value) is float for _, value in form.fixed_arguments):
             return None
     except _NoEntry:
         return None
-    exact = dict(form.exact)
+    exact = dict(form.fixed_arguments)
     places = [i for i in range(len(form.parameters) + len(exact)) if i not in exact]
     given_readers = [read for read, one in zip(readers, form.parameters, strict=True) if not isinstance(one, Captured)]
     captured = [one.value for one in form.parameters if isinstance(one, Captured)]

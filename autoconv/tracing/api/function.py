@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, overload
 
-from autoconv.backends import checked_name
+from autoconv.backends import check_backend_name
 from autoconv.config import SETTINGS
 from autoconv.errors import AutoconvError, InaccessibleTensorError
 from autoconv.operators.calls.call import convert_callee
@@ -102,7 +102,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._contract = contract
         self._options = options
         self._reduce_retracing = options.reduce_retracing
-        self.backend = checked_name(options.backend)
+        self.backend = check_backend_name(options.backend)
         name = options.name or str(getattr(python_function, "__name__", "function"))
         input_signature = options.input_signature
         self._signature = Signature(python_function, contract, input_signature, name, options.follow_type_hints)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends import backend_named
+from autoconv.backends import get_backend
 from autoconv.errors import TargetError
 from autoconv.graph.graph import Graph
 from autoconv.graph.text import to_text
@@ -48,7 +48,7 @@ def stages(function: Function[..., Any], specs: str, spans: bool = False) -> lis
         add_stage(name, to_text(graph, spans))
 
     optimised = optimise(concrete.recorded, contract=function.contract, dump=dump)
-    add_stage(NATIVE, "\n".join(backend_named(function.backend).describe(optimised)) + "\n")
+    add_stage(NATIVE, "\n".join(get_backend(function.backend).describe(optimised)) + "\n")
     return result
 
 

@@ -97,9 +97,9 @@ def call_form(
     origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, values)),
-        exact=tuple(checked_literals.items()),
+        fixed_arguments=tuple(checked_literals.items()),
         result=result,
-        shares=results.shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
+        may_share=results.shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,

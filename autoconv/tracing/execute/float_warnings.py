@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import backend_named
+from autoconv.backends import get_backend
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import ArrayType, TensorType
@@ -82,7 +82,7 @@ class FloatErrors:
         """Return the flags that are up in this thread, and clear them; 0 where a call would not run once more."""
         if not (self._has_no_effects or self._can_undo):
             return 0
-        return backend_named().take_float_errors() | (_ANY_FLAG if self.is_certain else 0)
+        return get_backend().take_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
     def run_again(self, flags: int) -> bool:
         """Count a call after which these flags are up; return whether it runs once more.

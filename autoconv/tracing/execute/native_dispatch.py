@@ -10,7 +10,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoconv.backends import backend_named
+from autoconv.backends import get_backend
 from autoconv.backends.protocol import Dispatch
 from autoconv.config import DETOUR
 from autoconv.forks import new_lock
@@ -29,13 +29,13 @@ def make_native_slot(
     It is empty where one of these does not have the memory layout that native code expects. `kind` is the object's
     class; one that binds early makes it an attribute whether its calls take instances now.
     """
-    if not backend_named().can_dispatch((cell, gate), entries):
+    if not get_backend().can_dispatch((cell, gate), entries):
         return ()
     with _LOCK:
         if not _INSTALLED:
             _INSTALLED.append(_install(next(base for base in kind.__mro__ if "_straight" in vars(base))))
         if _INSTALLED[0] and kind.takes_instances is None:
-            kind.takes_instances = backend_named().mark_method_descriptor(kind)
+            kind.takes_instances = get_backend().mark_method_descriptor(kind)
     return (cell, gate, plain, *entries) if _INSTALLED[0] else ()
 
 
@@ -48,7 +48,7 @@ def _install(owner: Any) -> bool:
     slot, methods = (_offset(owner, name) for name in ("_straight", "_methods"))
     if slot is None or methods is None:
         return False
-    call = backend_named().dispatch_method(
+    call = get_backend().dispatch_method(
         Dispatch(
             owner=owner, slot=slot, methods=methods, slow=owner.__call__,
             failed=owner._handle_failure, flagged=owner._handle_flagged,

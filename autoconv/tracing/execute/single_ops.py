@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import backend_named, compile_graph
+from autoconv.backends import compile_graph, get_backend
 from autoconv.graph.dtypes import as_dtype
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Symbol, TensorType
@@ -25,7 +25,7 @@ def single_op(
 
     `operands` are the names of the dtypes, and whether an operand is a vector or a number.
     """
-    backend = backend_named()
+    backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands
     if key not in _codes:
         _codes[key] = _compile(op, attributes, operands) if backend.symbolic is not None else None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends import backend_named, compile_graph
+from autoconv.backends import compile_graph, get_backend
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.protocol import CompiledGraph, OpenSizes, UnknownSize
 from autoconv.config import SETTINGS
@@ -37,7 +37,7 @@ MOST_SEEN = 256  # shapes that are remembered to notice when they recur
 
 def needs_shapes(graph: Graph, backend: str | None) -> bool:
     """Return whether a graph, traced for arguments of more than one shape, needs code by shape."""
-    return backend_named(backend).symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
+    return get_backend(backend).symbolic is not None and any(not is_static(value.type) for value in graph.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class ByShape:
 
     def _compile_open(self, pattern: Pattern, shapes: Shapes) -> AnySize | None:
         """Return code for any size or None; raises CannotSpecialise where these shapes are inconclusive."""
-        code = backend_named(self._backend).symbolic
+        code = get_backend(self._backend).symbolic
         if code is None:
             return None
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.call_form import BY_COLUMNS, READ_BY_STRIDES
+from autoconv.backends.call_form import BY_COLUMNS, MIN_STRIDED_BYTES
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import TensorType
 from autoconv.runtime.objects.variable import Variable
@@ -110,7 +110,7 @@ _STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instru
 
 def _is_read_by_strides(array: Any) -> bool:
     flags = array.flags
-    return type(array) is np.ndarray and array.nbytes >= READ_BY_STRIDES and not flags.forc and flags.behaved
+    return type(array) is np.ndarray and array.nbytes >= MIN_STRIDED_BYTES and not flags.forc and flags.behaved
 
 
 _NUMBERS = {

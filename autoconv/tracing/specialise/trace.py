@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends import backend_named
+from autoconv.backends import get_backend
 from autoconv.emit.converted import BEFORE_CONVERSION
 from autoconv.forks import TRACE, new_lock, undo_in_children
 from autoconv.graph.graph import Graph
@@ -55,7 +55,7 @@ LOCK = new_lock(order=TRACE)
 def _expect_graphs() -> None:
     """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
     if current_region() is not None:
-        backend_named().make_ready()
+        get_backend().make_ready()
         if _expect_graphs in BEFORE_CONVERSION:
             BEFORE_CONVERSION.remove(_expect_graphs)
 

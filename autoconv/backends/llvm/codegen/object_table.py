@@ -106,7 +106,7 @@ class Calls:
 
         def call(*inputs: Any) -> Any:
             if not compiled:
-                compiled.append(compile_with_recursion(region, compile_region, within=True))
+                compiled.append(compile_with_recursion(region, compile_region, inside_recursion=True))
             try:
                 return finish(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
             except Exception as error:

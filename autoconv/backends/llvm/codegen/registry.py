@@ -84,7 +84,7 @@ def in_memory(
     def register(write: Lowering) -> Lowering:
         def write_noted(region: LoweringContext, node: Node) -> None:
             if region.body.loop_depth:
-                region.body.module.has_loops = region.out.goes_over_elements = True
+                region.body.module.has_loops = region.out.has_element_loops = True
             write(region, node)
 
         lowering(*names)(write_noted)

@@ -43,7 +43,7 @@ class EntryWriter:
         self.result_writer = ResultWriter(self.out, calls)
         self._refused = self.out.label("other")
         self._check(self.out.icmp("eq", "%count", count))
-        self.open = SizesOfArguments(module.open, self.out, calls, self._check)
+        self.open = SizesOfArguments(module.open_sizes, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
         """Refuse the call unless the test holds."""
@@ -163,14 +163,14 @@ class EntryWriter:
     def list_of(self, given: str, listed: ListParameter) -> str:
         """Check that the object is such a list, by the classes of its first items, and return it."""
         out, total, found = self.out, "1", given
-        for _ in range(listed.depth):
+        for _ in range(listed.list_depth):
             self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(list)(out)))
             count = self._field(found, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
             total = out.op("mul", total, count)
             found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
-        self._check(self.out.icmp("uge", total, listed.least))
-        self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.items)(out)))
+        self._check(self.out.icmp("uge", total, listed.min_length_product))
+        self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.item_type)(out)))
         return given
 
     def check_instance(self, given: str, whole: InstanceParameter) -> str:

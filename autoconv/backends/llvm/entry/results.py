@@ -68,7 +68,7 @@ class ResultWriter:
         held = [self.hold(native.ir) if isinstance(native, Object) else "" for native in found]
         others: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
         for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
-            if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.shares or made_here):
+            if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.may_share or made_here):
                 owned = self.check_not_null(self._owned_array(self._move_from_slot(native.ir, held[i]), others))
                 others.append((native.ir, owned))
                 self._out.store("ptr", owned, held[i])

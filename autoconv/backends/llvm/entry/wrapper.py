@@ -119,7 +119,7 @@ def write_call(
 ) -> None:
     """Write the entry for a user's call; for `turned` see `write_run`."""
     positions = [i for i, parameter in enumerate(form.parameters) if not isinstance(parameter, Captured)]
-    count, exact = len(positions) + len(form.exact), dict(form.exact)
+    count, exact = len(positions) + len(form.fixed_arguments), dict(form.fixed_arguments)
     places = dict(zip(positions, (position for position in range(count) if position not in exact), strict=True))
     entry = EntryWriter(graph, module, calls, CALL, count)
     entry.check_idle(form)

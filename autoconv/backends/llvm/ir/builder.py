@@ -31,11 +31,11 @@ class Builder:
     def line(self, text: str) -> None:
         self._lines.append(f"  {text}")
 
-    def _typed(self, type_: str, text: str) -> Operand:
+    def _new_operand(self, type_: str, text: str) -> Operand:
         return Operand.of(self.new(text), type_)
 
     def define(self, name: str, value: object) -> None:
-        """Give an i64 the name of a register."""
+        """Define the register `name` as the i64 `value`."""
         self.line(f"{name} = add i64 {check_type(value, 'i64')}, 0")
 
     # ---- numbers
@@ -43,50 +43,51 @@ class Builder:
     def op(self, name: str, x: object, y: object) -> Operand:
         """Apply an instruction of two operands of one type, such as "lshr", "fadd" or "add nuw nsw"."""
         kind = type_of(x, y)
-        return self._typed(kind, f"{name} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        return self._new_operand(kind, f"{name} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
-    def _position(self, name: str, x: object, y: object) -> Operand:
+    def _fold_or_append(self, name: str, x: object, y: object) -> Operand:
         if isinstance(x, int) and isinstance(y, int):
             return Operand.of(_FOLDED[name](x, y), "i64")
         return self.op(name, x, y)
 
     def add(self, x: object, y: object) -> Operand:
         """Add positions or counts, which do not overflow."""
-        return self._position("add nsw", x, y)
+        return self._fold_or_append("add nsw", x, y)
 
     def sub(self, x: object, y: object) -> Operand:
-        return self._position("sub nsw", x, y)
+        return self._fold_or_append("sub nsw", x, y)
 
     def mul(self, x: object, y: object) -> Operand:
-        return self._position("mul nsw", x, y)
+        return self._fold_or_append("mul nsw", x, y)
 
     def and_(self, x: object, y: object) -> Operand:
-        """Return whether both of two i1 hold."""
-        return self._typed("i1", f"and i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
+        """Return the conjunction of two i1."""
+        return self._new_operand("i1", f"and i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
 
     def or_(self, x: object, y: object) -> Operand:
-        return self._typed("i1", f"or i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
+        return self._new_operand("i1", f"or i1 {check_type(x, 'i1')}, {check_type(y, 'i1')}")
 
     def not_(self, x: object) -> Operand:
-        return self._typed("i1", f"xor i1 {check_type(x, 'i1')}, true")
+        return self._new_operand("i1", f"xor i1 {check_type(x, 'i1')}, true")
 
     def cast(self, name: str, x: object, type_: str) -> Operand:
         """Convert an operand, by an instruction such as "zext"."""
-        return self._typed(type_, f"{name} {type_of(x)} {x} to {type_}")
+        return self._new_operand(type_, f"{name} {type_of(x)} {x} to {type_}")
 
     def icmp(self, test: str, x: object, y: object) -> Operand:
         """Compare integers: "eq", "slt", "uge" and so on."""
         kind = type_of(x, y)
-        return self._typed("i1", f"icmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        return self._new_operand("i1", f"icmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
     def fcmp(self, test: str, x: object, y: object) -> Operand:
         """Compare floats: "oeq", "olt", "uno" and so on."""
         kind = type_of(x, y)
-        return self._typed("i1", f"fcmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
+        return self._new_operand("i1", f"fcmp {test} {kind} {check_type(x, kind)}, {check_type(y, kind)}")
 
     def select(self, condition: object, x: object, y: object) -> Operand:
         kind = type_of(x, y)
-        return self._typed(kind, f"select i1 {condition}, {kind} {check_type(x, kind)}, {kind} {check_type(y, kind)}")
+        operands = f"{kind} {check_type(x, kind)}, {kind} {check_type(y, kind)}"
+        return self._new_operand(kind, f"select i1 {condition}, {operands}")
 
     # ---- memory
 
@@ -95,37 +96,38 @@ class Builder:
 
     def is_same(self, pointer: object, other: object) -> Operand:
         """Compare pointers."""
-        return self._typed("i1", f"icmp eq ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
+        return self._new_operand("i1", f"icmp eq ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
 
     def differs(self, pointer: object, other: object) -> Operand:
-        return self._typed("i1", f"icmp ne ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
+        return self._new_operand("i1", f"icmp ne ptr {check_type(pointer, 'ptr')}, {check_type(other, 'ptr')}")
 
-    def load(self, type_: str, pointer: object, more: str = "") -> Operand:
-        """Load a value; `more` is metadata, such as its alias class."""
-        return self._typed(type_, f"load {type_}, ptr {check_type(pointer, 'ptr')}{more}")
+    def load(self, type_: str, pointer: object, metadata: str = "") -> Operand:
+        """Load a value; `metadata` is text such as its alias class."""
+        return self._new_operand(type_, f"load {type_}, ptr {check_type(pointer, 'ptr')}{metadata}")
 
-    def store(self, type_: str, value: object, pointer: object, more: str = "") -> None:
-        self.line(f"store {type_} {check_type(value, type_)}, ptr {check_type(pointer, 'ptr')}{more}")
+    def store(self, type_: str, value: object, pointer: object, metadata: str = "") -> None:
+        self.line(f"store {type_} {check_type(value, type_)}, ptr {check_type(pointer, 'ptr')}{metadata}")
 
     def atomic_add(self, type_: str, pointer: object, value: object) -> Operand:
         """Add to an integer in memory, and return its former value."""
-        at, more = check_type(pointer, "ptr"), check_type(value, type_)
-        return self._typed(type_, f"atomicrmw add ptr {at}, {type_} {more} monotonic")
+        address, addend = check_type(pointer, "ptr"), check_type(value, type_)
+        return self._new_operand(type_, f"atomicrmw add ptr {address}, {type_} {addend} monotonic")
 
     def gep(self, type_: str, pointer: object, index: object, inbounds: bool = True) -> Operand:
         """Return the address `index` elements of the type after a pointer."""
-        word = "getelementptr inbounds" if inbounds else "getelementptr"
-        return self._typed("ptr", f"{word} {type_}, ptr {check_type(pointer, 'ptr')}, i64 {check_type(index, 'i64')}")
+        opcode = "getelementptr inbounds" if inbounds else "getelementptr"
+        operands = f"ptr {check_type(pointer, 'ptr')}, i64 {check_type(index, 'i64')}"
+        return self._new_operand("ptr", f"{opcode} {type_}, {operands}")
 
     def field(self, struct: str, pointer: object, *numbers: int) -> Operand:
         """Return the address of a field of a struct; further numbers select fields of nested structs."""
         pointer, steps = check_type(pointer, "ptr"), ", ".join(f"i32 {number}" for number in (0, *numbers))
-        return self._typed("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
+        return self._new_operand("ptr", f"getelementptr inbounds {struct}, ptr {pointer}, {steps}")
 
     def part(self, pair: object, number: int) -> Operand:
         """Return an element of a struct value such as `{ i64, i1 }`, by its number."""
         types = type_of(pair).strip("{ }").split(", ")
-        return self._typed(types[number], f"extractvalue {type_of(pair)} {pair}, {number}")
+        return self._new_operand(types[number], f"extractvalue {type_of(pair)} {pair}, {number}")
 
     # ---- calls
 
@@ -134,12 +136,12 @@ class Builder:
         result, types = self.module.types_of(name)
         if len(types) != len(operands):
             raise WrongType(f"{name} takes {len(types)} operands, and not {len(operands)}")
-        arguments = ", ".join([f"{kind} {check_type(one, kind)}" for kind, one in zip(types, operands, strict=True)])
+        arguments = ", ".join([f"{kind} {check_type(x, kind)}" for kind, x in zip(types, operands, strict=True)])
         text = f"call {result} @{name}({arguments})"
         if result != "void":
-            return self._typed(result, text)
+            return self._new_operand(result, text)
         self.line(text)
-        return _NOTHING
+        return _VOID
 
     def call_c(self, name: str, result: str, types: str, *operands: Any, attributes: str = "") -> Operand:
         """Call a function of a C library or an intrinsic one, which is declared with these types."""
@@ -168,4 +170,4 @@ class Builder:
         self.line(f"ret {type_ or type_of(value)} {value}" if value != "" else "ret void")
 
 
-_NOTHING = Operand.of("", "void")
+_VOID = Operand.of("", "void")

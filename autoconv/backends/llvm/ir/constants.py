@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 def bytes_constant(name: str, data: bytes, alignment: int = 1) -> str:
     """Return the definition of a constant that holds the bytes."""
-    shown = "".join(f"\\{byte:02X}" for byte in data)
-    return f'@{name} = internal constant [{len(data)} x i8] c"{shown}", align {alignment}'
+    escapes = "".join(f"\\{byte:02X}" for byte in data)
+    return f'@{name} = internal constant [{len(data)} x i8] c"{escapes}", align {alignment}'
 
 
 def list_constant(name: str, numbers: Sequence[int]) -> str:
@@ -19,7 +19,7 @@ def list_constant(name: str, numbers: Sequence[int]) -> str:
 
 def table_constant(name: str, targets: Sequence[str]) -> str:
     """Return the definition of a constant that holds the addresses of globals."""
-    return f"@{name} = internal constant [{len(targets)} x ptr] [{', '.join(f'ptr {one}' for one in targets)}]"
+    return f"@{name} = internal constant [{len(targets)} x ptr] [{', '.join(f'ptr {target}' for target in targets)}]"
 
 
 def struct_constant(name: str, fields: Sequence[tuple[str, object]]) -> str:

@@ -14,7 +14,8 @@ from autoconv.graph.dtypes import DType, float32
 from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 
-_AS_THEY_ARE = frozenset({"bitcast", "squared_difference"})  # an op on bits; one that NumPy computes as two ops
+# Ops whose 16-bit operands stay as they are: one works on bits, and NumPy computes the other as two rounded ops.
+_NOT_WIDENED = frozenset({"bitcast", "squared_difference"})
 
 
 def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
@@ -25,7 +26,7 @@ def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
 
 def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:
     """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
-    if name not in _AS_THEY_ARE:
+    if name not in _NOT_WIDENED:
         operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]
     if name == "select":
         operands = [operands[0], *map(b.keep_flags, operands[1:])]

@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.builder import Builder
 from autoconv.backends.llvm.ir.hidden_trip_counts import TripTest
-from autoconv.backends.llvm.ir.metadata import LONG_LOOP, WRITTEN_OUT, LoopBranch
+from autoconv.backends.llvm.ir.metadata import FULLY_UNROLLED, LONG_LOOP, LoopBranch
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, check_type, type_of
 from autoconv.backends.llvm.ir.signature import Function, Signature
@@ -16,12 +16,12 @@ from autoconv.backends.llvm.target.machine import current_target
 
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
-_SHORT = 15
-_MOST_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
-_WIDEST = 64  # most elements that one iteration of a vectorised loop covers
-_NOT_COMPILED = Signature("void", ())  # of instructions that are only looked at
+_MAX_UNROLLED_TRIPS = 15
+_MAX_UNROLLED_LINES = 400  # lines of a loop after unrolling, inner loops unrolled too; larger loops stay rolled
+_MAX_VECTOR_STEP = 64  # most elements that one iteration of a vectorised loop covers
+_NO_SIGNATURE = Signature("void", ())  # for instructions that are inspected, but not compiled
 # Instructions that raise the flag of a floating-point error.
-_RAISING = {
+_FLAG_INSTRUCTIONS = {
     "divide": ("fdiv", "1.0", "0.0"), "over": ("fmul", "1.0e+300", "1.0e+300"), "invalid": ("fdiv", "0.0", "0.0"),
 }  # fmt: skip
 
@@ -29,19 +29,19 @@ _RAISING = {
 class FunctionText(Builder):
     """The body of one function, written from top to bottom; allocas gather in its entry block."""
 
-    def __init__(self, module: ModuleText, signature: Signature = _NOT_COMPILED) -> None:
+    def __init__(self, module: ModuleText, signature: Signature = _NO_SIGNATURE) -> None:
         super().__init__(module)
         self.signature = signature
         self._allocas: list[str] = []
-        self._repeated = 0  # lines that unrolling will add
+        self._unrolled_lines = 0  # lines that unrolling will add
         self.slots = 0
-        self._errors: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
-        self.goes_over_elements = False  # in loops that are written as the program has them
-        self.has_descending_index = False  # from one iteration to the next
+        self._error_cells: dict[tuple[str, str], str] = {}  # cells of `raise_at_end`, by error and type
+        self.has_element_loops = False  # loops of the program that run over elements
+        self.has_descending_index = False  # an index falls from one iteration to the next
         self._has_hints = False
         self.block = "entry"
-        # For index_arith.py: registers as counter, factor and offset; the ranges of counters.
-        self.lines: dict[str, tuple[str, int, int]] = {}
+        # For index_arith.py: counter, factor and offset by register; range by counter.
+        self.affine_forms: dict[str, tuple[str, int, int]] = {}
         self.counter_ranges: dict[str, tuple[int, int]] = {}
 
     def length(self) -> int:
@@ -74,9 +74,9 @@ class FunctionText(Builder):
         A condition that is an integer holds where it is negative: its bits are joined, which vectorises best.
         """
         key = error, kind
-        if key not in self._errors:
-            self._errors[key] = self.alloca(kind, "0")
-        cell = self._errors[key]
+        if key not in self._error_cells:
+            self._error_cells[key] = self.alloca(kind, "0")
+        cell = self._error_cells[key]
         self.line(f"store {kind} {self.new(f'or {kind} {self.load(kind, cell)}, {condition}')}, ptr {cell}")
 
     def prepend(self, *lines: str) -> None:
@@ -144,7 +144,7 @@ class FunctionText(Builder):
     def either(
         self, condition: str, first: Callable[[], Any], second: Callable[[], Any], unlikely: bool = False
     ) -> Operand:
-        """Write `first` where the i1 holds, else `second`; return the result of the one that ran, if they have one."""
+        """Write an if-else: `first` where the i1 holds, `second` elsewhere. Return the phi of their results, if any."""
         this, other, done = self.label("this"), self.label("other"), self.label("done")
         self.branch_if(condition, this, other, unlikely)
         ends = []
@@ -156,7 +156,7 @@ class FunctionText(Builder):
         return Operand.of("", "void") if ends[0][0] is None else self.phi(*ends)
 
     def where(self, condition: str, write: Callable[[], Any], otherwise: object, unlikely: bool = False) -> Operand:
-        """Return what `write` returns, which runs where the i1 holds, else a value that is known already."""
+        """Return the value that `write` computes where the i1 holds, else `otherwise`, which exists already."""
         before, then, done = self.block, self.label("then"), self.label("done")
         self.branch_if(condition, then, done, unlikely)
         self.begin(then)
@@ -172,9 +172,9 @@ class FunctionText(Builder):
         self.begin(go_on)
 
     def phi(self, *ends: tuple[object, str]) -> Operand:
-        """Join values, each from the block at whose end it is known."""
+        """Join values, each with the block that it comes from."""
         kind = type_of(*(value for value, _ in ends))
-        return self._typed(
+        return self._new_operand(
             kind, f"phi {kind} " + ", ".join(f"[ {check_type(x, kind)}, %{block} ]" for x, block in ends)
         )
 
@@ -191,28 +191,28 @@ class FunctionText(Builder):
         self.begin(done)
 
     @contextmanager
-    def loop_in_vectors(self, start: str, stop: str, turns: int) -> Iterator[str]:
-        """Write a `loop` whose trip count is a multiple of `turns`.
+    def loop_in_vectors(self, start: str, stop: str, divisor: int) -> Iterator[str]:
+        """Write a `loop` whose trip count is a multiple of `divisor`.
 
-        The count is masked so that LLVM can prove it, and emits no remainder loop, which would be larger than the rest.
+        The count is masked so that LLVM can prove this and omits the remainder loop, which would be most of the code.
         """
-        multiple = min(turns & -turns, _WIDEST)
+        multiple = min(divisor & -divisor, _MAX_VECTOR_STEP)
         if multiple == 1 or (start.isdigit() and stop.isdigit()):
             with self.loop(start, stop) as i:
                 yield i
             return
         count = self.op("and", self.sub(stop, start), -multiple)
-        with self.loop("0", count, whole=True) as i:
+        with self.loop("0", count, ordered=True) as i:
             yield i if start == "0" else self.add(start, i)
 
     @contextmanager
     def loop(
-        self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, whole: bool = False
+        self, start: str, stop: str, unrolled: bool = True, in_registers: bool = False, ordered: bool = False
     ) -> Iterator[Operand]:
         """Write a counted loop around the statements of the `with` block, which gets the i64 counter.
 
         It may have no iterations. `unrolled`: LLVM may unroll a short loop; `in_registers`: it vectorises and fully
-        unrolls a long one. `whole`: `start` is not above `stop`.
+        unrolls a long one. `ordered`: `start` is never above `stop`.
         """
         head, body, done = self.label("loop"), self.label("body"), self.label("done")
         before = self.block
@@ -220,50 +220,50 @@ class FunctionText(Builder):
         self.begin(head)
         self._count += 1
         index = Operand.of(f"%i{self._count}", "i64")
-        at, repeated = len(self._lines), self._repeated
+        phi_line, unrolled_before = len(self._lines), self._unrolled_lines
         self.line("")
-        inside = self.new(f"icmp {'ne' if whole else 'slt'} i64 {index}, {stop}")
-        if stop.isdigit() and not whole:
-            self._lines[-1] = TripTest.of(f"  {inside} = icmp slt i64 {index}, ", stop)
-        self.branch_if(inside, body, done)
+        goes_on = self.new(f"icmp {'ne' if ordered else 'slt'} i64 {index}, {stop}")
+        if stop.isdigit() and not ordered:
+            self._lines[-1] = TripTest.of(f"  {goes_on} = icmp slt i64 {index}, ", stop)
+        self.branch_if(goes_on, body, done)
         self.begin(body)
         yield index
         after = self.add(index, 1)
-        self._lines[at] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
-        lines = len(self._lines) - at
-        turns = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
-        written_out = (lines + self._repeated - repeated) * turns
-        short = turns <= _SHORT and 0 < written_out <= _MOST_LINES
-        short = short and not in_registers
-        if short:
-            self._repeated = repeated + written_out - lines
-        if short:
+        self._lines[phi_line] = f"  {index} = phi i64 [ {start}, %{before} ], [ {after}, %{self.block} ]"
+        lines = len(self._lines) - phi_line
+        trip_count = int(stop) - int(start) if unrolled and start.isdigit() and stop.isdigit() else 0
+        unrolled_count = (lines + self._unrolled_lines - unrolled_before) * trip_count
+        unrolls = trip_count <= _MAX_UNROLLED_TRIPS and 0 < unrolled_count <= _MAX_UNROLLED_LINES
+        unrolls = unrolls and not in_registers
+        if unrolls:
+            self._unrolled_lines = unrolled_before + unrolled_count - lines
+        if unrolls:
             self.branch(head)
         else:
-            hints = WRITTEN_OUT if in_registers else LONG_LOOP
+            hints = FULLY_UNROLLED if in_registers else LONG_LOOP
             self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
             self._has_hints = True
         self.begin(done)
 
     def finish(self, stem: str = "") -> str:
-        """Add the function to the module and return its name; one without a fixed name gets one with that stem."""
+        """Add the function to the module and return its name, which begins with `stem` if the signature has none."""
         frame = []
         if self.slots:
             lines, self._lines = self._lines, []
             self.clear("%slots", current_target().pointer * self.slots)
             frame = [f"  %slots = alloca [{self.slots} x ptr]", *self._lines]
             self._lines = lines
-        lines = ["entry:", *frame, *self._allocas, *(self._with_raised_errors() if self._errors else self._lines)]
-        elements = self.goes_over_elements or self._has_hints
-        wide = current_target().has_wide_vectors
-        return self.module.add(Function(self.signature, lines, elements, self.has_descending_index, wide), stem)
+        body = self._lines_with_raised_flags() if self._error_cells else self._lines
+        lines = ["entry:", *frame, *self._allocas, *body]
+        has_loops, wide = self.has_element_loops or self._has_hints, current_target().has_wide_vectors
+        return self.module.add(Function(self.signature, lines, has_loops, self.has_descending_index, wide), stem)
 
-    def _with_raised_errors(self) -> list[str]:
+    def _lines_with_raised_flags(self) -> list[str]:
         """Return the lines with the flags of errors raised before each return."""
         lines, self._lines = self._lines, []
         for line in lines:
             if line.startswith("  ret "):
-                for (error, kind), cell in self._errors.items():
+                for (error, kind), cell in self._error_cells.items():
                     flag = self.load(kind, cell)
                     with self.unlikely(flag if kind == "i1" else self.icmp("slt", flag, 0)):
                         self.line(f"call void {raising_function(self.module, error)}()")
@@ -272,8 +272,11 @@ class FunctionText(Builder):
 
 
 def raising_function(module: ModuleText, error: str) -> str:
-    """Return the name of a function that raises the processor's flag of an error; LLVM cannot compute it before."""
-    name, (instruction, x, y) = f"raise_{error}", _RAISING[error]
+    """Return the name of a function that raises the processor's flag of an error.
+
+    Its operand is volatile, so LLVM cannot evaluate the instruction at compile time.
+    """
+    name, (instruction, x, y) = f"raise_{error}", _FLAG_INSTRUCTIONS[error]
     return module.constant(
         name,
         f"""define internal void @{name}() noinline nounwind cold {{

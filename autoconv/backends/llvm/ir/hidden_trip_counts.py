@@ -8,28 +8,29 @@ in such functions are therefore loaded from memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
-_FEWEST = 4  # trip count below which no loop is vectorised
+_MIN_VECTORISED_TRIPS = 4  # trip count below which no loop is vectorised
 
 
 class TripTest(str):
     """The line that compares a counter with a constant trip count."""
 
-    __slots__ = ("test", "turns")
+    __slots__ = ("test", "trip_count")
 
     test: str  # without the count
-    turns: int
+    trip_count: int
 
     @classmethod
-    def of(cls, test: str, turns: str) -> TripTest:
-        line = cls(f"{test}{turns}")
-        line.test, line.turns = test, int(turns)
+    def of(cls, test: str, trip_count: str) -> TripTest:
+        line = cls(f"{test}{trip_count}")
+        line.test, line.trip_count = test, int(trip_count)
         return line
 
 
-def with_hidden_counts(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a function with loops compared to loaded counts."""
-    counts = sorted({line.turns for line in lines if isinstance(line, TripTest) and line.turns >= _FEWEST})
+def hide_trip_counts(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a function in which loops are compared to loaded counts."""
+    counts = sorted({line.trip_count for line in lines if _is_hidden(line)})
     if not counts:
         return [*lines]
     start = ["%zero.place = alloca i64", "store volatile i64 0, ptr %zero.place"]
@@ -39,8 +40,12 @@ def with_hidden_counts(lines: Sequence[str]) -> list[str]:
     return [entry, *(f"  {line}" for line in start), *map(_hide_trip_count, others)]
 
 
+def _is_hidden(line: str) -> TypeGuard[TripTest]:
+    return isinstance(line, TripTest) and line.trip_count >= _MIN_VECTORISED_TRIPS
+
+
 def _hide_trip_count(line: str) -> str:
-    return f"{line.test}%count{line.turns}" if isinstance(line, TripTest) and line.turns >= _FEWEST else line
+    return f"{line.test}%count{line.trip_count}" if _is_hidden(line) else line
 
 
-__all__ = ["TripTest", "with_hidden_counts"]
+__all__ = ["TripTest", "hide_trip_counts"]

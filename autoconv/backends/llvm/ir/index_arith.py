@@ -26,14 +26,14 @@ class Size(str):
     __slots__ = ()
 
     def _refuse(self, *_: object) -> Any:
-        raise UnknownSize(f"{self} is a dimension that only the call knows")
+        raise UnknownSize(f"{self} is a dimension without a value before the call")
 
     __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __int__ = __index__ = _refuse
 
 
 class RunTimeSize(Size):
-    """A dimension that a node of the graph computes: it may be 0 or 1, and holds from that node on."""
+    """A dimension that a node of the graph computes: it may be 0 or 1, and has its value from that node on."""
 
     __slots__ = ()
 
@@ -59,9 +59,9 @@ def plus(out: FunctionText, x: Position, y: Position) -> Position:
     if y == 0:
         return x
     result = out.new(f"add nsw i64 {x}, {y}")
-    line, by = (out.lines.get(x), y) if isinstance(x, str) else (out.lines.get(str(y)), x)
-    if line is not None and isinstance(by, int):
-        out.lines[result] = (line[0], line[1], line[2] + by)
+    form, addend = (out.affine_forms.get(x), y) if isinstance(x, str) else (out.affine_forms.get(str(y)), x)
+    if form is not None and isinstance(addend, int):
+        out.affine_forms[result] = (form[0], form[1], form[2] + addend)
     return result
 
 
@@ -72,28 +72,28 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
         return x if factor else 0
     result = out.new(f"mul nsw i64 {x}, {factor}")
     out.has_descending_index |= factor < 0
-    line = out.lines.get(x)
-    if line is not None:
-        out.lines[result] = (line[0], line[1] * factor, line[2] * factor)
+    form = out.affine_forms.get(x)
+    if form is not None:
+        out.affine_forms[result] = (form[0], form[1] * factor, form[2] * factor)
     return result
 
 
-def note_counter(out: FunctionText, counter: str, low: int, high: int) -> None:
+def record_counter_range(out: FunctionText, counter: str, low: int, high: int) -> None:
     """Record that a loop counter goes from `low` up to `high`."""
-    out.lines[counter] = (counter, 1, 0)
+    out.affine_forms[counter] = (counter, 1, 0)
     out.counter_ranges[counter] = (low, high)
 
 
 def is_below(out: FunctionText, position: Position, limit: Position) -> bool | None:
-    """Return whether the position is below the limit; None where that depends on the count, or is unknown."""
+    """Return whether the position is below the limit; None if that differs between iterations, or is unknown."""
     if not isinstance(limit, int):
         return None
     if isinstance(position, int):
         return position < limit
-    line = out.lines.get(position)
-    if line is None:
+    form = out.affine_forms.get(position)
+    if form is None:
         return None
-    counter, factor, offset = line
+    counter, factor, offset = form
     low, high = out.counter_ranges[counter]
     ends = sorted((factor * low + offset, factor * (high - 1) + offset))
     if ends[1] < limit:
@@ -134,14 +134,14 @@ def row_major_strides(out: FunctionText, shape: Sequence[Position], width: Posit
 
 
 def broadcast_index(index: Sequence[_P], shape: Sequence[Any]) -> tuple[_P | int, ...]:
-    """Return the index of the element that an operand of this shape has, broadcast to the loops of an index."""
+    """Return the index into an operand of this shape that broadcasts to the loops whose counters are `index`."""
     missing = len(shape) - len(index)
     aligned: tuple[_P | int, ...] = (*[0] * missing, *index[max(-missing, 0) :])
     return tuple(0 if size == 1 else i for size, i in zip(shape, aligned, strict=True))
 
 
 def block_offset(out: FunctionText, index: Sequence[Position], shape: Sequence[Position], rank: int) -> Position:
-    """Return the offset of the block of `rank` dimensions at an index of a batch to which it is broadcast."""
+    """Return the offset of a block of the last `rank` dimensions; `index` is its place in the broadcast batch."""
     batch = shape[: len(shape) - rank]
     offset = linear_offset(out, broadcast_index(index, batch), batch)
     return product(out, offset, element_count(out, shape[len(shape) - rank :]))
@@ -175,22 +175,22 @@ def unravel(out: FunctionText, offset: Position, shape: Sequence[Position]) -> I
 
 
 def wrap(out: FunctionText, position: Position, size: Position) -> Position:
-    """Return a position below twice the size, reduced to below it."""
+    """Reduce a position that is below twice the size to one below the size."""
     if isinstance(size, str):
-        beyond = out.new(f"icmp sge i64 {position}, {size}")
-        return out.new(f"select i1 {beyond}, i64 {out.new(f'sub nsw i64 {position}, {size}')}, i64 {position}")
+        is_outside = out.new(f"icmp sge i64 {position}, {size}")
+        return out.new(f"select i1 {is_outside}, i64 {out.new(f'sub nsw i64 {position}, {size}')}, i64 {position}")
     if isinstance(position, int) or not size:
         return position % size if size and isinstance(position, int) else position
-    verdict = is_below(out, position, size)
-    if verdict is not None:
-        return position if verdict else plus(out, position, -size)
-    beyond = out.new(f"icmp sge i64 {position}, {size}")
-    return out.new(f"select i1 {beyond}, i64 {plus(out, position, -size)}, i64 {position}")
+    is_inside = is_below(out, position, size)
+    if is_inside is not None:
+        return position if is_inside else plus(out, position, -size)
+    is_outside = out.new(f"icmp sge i64 {position}, {size}")
+    return out.new(f"select i1 {is_outside}, i64 {plus(out, position, -size)}, i64 {position}")
 
 
 def remainder(out: FunctionText, position: Position, size: Position) -> Position:
     """Return the remainder of a position by a size, which is not negative."""
     if isinstance(position, int) and isinstance(size, int):
         return position % size
-    left = out.new(f"srem i64 {position}, {size}")
-    return out.new(f"select i1 {out.new(f'icmp slt i64 {left}, 0')}, i64 {plus(out, left, size)}, i64 {left}")
+    signed = out.new(f"srem i64 {position}, {size}")
+    return out.new(f"select i1 {out.new(f'icmp slt i64 {signed}, 0')}, i64 {plus(out, signed, size)}, i64 {signed}")

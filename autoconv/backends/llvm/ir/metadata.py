@@ -16,12 +16,12 @@ METADATA = """
 !7 = distinct !{!7}
 """
 LONG_LOOP = "!LONG"  # hints of a loop that is not unrolled
-WRITTEN_OUT = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so that stored values stay in registers
+FULLY_UNROLLED = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so that stored values stay in registers
 FIRST_LOOP = 10  # number of a module's first loop metadata node
 FIRST_SCOPE = 1_000_000  # number of a module's first alias scope
 HINTS = {
     LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
-    WRITTEN_OUT: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
+    FULLY_UNROLLED: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
     '!{!"llvm.loop.unroll.full"}}',
 }
 
@@ -46,6 +46,6 @@ class LoopBranch(str):
         line.branch, line.hints = branch, hints
         return line
 
-    def numbered(self, number: int) -> str:
+    def with_number(self, number: int) -> str:
         """Return the line with metadata of that number."""
         return f"{self.branch}, !llvm.loop !{number}"

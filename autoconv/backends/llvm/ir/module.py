@@ -19,8 +19,8 @@ from autoconv.backends.llvm.ir.metadata import (
 from autoconv.backends.llvm.ir.signature import Function, names_in
 
 # Characters of a function above which optimising takes minutes: the time grows faster than the length.
-_LONGEST = 2_500_000
-_SHARE, _MOST_SHARES = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
+_MAX_OPTIMISED_CHARACTERS = 2_500_000
+_TEXT_LENGTH, _MAX_TEXTS = 4_000, 4  # characters of optimised text that are worth a thread; number of such texts
 
 
 class ModuleText:
@@ -34,12 +34,12 @@ class ModuleText:
         self._functions: dict[str, Function] = {}  # by name
         self._names: dict[Any, str] = {}  # of functions without a fixed name, by their texts
         self.recursive: dict[Any, str] = {}  # functions of recursive graphs
-        self.sites: list[None] = []  # places in those that write to objects (see write_barrier.py)
+        self.sites: list[None] = []  # one item for each write to an object in them (see write_barrier.py)
         self._count = 0
         self._scopes = 0
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
-        self.open: Any = None
+        self.open_sizes: Any = None
         self.sizes: tuple[str, ...] = ()
         self.node: Any = None  # the node that is being written
 
@@ -54,7 +54,7 @@ class ModuleText:
         """Return the types of the result and of the parameters of a function that is declared or added."""
         if name not in self._types:
             signature = self._functions[name].signature
-            self._types[name] = signature.result, [one.type for one in signature.parameters]
+            self._types[name] = signature.result, [parameter.type for parameter in signature.parameters]
         return self._types[name]
 
     def constant(self, name: str, text: str, result: str = "", parameters: Sequence[str] = ()) -> str:
@@ -78,13 +78,13 @@ class ModuleText:
             known = self._names.get(key)
             if known is not None:
                 return known
-            name = self._names[key] = self.unique(stem)
+            name = self._names[key] = self.unique_name(stem)
             function.touches_elements = True
         function.name = name
         self._functions[name] = function
         return name
 
-    def unique(self, stem: str) -> str:
+    def unique_name(self, stem: str) -> str:
         self._count += 1
         return f"{stem}{self._count}"
 
@@ -100,47 +100,47 @@ class ModuleText:
         functions that only call, or are very long. The number of texts depends on the sizes of the functions alone.
         """
         functions = self._functions.values()
-        quick = [one for one in functions if one.signature.is_quick or len(one) > _LONGEST]
-        others = [one for one in functions if one not in quick]
-        thorough = [one for one in others if self.has_loops and one.touches_elements]
-        brief = [one for one in others if one not in thorough]
+        quick = [one for one in functions if one.signature.is_quick or len(one) > _MAX_OPTIMISED_CHARACTERS]
+        others = [function for function in functions if function not in quick]
+        thorough = [function for function in others if self.has_loops and function.touches_elements]
+        brief = [function for function in others if function not in thorough]
         for function in thorough:
             function.hide_counts()
         sizes = {function: len(function) for function in thorough}
-        shares: list[list[Function]] = [[] for _ in range(min(sum(sizes.values()) // _SHARE, _MOST_SHARES) or 1)]
+        shares: list[list[Function]] = [[] for _ in range(min(sum(sizes.values()) // _TEXT_LENGTH, _MAX_TEXTS) or 1)]
         for function in sorted(thorough, key=lambda function: -sizes[function]):
-            min(shares, key=lambda share: sum(sizes[one] for one in share)).append(function)
-        parts = [([one for one in thorough if one in share], 3) for share in shares]
+            min(shares, key=lambda share: sum(sizes[function] for function in share)).append(function)
+        parts = [([function for function in thorough if function in share], 3) for share in shares]
         result = {}
         for part, level in [*parts, (brief, 1), (quick, 0)]:
             if part or not level:
                 result[self._text(part, variables=part is quick)] = level
         return result
 
-    def whole(self) -> str:
+    def single_text(self) -> str:
         """Return all functions as one text, which defines no variable of the module."""
         for function in self._functions.values():
             if self.has_loops and function.touches_elements:
                 function.hide_counts()
         return self._text(list(self._functions.values()), variables=False)
 
-    def _text(self, own: Collection[Function], variables: bool) -> str:
-        others = [one for one in self._functions.values() if one not in own]
-        called = {name for one in others for name in one.names}
+    def _text(self, functions: Collection[Function], variables: bool) -> str:
+        others = [function for function in self._functions.values() if function not in functions]
+        called = {name for function in others for name in function.names}
         hints: list[str] = []
-        body = "\n".join([one.text(_number_loop_metadata(one.lines, hints), one.name in called) for one in own])
-        names = {name for one in own for name in (one.name, *one.names)}
+        bodies = [one.text(_number_loop_metadata(one.lines, hints), one.name in called) for one in functions]
+        names = {name for function in functions for name in (function.name, *function.names)}
         constants = [text for name, text in self._constants.items() if name in names]
         names |= names_in("\n".join(constants))
         lines = [text for name, text in self._declarations.items() if name in names]
-        lines += [one.signature.declaration(one.name) for one in others if one.name in names]
+        lines += [function.signature.declaration(function.name) for function in others if function.name in names]
         for name, kind in self._variables.items():
             if variables:
                 lines.append(f"@{name} = global {kind} zeroinitializer")
             elif name in names:
                 lines.append(f"@{name} = external global {kind}")
-        text = "\n".join([*lines, *constants, body, METADATA + scope_definitions(self._scopes)])
-        return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[one]}}}" for i, one in enumerate(hints, FIRST_LOOP))
+        text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scopes)])
+        return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[hint]}}}" for i, hint in enumerate(hints, FIRST_LOOP))
 
 
 def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:
@@ -149,6 +149,6 @@ def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:
     for line in lines:
         if isinstance(line, LoopBranch):
             hints.append(line.hints)
-            line = line.numbered(FIRST_LOOP + len(hints) - 1)
+            line = line.with_number(FIRST_LOOP + len(hints) - 1)
         result.append(line)
     return result

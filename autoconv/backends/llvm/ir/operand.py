@@ -6,7 +6,7 @@ from __future__ import annotations
 class Operand(str):
     """A register or a constant with its LLVM type.
 
-    A plain str or int gets the type that the instruction requires, or i64, as positions have, if any will do.
+    A plain str or int has the type that the instruction requires. It is an i64 where any type is allowed.
     """
 
     __slots__ = ("type",)

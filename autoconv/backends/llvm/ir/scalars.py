@@ -303,22 +303,22 @@ class ElementWriter:
         if x.dtype is not bfloat16:
             return x
         bits = self.bitcast(self.wrap(float32, x.ir), uint32)
-        up = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
+        increment = self.bits("and", self.bits("lshr", bits, 16), 1) + 0x7FFF
         quiet = self.bits("or", bits, 0x400000)
-        whole = self.bits("and", self.select(self.is_nan(x), quiet, bits + up), 0xFFFF0000)
-        return Element(self, bfloat16, self.bitcast(whole, float32).ir)
+        kept_bits = self.bits("and", self.select(self.is_nan(x), quiet, bits + increment), 0xFFFF0000)
+        return Element(self, bfloat16, self.bitcast(kept_bits, float32).ir)
 
-    def _to_odd(self, x: Element) -> Element:
+    def _round_to_odd(self, x: Element) -> Element:
         """Round a double to float32 so that rounding again, to a narrower type, equals rounding the double.
 
         Round to odd: inexactness sets the last bit (Boldo and Melquiond, When double rounding is odd).
         """
-        near = self.convert("fptrunc", x, float32)
-        back = self.convert("fpext", near, float64)
-        beyond = self.compare("gt", self.intrinsic("fabs", back), self.intrinsic("fabs", x))
-        bits = self.bitcast(near, int32)
-        inexact = self._new(bool_, f"fcmp one double {back.ir}, {x.ir}")
-        odd = self.bits("or", bits - self.cast(beyond, int32), 1)
+        rounded = self.convert("fptrunc", x, float32)
+        widened = self.convert("fpext", rounded, float64)
+        is_larger = self.compare("gt", self.intrinsic("fabs", widened), self.intrinsic("fabs", x))
+        bits = self.bitcast(rounded, int32)
+        inexact = self._new(bool_, f"fcmp one double {widened.ir}, {x.ir}")
+        odd = self.bits("or", bits - self.cast(is_larger, int32), 1)
         return self.bitcast(self.select(inexact, odd, bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
@@ -333,7 +333,8 @@ class ElementWriter:
             return self.cast(self.wrap(float32, x.ir), dtype)
         if is_narrow(dtype):
             exact = source is float64 and dtype is float16  # other numbers are converted to float32 first, as in NumPy
-            return self._round_to_dtype(self.wrap(dtype, (self._to_odd(x) if exact else self.cast(x, float32)).ir))
+            single = self._round_to_odd(x) if exact else self.cast(x, float32)
+            return self._round_to_dtype(self.wrap(dtype, single.ir))
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if source.is_floating and dtype.is_floating:
@@ -357,8 +358,8 @@ class ElementWriter:
             return self.cast(self._float_to_integer(x, int64 if dtype.size == 4 else int32), dtype)
         if dtype.name == "uint64":
             large = self.compare("ge", x, 2.0**63)
-            less = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
-            return Element(self, dtype, self.select(large, self.bits("xor", less, -(2**63)), less).ir)
+            reduced = self._float_to_integer(self.select(large, x - 2.0**63, x), int64)
+            return Element(self, dtype, self.select(large, self.bits("xor", reduced, -(2**63)), reduced).ir)
         limit = 2.0 ** (dtype.size * 8 - 1)
         inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
         self.warn("invalid", ~inside)
@@ -381,7 +382,7 @@ def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = 
 def _parts(b: ElementWriter, dtype: DType, pointer: str, offset: Any) -> list[str]:
     """Return the addresses of the real and the imaginary part."""
     place = f"getelementptr inbounds {memory(dtype)}, ptr {pointer}, i64 {offset}"
-    return [b.out.new(f"{place}, i32 {which}") for which in range(2)]
+    return [b.out.new(f"{place}, i32 {index}") for index in range(2)]
 
 
 def store(b: ElementWriter, element: Element, pointer: str, offset: Any, scopes: str = "") -> None:

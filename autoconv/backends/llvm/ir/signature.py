@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from autoconv.backends.llvm.ir.hidden_trip_counts import with_hidden_counts
+from autoconv.backends.llvm.ir.hidden_trip_counts import hide_trip_counts
 
 _NAME = re.compile(r'@"?([\w.]+)')
 
@@ -75,7 +75,8 @@ class Signature:
         return f"declare {self.result} @{name}({', '.join(map(str, self.parameters))}) {' '.join(names)}"
 
 
-_WIDE = ' "prefer-vector-width"="512"'  # LLVM takes 256 bits by default, as the first such processors slowed down
+# LLVM takes 256 bits by default, because the first processors with 512 bits slowed down.
+_WIDE_VECTORS = ' "prefer-vector-width"="512"'
 
 
 @dataclass(slots=True, eq=False)
@@ -99,12 +100,12 @@ class Function:
     def hide_counts(self) -> None:
         """Load the trip counts of loops from memory, if an index may fall."""
         if self.has_descending_index:
-            self.lines = with_hidden_counts(self.lines)
+            self.lines = hide_trip_counts(self.lines)
 
     def text(self, lines: Iterable[str], exported: bool = False) -> str:
         """Return the text of the function with the given lines. Other modules can call it if it is `exported`."""
         start = "define" if exported or self.signature.exported else "define internal"
         header = self.signature.text(start, self.name)
         if self.takes_wide_vectors and not self.signature.is_quick:
-            header += _WIDE
+            header += _WIDE_VECTORS
         return "\n".join([f"{header} {{", *lines, "}"])

@@ -18,7 +18,7 @@ class VectorWriter:
         self._lanes = lanes
         self._suffix = f"v{lanes}f{8 * dtype.size}"
 
-    def at(self, pointer: str, offset: int | str) -> str:
+    def address(self, pointer: str, offset: int | str) -> str:
         return self.out.new(f"getelementptr inbounds {self.kind}, ptr {pointer}, i64 {offset}")
 
     def load(self, pointer: str, width: int) -> str:

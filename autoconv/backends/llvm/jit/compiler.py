@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from autoconv.backends.llvm.jit import machine_code
 from autoconv.backends.llvm.target.machine import this_machine
 
-PIPELINE = 7  # Version of the result of `object_file`; part of cache keys.
+PIPELINE_VERSION = 7  # Version of the result of `object_file`; part of cache keys.
 
 
 def object_file(text: str, level: int) -> bytes:
@@ -26,24 +26,24 @@ def object_file(text: str, level: int) -> bytes:
 def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
     """Compile several modules on as many threads as this process may use, each with an LLVM context of its own.
 
-    Not reentrant. An error takes the place of the file that it prevents. Without modules, LLVM is only loaded.
+    Not reentrant. Where a module cannot be compiled, its error is in the list. Without modules, LLVM is only loaded.
     """
-    make = machine_code.maker()
+    compile_text = machine_code.object_file_compiler()
     result: list[bytes | BaseException] = [b""] * len(modules)
-    waiting = longest_last(modules)
+    pending = order_by_compile_time(modules)
 
     def work() -> None:
         while True:
             try:
-                i = waiting.pop()
+                i = pending.pop()
             except IndexError:
                 return
             try:
-                result[i] = make(*modules[i])
+                result[i] = compile_text(*modules[i])
             except BaseException as error:
                 result[i] = error
 
-    count = min(len(modules), this_machine().threads) if machine_code.is_for_threads() else 1
+    count = min(len(modules), this_machine().threads) if machine_code.supports_threads() else 1
     helpers = [threading.Thread(target=work) for _ in range(count - 1)]
     started = []
     with contextlib.suppress(RuntimeError):  # no thread can be started: this one compiles the rest
@@ -56,7 +56,7 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     return result
 
 
-def longest_last(modules: Sequence[tuple[str, int]]) -> list[int]:
+def order_by_compile_time(modules: Sequence[tuple[str, int]]) -> list[int]:
     """Return the positions of the modules by ascending compile time.
 
     Workers pop from the end, so they start with the longest.

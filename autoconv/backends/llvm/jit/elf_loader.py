@@ -33,50 +33,54 @@ class Unlinkable(Exception):
     """An object file needs more than this loader supports; `str()` names it."""
 
 
-class Loaded:
+class LoadedCode:
     """The loaded code of object files that refer to each other, callable for as long as this object lives.
 
-    `address(name)` returns the address of one of their functions or variables. They may refer to the addresses `known`,
-    and to functions of the C library. Raises Unlinkable.
+    `address(name)` returns the address of one of their functions or variables. They may refer to `known_addresses` and
+    to functions of the C library. Raises Unlinkable.
     """
 
-    def __init__(self, codes: Sequence[bytes], known: Mapping[str, int]) -> None:
+    def __init__(self, codes: Sequence[bytes], known_addresses: Mapping[str, int]) -> None:
         files = [(code, _sections(code)) for code in codes]
-        moved = [list(_relocations(*file)) for file in files]
-        indirect = {(i, r.symbol) for i, rows in enumerate(moved) for r in rows if r.kind in _RELATIVE + _BY_TABLE}
-        places, fixed, size, end = _layout([section for _, sections in files for section in sections], len(indirect))
-        base = self._reserved(size)
-        every = iter([None if place is None else base + place for place in places])
-        starts = [[next(every) for _ in sections] for _, sections in files]
+        relocations = [list(_relocations(*file)) for file in files]
+        through_table = _RELATIVE + _BY_TABLE
+        table_uses = {(i, r.symbol) for i, rows in enumerate(relocations) for r in rows if r.kind in through_table}
+        all_sections = [section for _, sections in files for section in sections]
+        places, read_only_size, size, end = _layout(all_sections, len(table_uses))
+        base = self._map_pages(size)
+        addresses = iter([None if place is None else base + place for place in places])
+        starts = [[next(addresses) for _ in sections] for _, sections in files]
         symbols = [list(_symbols(*file, at)) for file, at in zip(files, starts, strict=True)]
         self._addresses = {s.name: s.address for table in symbols for s in table if s.is_shared and s.address}
         image = bytearray(size)
         table = _Table(image, base, end)
-        for (code, sections), names, rows, at in zip(files, symbols, moved, starts, strict=True):
-            for section, start in zip(sections, at, strict=True):
+        for (code, sections), names, rows, section_starts in zip(files, symbols, relocations, starts, strict=True):
+            for section, start in zip(sections, section_starts, strict=True):
                 if start is not None and section.kind == _PROGBITS:
                     data = code[section.offset : section.offset + section.size]
                     image[start - base : start - base + section.size] = data
             for row in rows:
-                start = at[row.section]
+                start = section_starts[row.section]
                 if start is not None:
-                    table.store(row, start + row.offset, *self._value(names[row.symbol], known))
+                    table.store(row, start + row.offset, *self._resolve(names[row.symbol], known_addresses))
         ctypes.memmove(base, bytes(image), size)
-        if fixed and _libc().mprotect(base, fixed, mmap.PROT_READ | mmap.PROT_EXEC):
+        if read_only_size and _libc().mprotect(base, read_only_size, mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unlinkable("the system does not let memory become code")
 
-    def _value(self, symbol: _Symbol, symbols: Mapping[str, int]) -> tuple[int, bool]:
-        """Return the address of a symbol, and whether it is one of these files; raise Unlinkable for an unknown one."""
-        near = symbol.address or self._addresses.get(symbol.name)
-        value = near or symbols.get(symbol.name) or (_in_process(symbol.name) if symbol.is_shared else None)
-        if value is None:
-            raise Unlinkable(f"nothing is known of {symbol.name}")
-        return value, near is not None
+    def _resolve(self, symbol: _Symbol, symbols: Mapping[str, int]) -> tuple[int, bool]:
+        """Return the address of a symbol, and whether these files define it; raise Unlinkable for an unknown one."""
+        own_address = symbol.address or self._addresses.get(symbol.name)
+        value = own_address or symbols.get(symbol.name)
+        if not value and symbol.is_shared:
+            value = _find_process_function(symbol.name)
+        if not value:
+            raise Unlinkable(f"the symbol {symbol.name} is not defined")
+        return value, own_address is not None
 
     def address(self, name: str) -> int:
         return self._addresses[name]
 
-    def _reserved(self, size: int) -> int:
+    def _map_pages(self, size: int) -> int:
         """Map pages that are freed with this object, but not at exit, when the code may still be called."""
         # Private: forked children do not share the code's variables.
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -99,7 +103,7 @@ class _Table:
         self._entries: dict[int, int] = {}
 
     def store(self, row: _Relocation, place: int, value: int, is_near: bool) -> None:
-        """Store an address at the place of a relocation, or the distance from there to the address or its entry."""
+        """Store at the place of a relocation: an address, or the distance to the address or to its table entry."""
         if row.kind == _R_X86_64_64:
             struct.pack_into("<Q", self._image, place - self._base, (value + row.addend) % 2**64)
             return
@@ -110,7 +114,7 @@ class _Table:
         struct.pack_into("<i", self._image, place - self._base, value + row.addend - place)
 
     def entry(self, address: int) -> int:
-        """Return where the address is stored."""
+        """Return the address of the table entry that holds the address."""
         if address not in self._entries:
             self._entries[address] = self._base + self._end
             self._image[self._end : self._end + _ENTRY] = struct.pack("<Q", address) + _JUMP
@@ -118,7 +122,7 @@ class _Table:
         return self._entries[address]
 
     def jump(self, address: int) -> int:
-        """Return the address of a jump to the address."""
+        """Return the address of the table's jump to the address."""
         return self.entry(address) + 8
 
 
@@ -159,7 +163,7 @@ def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None
     Code and constants are whole pages and come first; the table is within them.
     """
     places: list[int | None] = [None] * len(sections)
-    end = fixed = table = 0
+    end = read_only_size = table = 0
     for writable in (False, True):
         for i, section in enumerate(sections):
             if not section.flags & _ALLOC or bool(section.flags & _WRITE) is not writable:
@@ -172,8 +176,8 @@ def _layout(sections: Sequence[_Section], entries: int) -> tuple[list[int | None
             end = (places[i] or 0) + section.size
         if not writable:
             table = _align(end, _ENTRY)
-            end = fixed = _align(table + entries * _ENTRY, mmap.PAGESIZE)
-    return places, fixed, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
+            end = read_only_size = _align(table + entries * _ENTRY, mmap.PAGESIZE)
+    return places, read_only_size, max(_align(end, mmap.PAGESIZE), mmap.PAGESIZE), table
 
 
 def _align(size: int, alignment: int) -> int:
@@ -202,7 +206,7 @@ def _symbols(code: bytes, sections: Sequence[_Section], starts: Sequence[int | N
 
 
 class _Relocation(NamedTuple):
-    """A value to store at `offset` of section `section`: see the kinds above."""
+    """A value to store at `offset` of section `section`; `kind` is one of the constants R_X86_64_… above."""
 
     kind: int
     section: int
@@ -216,15 +220,15 @@ def _relocations(code: bytes, sections: Sequence[_Section]) -> Iterator[_Relocat
         if table.kind != _RELA or not sections[table.info].flags & _ALLOC or sections[table.info].kind == _UNWIND:
             continue
         rows = code[table.offset : table.offset + table.size]
-        for offset, what, addend in struct.iter_unpack("<QQq", rows):
-            kind = what & 0xFFFFFFFF
+        for offset, info, addend in struct.iter_unpack("<QQq", rows):
+            kind = info & 0xFFFFFFFF
             if kind not in (_R_X86_64_64, *_RELATIVE, *_BY_TABLE):
                 raise Unlinkable(f"relocations of kind {kind} are not for this")
-            yield _Relocation(kind, table.info, offset, what >> 32, addend)
+            yield _Relocation(kind, table.info, offset, info >> 32, addend)
 
 
 @functools.cache
-def _in_process(name: str) -> int | None:
+def _find_process_function(name: str) -> int | None:
     """Return the address of a function that this process has loaded."""
     function = getattr(ctypes.CDLL(None), name, None) if name else None
     return None if function is None else ctypes.cast(function, ctypes.c_void_p).value

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.jit import compiler, helper
-from autoconv.backends.llvm.jit.compiler import PIPELINE
-from autoconv.backends.llvm.jit.elf_loader import Loaded, Unlinkable
+from autoconv.backends.llvm.jit.compiler import PIPELINE_VERSION
+from autoconv.backends.llvm.jit.elf_loader import LoadedCode, Unlinkable
 from autoconv.backends.llvm.jit.machine_code import binding, linking_machine
 from autoconv.backends.llvm.target.abi import symbols
 from autoconv.backends.llvm.target.cpu import description
@@ -22,14 +22,14 @@ from autoconv.code_cache import NATIVE
 from autoconv.config import SETTINGS
 from autoconv.forks import COMPILATION, after_fork, new_lock
 
-_COUNT = itertools.count()
+_LIBRARY_NUMBERS = itertools.count()
 _LOCK = new_lock(order=COMPILATION)  # LLVM's global context is not thread-safe
 after_fork(helper.drop_helper)  # it belongs to the parent
-_PROCESSOR = (
+_PROCESSOR_FIELDS = (
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags", "CPU implementer", "CPU architecture",
     "CPU variant", "CPU part", "Features",
 )  # fmt: skip
-_LIBRARIES = 16  # libraries that share a linker: each leaves 9 KB in it until the last of them is dropped
+_LIBRARIES_PER_LINKER = 16  # libraries that share a linker: each leaves 9 KB in it until the last of them is dropped
 
 
 class Code:
@@ -45,14 +45,14 @@ class Code:
     ) -> None:
         with _LOCK:
             make_ready(texts)
-            codes = [_READY.pop(text) for text in texts]
+            codes = [_OBJECT_FILES.pop(text) for text in texts]
         all_symbols = {**symbols(), **(imports or {})}
         try:
-            self._library: Loaded | _Linked = Loaded(codes, all_symbols)
+            self._library: LoadedCode | _LinkedCode = LoadedCode(codes, all_symbols)
         except Unlinkable:
             # Each name known to a library of LLVM's costs a kilobyte.
             used_symbols = {name: at for name, at in all_symbols.items() if any(name in text for text in texts)}
-            self._library = _Linked(codes, used_symbols, exports)
+            self._library = _LinkedCode(codes, used_symbols, exports)
 
     def address(self, name: str) -> int:
         return self._library.address(name)
@@ -62,12 +62,12 @@ class NoMachineCode(Exception):
     """LLVM makes no machine code of a text at any level; `str()` gives the reason."""
 
 
-# What compiling and loading raises where the system does not give what machine code needs: memory, files, a process.
-NOT_COMPILED = (NoMachineCode, MemoryError, OSError)
-_READY: dict[str, bytes] = {}  # object files by text, until they are loaded
-_NONE: dict[str, str] = {}  # by key, why there is no machine code of a text
-_LESS: dict[str, str] = {}  # by text, why it was compiled at a lower level
-_LOWER = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
+# Errors of compiling and loading: no machine code for a text, or no memory, files or process from the system.
+COMPILATION_ERRORS = (NoMachineCode, MemoryError, OSError)
+_OBJECT_FILES: dict[str, bytes] = {}  # object files by text, until they are loaded
+_FAILURES: dict[str, str] = {}  # by key, why there is no machine code of a text
+_DOWNGRADES: dict[str, str] = {}  # by text, why it was compiled at a lower level
+_FALLBACK_LEVELS = {3: (2, 1, 0), 1: (0,), 0: ()}  # levels to try next where LLVM ends over a text
 
 
 def make_ready(texts: Mapping[str, int]) -> None:
@@ -80,40 +80,42 @@ def make_ready(texts: Mapping[str, int]) -> None:
         keys = {
             text: hashlib.sha256(f"{level}\0{_fingerprint()}\0{text}".encode()).hexdigest()
             for text, level in texts.items()
-            if text not in _READY
+            if text not in _OBJECT_FILES
         }
         for text, key in keys.items():
             stored = NATIVE.load(key)
             if stored is not None:
-                _READY[text] = stored
-        missing = [(text, texts[text]) for text in keys if text not in _READY]
+                _OBJECT_FILES[text] = stored
+        missing = [(text, texts[text]) for text in keys if text not in _OBJECT_FILES]
         for text, _ in missing:
-            if keys[text] in _NONE:
-                raise NoMachineCode(_NONE[keys[text]])
+            if keys[text] in _FAILURES:
+                raise NoMachineCode(_FAILURES[keys[text]])
         for (text, level), compiled in zip(missing, _object_files(missing) if missing else (), strict=True):
             code = (
-                _with_less(text, level, compiled, keys[text]) if isinstance(compiled, helper.HelperEnded) else compiled
+                _compile_at_lower_level(text, level, compiled, keys[text])
+                if isinstance(compiled, helper.HelperEnded)
+                else compiled
             )
             if isinstance(code, BaseException):
                 raise code
             NATIVE.store(keys[text], code)
-            _READY[text] = code
+            _OBJECT_FILES[text] = code
 
 
-def _with_less(text: str, level: int, ended: helper.HelperEnded, key: str) -> bytes | BaseException:
-    """Compile a text over which LLVM ended at a lower level."""
-    for lower in _LOWER[level][-1:] if ended.is_late else _LOWER[level]:
-        (result,) = _object_files([(text, lower)])
+def _compile_at_lower_level(text: str, level: int, ended: helper.HelperEnded, key: str) -> bytes | BaseException:
+    """Compile a text at a lower level, after LLVM ended its process over it at `level`."""
+    for fallback in _FALLBACK_LEVELS[level][-1:] if ended.is_late else _FALLBACK_LEVELS[level]:
+        (result,) = _object_files([(text, fallback)])
         if not isinstance(result, helper.HelperEnded):
-            _LESS[text] = f"compiled at level {lower}, not {level}: {ended}"
+            _DOWNGRADES[text] = f"compiled at level {fallback}, not {level}: {ended}"
             return result
-    _NONE[key] = str(ended)
+    _FAILURES[key] = str(ended)
     return NoMachineCode(str(ended))
 
 
 def compilation_notes(texts: Iterable[str]) -> list[str]:
     """Return the texts' notes on compilation at lower levels."""
-    return [_LESS[text] for text in texts if text in _LESS]
+    return [_DOWNGRADES[text] for text in texts if text in _DOWNGRADES]
 
 
 def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseException]:
@@ -128,7 +130,7 @@ def _object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcept
 
 def start_helper() -> None:
     """Start the process that LLVM runs in, without waiting for it."""
-    if SETTINGS.helper and _LOCK.acquire(blocking=False):  # else it compiles something
+    if SETTINGS.helper and _LOCK.acquire(blocking=False):  # else a compilation runs, which starts the helper itself
         try:
             helper.start()
         finally:
@@ -147,8 +149,8 @@ def warm_up() -> None:
         compiler.object_files([])
 
 
-class _Linked:
-    """Code loaded by LLVM's linker, which supports every format; otherwise as `Loaded`."""
+class _LinkedCode:
+    """Code loaded by LLVM's linker, which supports every format; otherwise as `LoadedCode`."""
 
     def __init__(self, codes: Sequence[bytes], imports: Mapping[str, int], exports: Sequence[str]) -> None:
         with _LOCK:
@@ -160,8 +162,8 @@ class _Linked:
             library.add_current_process()
             for name in exports:
                 library.export_symbol(name)
-            number = next(_COUNT)
-            self._tracker = library.link(_linker(number // _LIBRARIES), f"autoconv{number}")
+            number = next(_LIBRARY_NUMBERS)
+            self._tracker = library.link(_linker(number // _LIBRARIES_PER_LINKER), f"autoconv{number}")
 
     def address(self, name: str) -> int:
         return int(self._tracker[name])
@@ -169,26 +171,27 @@ class _Linked:
 
 @functools.lru_cache(maxsize=1)
 def _linker(batch: int) -> Any:
-    """Return the linker of that batch of libraries; it lives as long as one of them."""
+    """Return the linker of a batch of libraries, which all keep it alive."""
     return binding().create_lljit_compiler(linking_machine(), use_jit_link=False, suppress_errors=False)
 
 
 @functools.cache
 def _fingerprint() -> str:
-    """Return what machine code depends on besides its text.
+    """Return the versions and the processor that machine code depends on, besides its text.
 
-    It is found without LLVM, which cached code does not need.
+    LLVM is not loaded for that: cached code does not need it.
     """
     import llvmlite  # light: only for its version
 
-    return repr((llvmlite.__version__, sys.platform, processor(), sys.version_info[:2], np.__version__, PIPELINE))
+    python = sys.version_info[:2]
+    return repr((llvmlite.__version__, sys.platform, processor(), python, np.__version__, PIPELINE_VERSION))
 
 
 def processor() -> str:
     """Return a description of the processor, its instructions above all: the system's, else LLVM's."""
     facts = description()
     if "flags" in facts or "Features" in facts:
-        return repr([facts.get(key) for key in _PROCESSOR])
+        return repr([facts.get(key) for key in _PROCESSOR_FIELDS])
     return repr((binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten()))
 
 

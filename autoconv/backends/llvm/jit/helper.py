@@ -1,8 +1,8 @@
 """Run LLVM in a helper process: its failed assertions and endless loops would end or block this process.
 
 The helper starts before the first compilation, while a function is traced. It lives as long as this process, or until
-it was idle for a while, and is restarted if it ended. It is no child of this process, so that programs that wait for
-their children do not meet it.
+it was idle for a while, and is restarted if it ended. It is no child of this process, so it does not disturb programs
+that wait for their children.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.jit import helper_main as protocol
-from autoconv.backends.llvm.jit.compiler import longest_last
+from autoconv.backends.llvm.jit.compiler import order_by_compile_time
 from autoconv.backends.llvm.jit.machine_code import BadText
 from autoconv.backends.llvm.target.machine import this_machine
 
-SECONDS = 4.0  # processor time that a short text may take
+TIME_LIMIT = 4.0  # processor time that a short text may take
 # The process forks, so that the helper is no child of the program. It does so before any import: a fork copies the
 # pages that were written to.
 _CODE = """
@@ -31,7 +31,7 @@ if posix.fork():
 import sys
 sys.path.append(sys.argv[1])
 import helper_main
-helper_main.serve(lambda: __import__("machine_code").maker(apart=True))
+helper_main.serve(lambda: __import__("machine_code").object_file_compiler(releases_gil=True))
 """
 _FATAL_MESSAGE = re.compile(r"Assertion .*|LLVM ERROR.*")
 _STDERR_LIMIT = 1 << 16
@@ -69,12 +69,12 @@ class Helper:
         mine, theirs = (_above_standard_streams(end.detach()) for end in _socket.socketpair())
         self._stderr, stderr = map(_above_standard_streams, os.pipe())
         self._connection = _socket.socket(fileno=mine)
-        self._started = 0
+        self._child = 0
         self._is_ready = self._has_llvm = False
         try:
             libraries = os.path.dirname(os.path.dirname(os.path.abspath(llvmlite.__file__)))
-            self._started = _spawn(program, [folder, libraries, str(self.threads), str(SECONDS)], theirs, stderr)
-            self._without_signal = getattr(_socket, "MSG_NOSIGNAL", 0)
+            self._child = _spawn(program, [folder, libraries, str(self.threads), str(TIME_LIMIT)], theirs, stderr)
+            self._send_flags = getattr(_socket, "MSG_NOSIGNAL", 0)
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
@@ -90,7 +90,7 @@ class Helper:
             return
         self._reap_child()
         try:
-            self._is_ready = self._answer() == (0, protocol.READY, b"")
+            self._is_ready = self._receive_answer() == (0, protocol.READY, b"")
         except (OSError, HelperEnded) as error:
             raise HelperUnavailable(f"the process does not start: {error}") from None
         if not self._is_ready:
@@ -105,10 +105,10 @@ class Helper:
 
     def _reap_child(self) -> None:
         """Wait for the end of the intermediate child, which has started the helper."""
-        started, self._started = self._started, 0
-        if started:
+        child, self._child = self._child, 0
+        if child:
             with contextlib.suppress(ChildProcessError):  # the program reaps its children itself
-                os.waitpid(started, 0)
+                os.waitpid(child, 0)
 
     def exchange(self, modules: Sequence[tuple[str, int]], results: dict[int, bytes | BaseException]) -> None:
         """Compile the modules and put the results into `results`, by position. Without modules, wait for LLVM.
@@ -120,14 +120,14 @@ class Helper:
             data = text.encode()
             self._send(protocol.REQUEST.pack(number, level, len(data)) + data)
         while len(results) < len(modules) or not self._has_llvm:
-            number, kind, data = self._answer()
+            number, kind, data = self._receive_answer()
             if kind == protocol.LOADED:
                 self._has_llvm = True
             elif kind == protocol.CODE:
                 results[number] = data
             elif kind == protocol.BAD:
                 results[number] = BadText(data.decode(errors="replace"))
-            elif kind == protocol.OVER:
+            elif kind == protocol.TIMED_OUT:
                 results[number] = HelperEnded("LLVM does not come to an end", is_late=True)
             elif kind == protocol.FAILED:
                 raise HelperEnded(f"LLVM cannot be loaded: {data.decode(errors='replace')}")
@@ -136,9 +136,9 @@ class Helper:
 
     def _send(self, data: bytes) -> None:
         with contextlib.suppress(ConnectionError):  # _answer reads the last message of a helper that ended
-            self._connection.sendall(data, self._without_signal)
+            self._connection.sendall(data, self._send_flags)
 
-    def _answer(self) -> tuple[int, int, bytes]:
+    def _receive_answer(self) -> tuple[int, int, bytes]:
         number, kind, size = protocol.ANSWER.unpack(self._receive(protocol.ANSWER.size))
         return number, kind, self._receive(size)
 
@@ -183,10 +183,10 @@ def _spawn(program: str, arguments: list[str], connection: int, stderr: int) -> 
     ]
     import signal
 
-    default = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
+    ignored_or_handled = {number for number in signal.valid_signals() if signal.getsignal(number) is not signal.SIG_DFL}
     return os.posix_spawn(
         program, [program, "-I", "-S", "-c", _CODE, *arguments], os.environ, file_actions=actions, setsigmask=(),
-        setsigdef=default - {signal.SIGKILL, signal.SIGSTOP},
+        setsigdef=ignored_or_handled - {signal.SIGKILL, signal.SIGSTOP},
     )  # fmt: skip
 
 
@@ -200,27 +200,27 @@ def object_files(modules: Sequence[tuple[str, int]]) -> list[bytes | BaseExcepti
     for lack of memory. Not reentrant. Raises HelperUnavailable.
     """
     results: dict[int, bytes | BaseException] = {}
-    waiting = longest_last(modules)[::-1]
-    singly = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
-    while waiting:
+    pending = order_by_compile_time(modules)[::-1]
+    single_batches = 0  # number of waiting modules to compile one by one, because LLVM ended on one of them
+    while pending:
         is_new = not _HELPER  # an older helper may have been killed from outside
-        helper = _running()
-        batch = waiting[:1] if singly else waiting
-        done: dict[int, bytes | BaseException] = {}
+        helper = _ready_helper()
+        batch = pending[:1] if single_batches else pending
+        batch_results: dict[int, bytes | BaseException] = {}
         try:
-            helper.exchange([modules[i] for i in batch], done)
+            helper.exchange([modules[i] for i in batch], batch_results)
         except (HelperEnded, _Restart) as error:
             drop_helper()
             if isinstance(error, HelperEnded) and len(batch) == 1 and is_new:
-                done[0] = error
+                batch_results[0] = error
             elif isinstance(error, HelperEnded):
-                singly = helper.threads + 1
+                single_batches = helper.threads + 1
         except BaseException:
-            drop_helper()  # the helper is still compiling modules whose results nothing needs
+            drop_helper()  # the helper still compiles modules whose results are not needed
             raise
-        results.update({batch[number]: what for number, what in done.items()})
-        waiting = [i for i in waiting if i not in results]
-        singly = max(singly - 1, 0)
+        results.update({batch[number]: result for number, result in batch_results.items()})
+        pending = [i for i in pending if i not in results]
+        single_batches = max(single_batches - 1, 0)
     return [results[i] for i in range(len(modules))]
 
 
@@ -237,13 +237,13 @@ def load() -> None:
     Raises HelperUnavailable or HelperEnded.
     """
     try:
-        _running().exchange((), {})
+        _ready_helper().exchange((), {})
     except BaseException:
         drop_helper()
         raise
 
 
-def _running() -> Helper:
+def _ready_helper() -> Helper:
     if not _HELPER:
         _HELPER.append(Helper())
     try:

@@ -22,89 +22,89 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Make = Callable[[str, int], bytes]
+    CompileText = Callable[[str, int], bytes]
 
 REQUEST = struct.Struct("<IBQ")  # number, level, bytes of text
 ANSWER = struct.Struct("<IBQ")  # number, kind (below), bytes of data
-CODE, BAD, OVER, LEAVES, READY, LOADED, FAILED = range(7)
-_CHARACTERS = 20_000  # characters of a text that add a second to its time limit
-_LOOK = 0.25  # seconds between two checks of time limits
-_STUCK = 30  # factor of the limit by wall clock, as other processes use the processors, too
-_IDLE = 60.0  # seconds without work, after which the process ends
-_STACK = 64 << 20  # bytes of a thread's stack: LLVM recurses into expressions
-_MOST_MEMORY = 8 << 30
+CODE, BAD, TIMED_OUT, EXITS, READY, LOADED, FAILED = range(7)
+_CHARACTERS_PER_SECOND = 20_000  # characters of a text that add a second to its time limit
+_CHECK_INTERVAL = 0.25  # seconds between two checks of time limits
+_WALL_CLOCK_FACTOR = 30  # factor of the limit by wall clock, as other processes use the processors, too
+_IDLE_SECONDS = 60.0  # seconds without work, after which the process ends
+_STACK_BYTES = 64 << 20  # bytes of a thread's stack: LLVM recurses into expressions
+_MAX_MEMORY = 8 << 30
 
 
 class _Server:
-    def __init__(self, connection: socket, threads: int, seconds: float, load: Callable[[], Make]) -> None:
+    def __init__(self, connection: socket, threads: int, seconds: float, load: Callable[[], CompileText]) -> None:
         self._connection = connection
         self._threads = threads
         self._seconds = seconds
         self._load = load
-        self._make: Make | None = None
-        self._loading = _thread.allocate_lock()
-        self._started = 0
+        self._compile_text: CompileText | None = None
+        self._load_lock = _thread.allocate_lock()
+        self._thread_count = 0
         self._jobs: Any = SimpleQueue()
-        self._sending = _thread.allocate_lock()
+        self._send_lock = _thread.allocate_lock()
         # By thread: number, limit, processor time and wall time at the start.
         self._running: dict[int, tuple[int, float, float, float]] = {}
-        self._open = 0  # unanswered jobs
-        self._counting = _thread.allocate_lock()
+        self._unanswered = 0  # unanswered jobs
+        self._count_lock = _thread.allocate_lock()
 
     def start_thread(self) -> None:
         """Start a thread that loads LLVM and compiles texts."""
-        self._started += 1
+        self._thread_count += 1
         _thread.start_new_thread(self._work, ())
 
     def serve(self) -> None:
         while True:
             header = self._receive(REQUEST.size)
             number, level, size = REQUEST.unpack(header)
-            with self._counting:
-                self._open += 1
+            with self._count_lock:
+                self._unanswered += 1
             self._jobs.put((number, level, self._receive(size)))
-            if self._started < min(self._threads, self._open):
+            if self._thread_count < min(self._threads, self._unanswered):
                 self.start_thread()
 
     def answer(self, number: int, kind: int, data: bytes = b"") -> None:
-        with self._sending:
+        with self._send_lock:
             self._connection.sendall(ANSWER.pack(number, kind, len(data)) + data)
 
     def _work(self) -> None:
         try:
-            with self._loading:
-                make = self._make
-                if make is None:
-                    make = self._make = self._load()
+            with self._load_lock:
+                compile_text = self._compile_text
+                if compile_text is None:
+                    compile_text = self._compile_text = self._load()
                     self.answer(0, LOADED)
         except BaseException as error:
             self.answer(0, FAILED, str(error).encode())
             return
         while True:
             number, level, text = self._jobs.get()
-            limit = self._seconds + len(text) / _CHARACTERS
+            limit = self._seconds + len(text) / _CHARACTERS_PER_SECOND
             self._running[_thread.get_ident()] = number, limit, _thread_seconds(_thread.get_ident()), time.monotonic()
             try:
-                kind, data = CODE, make(text.decode(), level)
-            except (ImportError, MemoryError, OSError) as error:  # LLVM's library, which is loaded late, has no room
+                kind, data = CODE, compile_text(text.decode(), level)
+            except (ImportError, MemoryError, OSError) as error:  # there is no memory for LLVM's library
                 kind, data = FAILED, str(error).encode()
             except BaseException as error:
                 kind, data = BAD, str(error).encode()
             del self._running[_thread.get_ident()]
             self.answer(number, kind, data)
-            with self._counting:
-                self._open -= 1
+            with self._count_lock:
+                self._unanswered -= 1
 
     def _receive(self, size: int) -> bytes:
         parts: list[bytes] = []
         while size:
-            patience = _LOOK if self._open else _IDLE
-            self._connection.settimeout(patience)
+            timeout = _CHECK_INTERVAL if self._unanswered else _IDLE_SECONDS
+            self._connection.settimeout(timeout)
             try:
                 part = self._connection.recv(min(size, 1 << 20))
             except TimeoutError:
-                # A short wait began while a text was compiled: it is no sign of a time without work.
-                self._check_limits(is_idle=patience == _IDLE and not parts)
+                # Only a wait of _IDLE_SECONDS shows that there is no work: a short one began during a compilation.
+                self._check_limits(is_idle=timeout == _IDLE_SECONDS and not parts)
                 continue
             if not part:
                 os._exit(0)  # the connection is closed
@@ -113,16 +113,16 @@ class _Server:
         return b"".join(parts)
 
     def _check_limits(self, is_idle: bool) -> None:
-        """End the process if it was idle for long, or a text exceeds its limit."""
+        """End the process if it is idle, or if a text exceeds its time limit."""
         if is_idle:
             self._exit()
         for thread, (number, limit, computed, since) in list(self._running.items()):
-            if _thread_seconds(thread) - computed > limit or time.monotonic() - since > _STUCK * limit:
-                self.answer(number, OVER)
+            if _thread_seconds(thread) - computed > limit or time.monotonic() - since > _WALL_CLOCK_FACTOR * limit:
+                self.answer(number, TIMED_OUT)
                 self._exit()
 
     def _exit(self) -> None:
-        self.answer(0, LEAVES)
+        self.answer(0, EXITS)
         os._exit(0)
 
 
@@ -146,20 +146,20 @@ def _limit_memory() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        most, hard = resource.getrlimit(resource.RLIMIT_AS)
-        if most == resource.RLIM_INFINITY:
-            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, hard))
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if soft == resource.RLIM_INFINITY:
+            resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY, hard))
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")  # first victim when memory runs out
     except (ImportError, OSError, ValueError):
         pass
 
 
-def serve(load: Callable[[], Make]) -> None:
-    """Serve requests until the connection closes; `load` returns the compile function (see machine_code.maker)."""
+def serve(load: Callable[[], CompileText]) -> None:
+    """Serve requests until the connection closes; `load` is machine_code.object_file_compiler, or similar."""
     _detach()
     sys.path.append(sys.argv[2])
-    _thread.stack_size(_STACK)
+    _thread.stack_size(_STACK_BYTES)
     server = _Server(socket(fileno=0), int(sys.argv[3]), float(sys.argv[4]), load)
     server.answer(0, READY)
     server.start_thread()  # before there is a text

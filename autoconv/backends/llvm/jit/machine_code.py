@@ -4,7 +4,7 @@ llvmlite's binding takes 20 ms to import, three quarters of that for Python code
 Functions of its library are therefore called directly. For a version with unknown functions, the binding is used.
 
 This file imports nothing of this package: the helper process runs it by itself (see helper.py). A first call waits for
-that: no import takes long (typing takes 8 ms, functools 3).
+the helper, so imports that take long are avoided (typing takes 8 ms, functools 3).
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     _Arguments = ParamSpec("_Arguments")
     _Result = TypeVar("_Result")
 
-_KNOWN = ("0.50.",)  # versions of llvmlite whose library has the functions below
+_SUPPORTED_VERSIONS = ("0.50.",)  # versions of llvmlite whose library has the functions below
 _LIBRARIES = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}
-_POINTER, _TEXT, _PLACE = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
+_POINTER, _TEXT, _OUT_POINTER = ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)
 _FLAG, _INT, _SIZE = ctypes.c_bool, ctypes.c_int, ctypes.c_size_t
 # Argument and result types, by the name after the prefix LLVMPY_.
 _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "InitializeNativeTarget": ([], None),
     "InitializeNativeAsmPrinter": ([], None),
     "DisposeString": ([_POINTER], None),
-    "GetDefaultTargetTriple": ([_PLACE], None),
-    "GetHostCPUName": ([_PLACE], None),
-    "GetHostCPUFeatures": ([_PLACE], _INT),
-    "GetTargetFromTriple": ([_TEXT, _PLACE], _POINTER),
+    "GetDefaultTargetTriple": ([_OUT_POINTER], None),
+    "GetHostCPUName": ([_OUT_POINTER], None),
+    "GetHostCPUFeatures": ([_OUT_POINTER], _INT),
+    "GetTargetFromTriple": ([_TEXT, _OUT_POINTER], _POINTER),
     "CreateTargetMachine": ([_POINTER, _TEXT, _TEXT, _TEXT, _INT, _TEXT, _TEXT, _INT, _INT, _TEXT], _POINTER),
     "ContextCreate": ([], _POINTER),
     "ContextDispose": ([_POINTER], None),
-    "ParseAssembly": ([_POINTER, _TEXT, _PLACE], _POINTER),
+    "ParseAssembly": ([_POINTER, _TEXT, _OUT_POINTER], _POINTER),
     "SetDataLayout": ([_POINTER, _TEXT], None),
     "CreateTargetMachineData": ([_POINTER], _POINTER),
-    "CopyStringRepOfTargetData": ([_POINTER, _PLACE], None),
+    "CopyStringRepOfTargetData": ([_POINTER, _OUT_POINTER], None),
     "DisposeTargetData": ([_POINTER], None),
     "DisposeModule": ([_POINTER], None),
     "CreatePipelineTuningOptions": ([], _POINTER),
@@ -53,41 +53,41 @@ _FUNCTIONS: dict[str, tuple[list[Any], Any]] = {
     "buildPerModuleDefaultPipeline": ([_POINTER, _INT], _POINTER),
     "RunNewModulePassManager": ([_POINTER, _POINTER, _POINTER], None),
     "DisposeNewModulePassManger": ([_POINTER], None),
-    "TargetMachineEmitToMemory": ([_POINTER, _POINTER, _INT, _PLACE], _POINTER),
+    "TargetMachineEmitToMemory": ([_POINTER, _POINTER, _INT, _OUT_POINTER], _POINTER),
     "GetBufferStart": ([_POINTER], _POINTER),
     "GetBufferSize": ([_POINTER], _SIZE),
     "DisposeMemoryBuffer": ([_POINTER], None),
 }
-_OF_LOOPS = ("LoopV", "LoopI")  # options that are on at level 3 only
+_LOOP_OPTIONS = ("LoopV", "LoopI")  # beginnings of the options that are on at level 3 only
 # Long functions, which release the GIL. Taking it back costs up to 5 ms each time.
-_LONG = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
+_LONG_FUNCTIONS = ("RunNewModulePassManager", "TargetMachineEmitToMemory")
 
 
-def _cache_by_position(make: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+def _cache_by_arguments(make: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Return a function that calls `make` once for given positional arguments, and returns the same result again."""
-    found: dict[Any, _Result] = {}
+    results: dict[Any, _Result] = {}
 
     def get(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        if arguments not in found:
-            found[arguments] = make(*arguments, **named)
-        return found[arguments]
+        if arguments not in results:
+            results[arguments] = make(*arguments, **named)
+        return results[arguments]
 
     return get
 
 
-def maker(apart: bool = False) -> Callable[[str, int], bytes]:
+def object_file_compiler(releases_gil: bool = False) -> Callable[[str, int], bytes]:
     """Return the function that compiles a text to an object file at a level.
 
     Level 3 is for speed, 2 for speed without loop vectorisation, 1 for a short compilation, 0 for the shortest. It
-    raises BadText for text that is no valid module. Threads may call it concurrently if `is_for_threads()`. `apart`: it
-    releases the GIL in every step, however short.
+    raises BadText for text that is no valid module. Threads may call it concurrently if `supports_threads()`.
+    `releases_gil`: it releases the GIL in every step, however short.
     """
-    library = known_library(apart)
-    return by_binding if library is None else library.object_file
+    library = load_library(releases_gil)
+    return compile_by_binding if library is None else library.object_file
 
 
-def is_for_threads(apart: bool = False) -> bool:
-    return known_library(apart) is not None
+def supports_threads(releases_gil: bool = False) -> bool:
+    return load_library(releases_gil) is not None
 
 
 class BadText(RuntimeError):
@@ -96,31 +96,31 @@ class BadText(RuntimeError):
     _autoconv_is_fault = True
 
 
-@_cache_by_position
+@_cache_by_arguments
 def binding() -> Any:
     """Return llvmlite's binding, imported and initialised on first use."""
-    import llvmlite.binding as found  # slow to import
+    import llvmlite.binding as llvmlite_binding  # slow to import
 
-    for start in ("initialize_native_target", "initialize_native_asmprinter"):
-        getattr(found, start)()
-    return found
+    for initialiser in ("initialize_native_target", "initialize_native_asmprinter"):
+        getattr(llvmlite_binding, initialiser)()
+    return llvmlite_binding
 
 
-@_cache_by_position
+@_cache_by_arguments
 def linking_machine() -> Any:
     """Return the target machine of the binding's linker."""
     return _machine(3)
 
 
-@_cache_by_position
-def known_library(apart: bool) -> Library | None:
+@_cache_by_arguments
+def load_library(releases_gil: bool) -> Library | None:
     import llvmlite  # light: only for its version
 
-    if not llvmlite.__version__.startswith(_KNOWN):
+    if not llvmlite.__version__.startswith(_SUPPORTED_VERSIONS):
         return None
     folder = os.path.join(os.path.dirname(llvmlite.__file__), "binding")
     try:
-        return Library(os.path.join(folder, _LIBRARIES.get(sys.platform, "libllvmlite.so")), apart)
+        return Library(os.path.join(folder, _LIBRARIES.get(sys.platform, "libllvmlite.so")), releases_gil)
     except (OSError, AttributeError):
         return None
 
@@ -128,11 +128,11 @@ def known_library(apart: bool) -> Library | None:
 class Library:
     """llvmlite's shared library. Raises OSError or AttributeError if it lacks an expected function."""
 
-    def __init__(self, path: str, apart: bool) -> None:
+    def __init__(self, path: str, releases_gil: bool) -> None:
         library = ctypes.CDLL(path)
-        quick = ctypes.PyDLL(path, handle=library._handle)
+        gil_library = ctypes.PyDLL(path, handle=library._handle)
         for name, (arguments, result) in _FUNCTIONS.items():
-            function = getattr(library if apart or name in _LONG else quick, f"LLVMPY_{name}")
+            function = getattr(library if releases_gil or name in _LONG_FUNCTIONS else gil_library, f"LLVMPY_{name}")
             function.argtypes, function.restype = arguments, result
             setattr(self, name, function)
         self.InitializeNativeTarget()
@@ -141,15 +141,15 @@ class Library:
             self._call_with_message, (self.GetDefaultTargetTriple, self.GetHostCPUName, self.GetHostCPUFeatures)
         )
         self._machines: dict[int, list[int]] = {}  # unused machines by level
-        self._options = {level: self._tuning(level) for level in (1, 2, 3)}
+        self._options = {level: self._create_tuning_options(level) for level in (1, 2, 3)}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
 
     def object_file(self, text: str, level: int) -> bytes:
-        free = self._machines.setdefault(level, [])
+        idle_machines = self._machines.setdefault(level, [])
         try:
-            machine = free.pop()
+            machine = idle_machines.pop()
         except IndexError:
             machine = self._machine(level)
         context = self.ContextCreate()  # one for each module, as it keeps every type and constant
@@ -159,7 +159,7 @@ class Library:
             if not module:
                 raise BadText(f"LLVM does not take the text of a module: {self._take_message(message)}")
             try:
-                self.SetDataLayout(module, self._layout(machine))
+                self.SetDataLayout(module, self._data_layout(machine))
                 if level:
                     self._optimise(module, machine, level)
                 return self._emit(module, machine)
@@ -167,9 +167,9 @@ class Library:
                 self.DisposeModule(module)
         finally:
             self.ContextDispose(context)
-            free.append(machine)
+            idle_machines.append(machine)
 
-    def _layout(self, machine: int) -> bytes:
+    def _data_layout(self, machine: int) -> bytes:
         """Return the data layout (of structures, for example).
 
         LLVM's passes assume another one where a module has none, and modules that call each other have to agree.
@@ -203,14 +203,15 @@ class Library:
         if not target:
             raise RuntimeError(f"LLVM knows no machine code for {self._triple!r}: {self._take_message(message)}")
         triple = self._triple + (b"-elf" if sys.platform == "win32" else b"")
-        where = [word.encode() for word in _addressing(level)]
-        found: int = self.CreateTargetMachine(target, triple, self._processor, self._features, level, *where, 0, 1, b"")
-        return found
+        addressing = [word.encode() for word in _addressing(level)]
+        host = (self._processor, self._features)
+        machine: int = self.CreateTargetMachine(target, triple, *host, level, *addressing, 0, 1, b"")
+        return machine
 
-    def _tuning(self, level: int) -> int:
+    def _create_tuning_options(self, level: int) -> int:
         options: int = self.CreatePipelineTuningOptions()
-        for what in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
-            getattr(self, f"PTOSet{what}")(options, level > 1 + what.startswith(_OF_LOOPS))
+        for option in ("LoopInterleaving", "LoopVectorization", "SLPVectorization", "LoopUnrolling"):
+            getattr(self, f"PTOSet{option}")(options, level > 1 + option.startswith(_LOOP_OPTIONS))
         return options
 
     def _call_with_message(self, function: Any) -> bytes:
@@ -227,38 +228,38 @@ class Library:
         return text
 
 
-@_cache_by_position
+@_cache_by_arguments
 def _machine(level: int) -> Any:
-    found = binding()
-    target = found.Target.from_default_triple()
+    llvm = binding()
+    target = llvm.Target.from_default_triple()
     reloc, codemodel = _addressing(level)
     return target.create_target_machine(
-        cpu=found.get_host_cpu_name(), features=found.get_host_cpu_features().flatten(), opt=level, jit=True,
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=level, jit=True,
         reloc=reloc, codemodel=codemodel,
     )  # fmt: skip
 
 
 def _addressing(level: int) -> tuple[str, str]:
-    """Return relocation model and code model.
+    """Return the relocation model and the code model.
 
-    The loader places related code within 32-bit distances, which compiles faster. Loops run faster with constants that
-    stay in registers, as far addresses do.
+    The loader places related code within 32-bit distances. Code for such distances compiles faster; at level 3, loops
+    run faster where addresses are constants in registers.
     """
-    near = level < 3 and sys.platform == "linux" and os.uname().machine == "x86_64"
-    return ("pic", "small") if near else ("default", "jitdefault")
+    uses_near_addresses = level < 3 and sys.platform == "linux" and os.uname().machine == "x86_64"
+    return ("pic", "small") if uses_near_addresses else ("default", "jitdefault")
 
 
-def by_binding(text: str, level: int) -> bytes:
-    found, machine = binding(), _machine(level)
+def compile_by_binding(text: str, level: int) -> bytes:
+    llvm, machine = binding(), _machine(level)
     try:
-        module = found.parse_assembly(text)
+        module = llvm.parse_assembly(text)
     except RuntimeError as error:
         raise BadText(f"LLVM does not take the text of a module: {error}") from None
     module.data_layout = str(machine.target_data)
     if not level:
         return bytes(machine.emit_object(module))
     # One for each module: a run registers analyses with it for good.
-    builder = found.create_pass_builder(machine, _options(level))
+    builder = llvm.create_pass_builder(machine, _options(level))
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     code = bytes(machine.emit_object(module))
@@ -266,7 +267,7 @@ def by_binding(text: str, level: int) -> bytes:
     return code
 
 
-@_cache_by_position
+@_cache_by_arguments
 def _options(level: int) -> Any:
     options = binding().create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.loop_interleaving = level > 2

@@ -29,41 +29,41 @@ KINDS = {
     **{f"{of}_{kind}": kind for of in ("numpy", "reduce") for kind in _REDUCTIONS},
     **{f"numpy_{kind}": kind for kind in ("argmax", "argmin")},
 }
-_PLAIN = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
-_PRODUCT = ("squeeze", "matmul", "expand_dims")
+_IMPLIED_ATTRIBUTES = {"axis", "keepdims", "dtype"}  # attributes that are implied by the type of the result
+_DOT_PRODUCT_OPS = ("squeeze", "matmul", "expand_dims")
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """The reduced values, the op and its options, and the nodes in between that nothing else reads."""
+    """A full reduction: the reduced values, the op, its options, and inner nodes that only the reduction reads."""
 
     values: tuple[Value, ...]
     op: str
     options: Mapping[str, Any]
-    between: tuple[Node, ...] = ()
+    inner_nodes: tuple[Node, ...] = ()
 
 
-def total_of(node: Node) -> Total | None:
-    """Return the full reduction that a node computes; None if it is none, or none that native code supports."""
+def find_total(node: Node) -> Total | None:
+    """Return the full reduction that a node computes, or None if it computes none that native code supports."""
     if node.op.name == "squeeze":
-        return _product(node)
+        return _match_dot_product(node)
     kind = KINDS.get(node.op.name)
     if kind is None or node.results[0].shape != ():
         return None
-    if not node.attributes.keys() <= _PLAIN or node.attributes.get("keepdims"):
+    if not node.attributes.keys() <= _IMPLIED_ATTRIBUTES or node.attributes.get("keepdims"):
         return None
     types = [value.type for value in (*node.inputs, *node.results)]
     if len(types) != 2 or not all(isinstance(t, TensorType) and is_native(t.dtype) for t in types):
         return None
-    of, to = (t.dtype for t in types)  # type: ignore[union-attr]
-    if is_narrow(of) or is_narrow(to) or to.is_bool != (kind in ("any", "all")):
+    source, target = (t.dtype for t in types)  # type: ignore[union-attr]
+    if is_narrow(source) or is_narrow(target) or target.is_bool != (kind in ("any", "all")):
         return None
-    if (kind == "mean" and not to.is_floating) or (of.is_bool and kind[:3] == "arg"):
+    if (kind == "mean" and not target.is_floating) or (source.is_bool and kind[:3] == "arg"):
         return None
     return Total((node.inputs[0],), node.op.name, node.attributes)
 
 
-def _product(squeeze: Node) -> Total | None:
+def _match_dot_product(squeeze: Node) -> Total | None:
     """Match a product of two vectors, `squeeze(matmul(expand_dims(x, 0), expand_dims(y, 1)))`."""
     if squeeze.results[0].shape != ():
         return None
@@ -71,7 +71,7 @@ def _product(squeeze: Node) -> Total | None:
     if chain[1] is not None:
         chain += [value.node for value in chain[1].inputs]
     nodes = tuple(node for node in chain if node is not None)
-    if tuple(node.op.name for node in nodes) != (*_PRODUCT, "expand_dims"):
+    if tuple(node.op.name for node in nodes) != (*_DOT_PRODUCT_OPS, "expand_dims"):
         return None
     if nodes[1].inputs[0].shape[0] != 1 or any(nodes[1].attributes.values()):  # type: ignore[index, union-attr]
         return None
@@ -85,14 +85,14 @@ def _product(squeeze: Node) -> Total | None:
     return Total(values, "reduce_sum", {"axis": None, "keepdims": False}, nodes[1:])
 
 
-def _total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:
+def _compute_total(*inputs: Any, steps: Sequence[Any], op: str, options: tuple[tuple[str, Any], ...]) -> Any:
     """Evaluate the steps and the reduction by the kernels of their ops."""
     kernel = OPS[op].kernel
     assert kernel is not None
-    return kernel(value_of(inputs, steps), **dict(options))
+    return kernel(evaluate_steps(inputs, steps), **dict(options))
 
 
-def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
+def evaluate_steps(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
     """Return the value of the last step."""
     values: list[Any] = []
     for step in steps:
@@ -108,8 +108,9 @@ def value_of(inputs: Sequence[Any], steps: Sequence[Any]) -> Any:
 
 
 TOTAL = Op(
-    name="array_total", graphdef="ArrayTotal", kernel=_total, effects=Effects.READ | Effects.RAISE,
-    result=lambda *_, **__: None, gradient=no_gradient("made by the native backend"),  # type: ignore[arg-type, return-value]
+    name="array_total", graphdef="ArrayTotal", kernel=_compute_total, effects=Effects.READ | Effects.RAISE,
+    result=lambda *_, **__: None,  # type: ignore[arg-type, return-value]
+    gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 
 
@@ -125,4 +126,4 @@ PART = Op(
     gradient=no_gradient("made by the native backend"),
 )  # fmt: skip
 
-__all__ = ["KINDS", "PART", "TOTAL", "Total", "total_of", "value_of"]
+__all__ = ["KINDS", "PART", "TOTAL", "Total", "find_total", "evaluate_steps"]

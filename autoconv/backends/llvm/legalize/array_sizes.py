@@ -62,7 +62,7 @@ def _size_key(x: Value, axis: int) -> tuple[Any, ...]:
 
 
 def _cut_length(parts: tuple[Any, Any, Any]) -> Any:
-    """Return what the length of a slice depends on: of `x[1:]` and `x[:-1]` only the number of elements cut off."""
+    """Return a key of the length of a slice: for `x[1:]` and `x[:-1]` the number of elements that are cut off."""
     start, stop, step = parts
     numbers = all(part is None or isinstance(part, int) for part in parts)
     if not numbers or step not in (None, 1) or (start or 0) < 0 or (stop is not None and stop >= 0):

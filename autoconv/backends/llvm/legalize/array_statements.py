@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, total_of, value_of
+from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, evaluate_steps, find_total
 from autoconv.backends.llvm.legalize.statement_nodes import is_element, is_gather, is_part
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
@@ -51,7 +51,7 @@ def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
     """Evaluate the steps by the kernels of their ops."""
     store = OPS["array_store"].kernel
     assert store is not None
-    store(x, value_of(inputs, steps))
+    store(x, evaluate_steps(inputs, steps))
     return ()
 
 
@@ -220,7 +220,7 @@ class _Statements:
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
                 self._visit(node)
-            elif (total := total_of(node)) is not None:
+            elif (total := find_total(node)) is not None:
                 self._visit_total(node, total)
         uses = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # loads that only statements use are read in place
@@ -250,8 +250,8 @@ class _Statements:
         self.absorbed |= tree
 
     def _visit_total(self, node: Node, total: Total) -> None:
-        users = {node, *total.between}
-        if not all(self._is_used_by(between, users) for between in total.between):
+        users = {node, *total.inner_nodes}
+        if not all(self._is_used_by(inner, users) for inner in total.inner_nodes):
             return
         fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
         found = [self._step_index(value, fusion) for value in total.values]
@@ -261,11 +261,11 @@ class _Statements:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
             return  # loops over known sizes are better optimised elsewhere
-        if total.between:
+        if total.inner_nodes:
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
         self.totals[node] = fusion.inputs, tuple(steps), total
         self.parts |= set(fusion.parts)
-        self.absorbed |= fusion.tree | set(total.between)
+        self.absorbed |= fusion.tree | set(total.inner_nodes)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""

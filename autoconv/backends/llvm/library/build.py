@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autoconv.backends.library_form import LibraryForm, LibraryObject, NoLibrary, WrongTarget
+from autoconv.backends.library_form import LibraryForm, LibraryObject, NoLibraryCode, WrongTarget
 from autoconv.backends.llvm.analysis.representation import register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.codegen.control import recursion
@@ -36,7 +36,7 @@ _LEVELS = (3, 2, 1)  # a module that ends LLVM at one level is compiled at the n
 def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
     """Return the object file. `cpu` is a name of LLVM's or "native"; an empty triple is this machine's.
 
-    Raises NoLibrary for graphs that need Python, and WrongTarget for an unknown processor.
+    Raises NoLibraryCode for graphs that need Python, and WrongTarget for an unknown processor.
     """
     target_processor = processor(cpu, triple)
     failures = Failures()
@@ -48,7 +48,7 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
                 texts.append(text)
             elif not texts:  # a graph for certain small sizes is left out instead
                 needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs}
-                raise NoLibrary([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
+                raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
         texts += [*_shared_texts(target_processor), _function(form, failures, len(texts), target_processor)]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
     return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
@@ -76,13 +76,13 @@ def _variant(
     module.constant("code", _code(chosen))
     module.constant(ERRORS, f"@{ERRORS} = external constant i8")
     module.is_shared = False
-    module.open = open_sizes(legal, graph.needs)
-    module.sizes = tuple(map(register_of, module.open.symbols))
+    module.open_sizes = open_sizes(legal, graph.needs)
+    module.sizes = tuple(map(register_of, module.open_sizes.symbols))
     calls = LibraryCalls(module, failures)
     write_graph(legal, module, calls)
     module.is_shared = True
     write_variant(form, legal, module, calls, failures, number)
-    return f"{module.whole()}\n{calls.text()}", module.needs_python
+    return f"{module.single_text()}\n{calls.text()}", module.needs_python
 
 
 def _function(form: LibraryForm, failures: Failures, count: int, chosen: Processor) -> str:
@@ -94,7 +94,7 @@ def _function(form: LibraryForm, failures: Failures, count: int, chosen: Process
     _write_free(form, module)
     lines = [bytes_constant(f"text{number}", text.encode() + b"\0") for number, text in enumerate(texts)]
     table = table_constant("texts", [f"@text{number}" for number in range(len(texts))])
-    return "\n".join([module.whole(), *lines, table, *failures.tables(), ""])
+    return "\n".join([module.single_text(), *lines, table, *failures.tables(), ""])
 
 
 def _remove_unread_objects(graph: Graph) -> None:
@@ -147,7 +147,7 @@ def _shared_texts(chosen: Processor) -> list[str]:
     )  # fmt: skip
     module = ModuleText()
     write_products(module)
-    return [host, references.text(has_stack_floor=False, has_float_flags=False), module.whole()]
+    return [host, references.text(has_stack_floor=False, has_float_flags=False), module.single_text()]
 
 
 def _compile(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.library_form import Argument, Fields, Fixed, LibraryForm, Output, ResultTree
+from autoconv.backends.library_form import Argument, Fields, FixedParameter, LibraryForm, Output, ResultTree
 from autoconv.backends.llvm.analysis.representation import is_scalar, register_of
 from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE, define_dimension, dimension
 from autoconv.backends.llvm.codegen.object_table import Calls
@@ -89,7 +89,7 @@ class _Variant(_Function):
         self._take_sizes()
         natives, copies = [], []
         for i, (parameter, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
-            if isinstance(parameter, Fixed):
+            if isinstance(parameter, FixedParameter):
                 array = self._calls.object(np.asarray(parameter.value))(out)
                 natives.append(self._number(array, value) if is_scalar(value.type) else array)
             elif is_scalar(value.type):
@@ -134,11 +134,11 @@ class _Variant(_Function):
                     seen_sizes.add(wanted)
                     out.define(register_of(wanted), size)
                     self.leave_unless(out.icmp("sge", register_of(wanted), SMALLEST_OPEN_SIZE), OTHER_SIZES)
-        for symbol in self._module.open.symbols:
+        for symbol in self._module.open_sizes.symbols:
             if symbol not in seen_sizes:
                 define_dimension(out, symbol)
                 self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), OTHER_SIZES)
-        for need in self._module.open.needs:
+        for need in self._module.open_sizes.needs:
             self.leave_unless(out.icmp("sge", dimension(out, need), 0), OTHER_SIZES)
 
     def _passed_number(self, i: int, argument: Argument) -> str:
@@ -208,7 +208,7 @@ class _Entry(_Function):
         self._failures = failures
         self._sizes: dict[Symbol, tuple[str, str]] = {}
         self._require(out.differs("%result", "null"), "result is NULL")
-        tensors = [(i, one) for i, one in self.arguments() if not one.by_value]
+        tensors = [(i, one) for i, one in self.arguments() if not one.is_passed_by_value]
         for i, one in tensors:
             self._check(i, one)
         self._check_apart(tensors)
@@ -224,7 +224,7 @@ class _Entry(_Function):
             out.begin(leave)
             out.ret(result)
             out.begin(go_on)
-        out.ret(failures.code(self.form.no_code), "i32")
+        out.ret(failures.code(self.form.no_code_message), "i32")
         out.finish()
 
     def _require(self, test: str, message: str) -> None:
@@ -289,7 +289,7 @@ class _Entry(_Function):
 
 def parameter_type(argument: Argument) -> str:
     """Return LLVM's type of the C parameter."""
-    if not argument.by_value:
+    if not argument.is_passed_by_value:
         return "ptr"
     return "i16" if memory(argument.dtype) == "half" else memory(argument.dtype)
 

@@ -174,7 +174,7 @@ axis:
   %next = add i64 %i, 1
   br label %axes
 measured:
-  %large = icmp sge i64 %bytes, $READ_BY_STRIDES
+  %large = icmp sge i64 %bytes, $MIN_STRIDED_BYTES
   br i1 %large, label %none, label %copy
 copy:
   %made = call ptr @"PyArray_NewCopy"(ptr %object, i32 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from autoconv.backends.call_form import READ_BY_STRIDES
+from autoconv.backends.call_form import MIN_STRIDED_BYTES
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
@@ -65,7 +65,7 @@ def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool 
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
         TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST, LARGEST=LARGEST,
-        EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, READ_BY_STRIDES=READ_BY_STRIDES,
+        EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
     flags = float_flags.text() if has_float_flags else float_flags.text("")

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from autoconv.backends import interpreter
-from autoconv.backends.heap_stack import frames_of, frames_on_stack
+from autoconv.backends.heap_stack import count_call_frames, count_stack_frames
 from autoconv.backends.llvm.analysis import representation
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar
@@ -78,7 +78,7 @@ def write_recursive_call(region: LoweringContext, node: Node) -> None:
     (graph,) = node.regions
     name = _recursive_function(region, graph)
     state, depth = _activation_state(body)
-    depth = out.op("add", depth, frames_of(node.span, outermost=body.recursion is None))
+    depth = out.op("add", depth, count_call_frames(node.span, outermost=body.recursion is None))
     results = out.alloca(f"[{max(len(node.results), 1)} x i64]")
     cells = [out.alloca(memory(v.dtype)) if is_scalar(v.type) else out.slot() for v in node.results]
     deep, shallow, done = out.label("far"), out.label("near"), out.label("called")
@@ -157,7 +157,7 @@ def _recursive_function(region: LoweringContext, graph: Graph) -> str:
     module = region.body.module
     if graph in module.recursive:
         return str(module.recursive[graph])
-    name = module.recursive[graph] = module.unique("recursive")
+    name = module.recursive[graph] = module.unique_name("recursive")
     names = [f"%p{i}" for i in range(len(graph.parameters))]
     ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in graph.parameters]
     leading = [f"{ir_type} {name}" for ir_type, name in zip(ir_types, names, strict=True)]
@@ -268,7 +268,7 @@ def _field_address(out: FunctionText, state: str, offset: int) -> str:
 
 def _frames_left() -> int:
     """Return how many more nested Python frames the limit allows."""
-    return sys.getrecursionlimit() - frames_on_stack(interpreter.is_own)
+    return sys.getrecursionlimit() - count_stack_frames(interpreter.is_own)
 
 
 def _stack_size() -> int:

@@ -98,7 +98,7 @@ def _write_workspace_query(
     symbols = []
     for result, ir_type in zip(stored, ("double", "i64", "double"), strict=True):
         count = out.load(ir_type, result)
-        symbols.append(Symbol(out.module.unique("workspace")))
+        symbols.append(Symbol(out.module.unique_name("workspace")))
         size = out.cast("fptosi", count, "i64") if ir_type == "double" else count
         out.line(f"{register_of(symbols[-1])} = add i64 {size}, 0")
     return symbols[0], symbols[1], symbols[2]

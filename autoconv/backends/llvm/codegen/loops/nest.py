@@ -33,9 +33,9 @@ from autoconv.backends.llvm.ir.index_arith import (
     linear_offset,
     maximum,
     minimum,
-    note_counter,
     plus,
     product,
+    record_counter_range,
 )
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -282,7 +282,7 @@ class LoopNestWriter:
                 write(low)
                 continue
             with out.loop(start, stop) as i:
-                note_counter(out, i, low, high)
+                record_counter_range(out, i, low, high)
                 write(i)
 
     def _cut_counts(self, index: Index, low: int, high: int) -> set[int]:

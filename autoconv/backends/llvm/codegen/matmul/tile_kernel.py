@@ -145,7 +145,7 @@ class ProductText:
         for r, row in enumerate(cells):
             for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 total = out.load(v.vector, cell)
-                v.store(total, v.at("%z", r * self._z_row + i * lanes), width)
+                v.store(total, v.address("%z", r * self._z_row + i * lanes), width)
         out.ret()
         return out.finish("tile")
 
@@ -195,9 +195,11 @@ class ProductText:
         y = self._advance(out, "%y", start, part.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
             left, right = self._advance(out, x, k, part.x_step), self._advance(out, y, k, part.y_step)
-            loaded = [v.load(v.at(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
+            loaded = [
+                v.load(v.address(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)
+            ]
             for r, row in enumerate(cells):
-                spread = v.spread(out.load(v.kind, v.at(left, static_x + r * self._x_row)))
+                spread = v.spread(out.load(v.kind, v.address(left, static_x + r * self._x_row)))
                 for cell, other in zip(row, loaded, strict=True):
                     total = v.fma(spread, other, out.load(v.vector, cell))
                     out.store(v.vector, total, cell)

@@ -47,13 +47,13 @@ class _Transpose:
         ):
             start = self._offset(i, row, j, column, self._columns)
             target = self._offset(j, column, i, row, self._rows)
-            source, to, v = self._v.at("%from", start), self._v.at("%to", target), self._v
+            source, to, v = self._v.address("%from", start), self._v.address("%to", target), self._v
             vectors = [
-                v.load(v.at(source, r * self._columns), width) if r < height else "zeroinitializer"
+                v.load(v.address(source, r * self._columns), width) if r < height else "zeroinitializer"
                 for r in range(lanes)
             ]
             for r, vector in enumerate(self._transpose_vectors(vectors)[:width]):
-                v.store(vector, v.at(to, r * self._rows), height)
+                v.store(vector, v.address(to, r * self._rows), height)
 
     def _offset(self, i: str, row: int, j: str, column: int, stride: int) -> str:
         out = self._out
