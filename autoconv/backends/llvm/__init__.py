@@ -30,7 +30,7 @@ from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.jit.engine import COMPILATION_ERRORS, Code, compilation_notes, make_ready, native_entry
 from autoconv.backends.llvm.legalize.complex.split import is_split
-from autoconv.backends.llvm.legalize.computed_sizes import gets_names
+from autoconv.backends.llvm.legalize.computed_sizes import has_nameable_sizes
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
@@ -138,7 +138,7 @@ def _has_native_work(graph: Graph) -> bool:
     free_ops = ("constant", "identity", "call")
     return any(
         node.op.name not in free_ops
-        and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or gets_names(node))
+        and (lowering_class(node) != "kernel" or is_composite(node) or is_split(node) or has_nameable_sizes(node))
         for node in graph.walk()
     )
 

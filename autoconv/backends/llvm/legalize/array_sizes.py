@@ -25,7 +25,7 @@ def _load(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = []
     for axis, size in enumerate(x.type.shape):
         shape.append(_size_of_array(sizes, x, axis) if size is None else size)
-    return sizes.of_shape(node, inputs, shape)
+    return sizes.add_with_shape(node, inputs, shape)
 
 
 def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
@@ -35,7 +35,7 @@ def _size_of_array(sizes: NamedSizes, x: Value, axis: int) -> Dimension:
         number = sizes.add(OPS["array_size"], [x], {"axis": axis}, [_INT])
         sizes.add(NUMBER_SIZES, [number], {"op": "fill", "shape": (None,), "defines": symbols})
 
-    (symbol,) = sizes.size(key, define)
+    (symbol,) = sizes.symbols_of(key, define)
     return symbol  # type: ignore[no-any-return]
 
 

@@ -28,15 +28,15 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
-_MOST_STEPS = 64
+_MAX_STEPS = 64
 
 
-BASE = "base"  # the op of a step for an input that a gather reads at the positions of a leaf
+BASE = "base"  # the op of a step that stands for the array that a gather reads
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One value in an assignment: an op on values of other steps, or with `op` "" or BASE, an input by its index."""
+    """One value in an assignment: an op applied to other steps, or, if `op` is "" or BASE, an input by its index."""
 
     type: TensorType
     op: str = ""
@@ -47,7 +47,7 @@ class Step:
         return hash((self.type, self.op, self.operands))
 
 
-def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
+def _evaluate_assignment(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
     """Evaluate the steps by the kernels of their ops."""
     store = OPS["array_store"].kernel
     assert store is not None
@@ -56,13 +56,13 @@ def _assign(x: np.ndarray, *inputs: Any, steps: tuple[Step, ...]) -> tuple[()]:
 
 
 ASSIGN = Op(
-    name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_assign,
+    name="array_assign", graphdef="ArrayAssign", result=lambda *_, steps: (), kernel=_evaluate_assignment,
     gradient=no_gradient("made by the native backend"), effects=Effects.READ | Effects.WRITE | Effects.RAISE,
     traits=Traits(stores_into=0),
 )  # fmt: skip
 
 
-def with_statements(graph: Graph) -> Graph:
+def fuse_statements(graph: Graph) -> Graph:
     """Return a copy of the graph, regions included, with elementwise assignments and reductions of views fused."""
     if not any(node.op.name in ("array_store", "array_of", "array_load") or is_part(node) for node in graph.walk()):
         return graph
@@ -77,7 +77,7 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
     statements = _Statements(graph, overlaps)
     parts: dict[Value, Value] = {}
     for node in graph.nodes:
-        if node in statements.absorbed:
+        if node in statements.fused:
             continue
         if node in statements.parts:
             operands = [values[value] for value in node.inputs]
@@ -91,15 +91,15 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
             types = [value.type for value in node.results]
             operands = [parts.get(v) or values[v] for v in inputs]
             operands += _owners_of_parts(inputs, parts, values)
-            made = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
-            values[node.results[0]] = made.results[0]
+            total_node = copy.add_replacement(node, TOTAL, operands, attributes, types=types)
+            values[node.results[0]] = total_node.results[0]
             continue
         if node in statements.matches:
-            operands = [parts.get(v) or values[_memory_of(v)] for v in node.inputs]
+            operands = [parts.get(v) or values[_find_loaded_array(v)] for v in node.inputs]
             copy.add_replacement(node, node.op, operands, node.attributes)
             continue
-        statement = statements.of.get(node)
-        if node in statements.checks and node.inputs[1].node in statements.absorbed:
+        statement = statements.assignments.get(node)
+        if node in statements.checks and node.inputs[1].node in statements.fused:
             for leaf in statements.leaves(node.inputs[1]):
                 operands = [values[node.inputs[0]], values[leaf]]
                 copy.add_replacement(node, node.op, operands, node.attributes)
@@ -123,12 +123,12 @@ def _rebuild(graph: Graph, overlaps: Overlaps, copies: dict[Graph, Graph]) -> Gr
 def _owners_of_parts(
     inputs: Sequence[Value], parts: Mapping[Value, Value], values: Mapping[Value, Value]
 ) -> list[Value]:
-    """Return the tensors that the parts are views of: as further inputs they stay alive while the node reads them."""
+    """Return the base tensors of the parts: as further inputs, they stay alive while the node reads them."""
     return [values[v.node.inputs[0]] for v in inputs if v in parts and v.node is not None]
 
 
 def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Sequence[Step]) -> Value:
-    """Allocate the array that a statement fills; its unknown sizes are those of the inputs."""
+    """Allocate the array that a statement fills; its unknown sizes are computed from the inputs."""
     type_: Any = node.results[0].type
     shape: list[Any] = []
     sizes: list[Value] = []
@@ -136,24 +136,27 @@ def _allocate_target(copy: Graph, node: Node, inputs: Sequence[Value], steps: Se
         if size is not None:  # a symbol is possible, too: only native code runs this node
             shape.append(size)
             continue
-        found = []
+        candidates = []
         for step in steps:
-            own = step.type.shape or ()
-            at = axis - type_.rank + len(own)
-            if not step.op and at >= 0 and own[at] is None:
+            step_shape = step.type.shape or ()
+            step_axis = axis - type_.rank + len(step_shape)
+            if not step.op and step_axis >= 0 and step_shape[step_axis] is None:
                 operand = inputs[step.operands[0]]
-                found.append(copy.add(OPS["array_size"], [operand], {"axis": at}, span=node.span).results[0])
-        sizes.append(copy.add(OPS["common_size"], found, span=node.span).results[0] if len(found) > 1 else found[0])
+                size_node = copy.add(OPS["array_size"], [operand], {"axis": step_axis}, span=node.span)
+                candidates.append(size_node.results[0])
+        if len(candidates) > 1:
+            candidates = [*copy.add(OPS["common_size"], candidates, span=node.span).results]
+        sizes.append(candidates[0])
         shape.append(INPUT)
     attributes = {"shape": tuple(shape), "dtype": type_.dtype, "fill": None}
     return copy.add_replacement(node, OPS["array_new"], sizes, attributes).results[0]
 
 
-def _memory_of(value: Value) -> Value:
-    """Return the array in memory that a tensor, or its positions, were loaded from; the tensor if there is none."""
+def _find_loaded_array(value: Value) -> Value:
+    """Return the array from which a tensor, or the positions of its gather, was loaded; else the tensor itself."""
     node = value.node
     if node is not None and is_gather(node):
-        return _memory_of(node.inputs[1])
+        return _find_loaded_array(node.inputs[1])
     if node is None or node.op.name != "array_load" or not is_native(node.inputs[0].dtype):
         return value
     return node.inputs[0]
@@ -167,14 +170,14 @@ class _Fusion:
     tree: set[Node]
     inputs: list[Value] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    numbers: dict[Value, int] = field(default_factory=dict)  # the steps of values
+    step_by_value: dict[Value, int] = field(default_factory=dict)  # the steps of values
     parts: list[Node] = field(default_factory=list)  # parts of tensors that are read in place
 
     def add(self, value: Value, step: Step) -> int:
         """Add the step of a value and return its index."""
         self.steps.append(step)
-        self.numbers[value] = len(self.steps) - 1
-        return self.numbers[value]
+        self.step_by_value[value] = len(self.steps) - 1
+        return self.step_by_value[value]
 
     def input(self, operand: Value) -> int:
         """Return the index of an input, added if it is a new one."""
@@ -196,8 +199,8 @@ class _Fusion:
 class _Statements:
     """Choose the stores of one graph that become statements, and the reductions that become totals.
 
-    `of` and `totals` map nodes to inputs and steps; `absorbed` are the nodes fused into them. The nodes in `checks`
-    compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
+    `assignments` and `totals` map nodes to inputs and steps; `fused` are the nodes that become part of them. The nodes
+    in `checks` compare sizes with those of an assignment's target, those in `matches` the sizes of two arrays.
     """
 
     def __init__(self, graph: Graph, overlaps: Overlaps) -> None:
@@ -205,59 +208,59 @@ class _Statements:
         self._overlaps = overlaps
         self._positions = {node: i for i, node in enumerate(graph.nodes)}
         self._writes = [node for node in graph.nodes if node.effects.must_run]
-        asked = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
-        self.checks = {node for node in asked if node.attributes["how"] == UPDATE}
-        self.matches = set(asked) - self.checks
+        shape_checks = [node for node in graph.nodes if node.op.name == "numpy_shapes"]
+        self.checks = {node for node in shape_checks if node.attributes["how"] == UPDATE}
+        self.matches = set(shape_checks) - self.checks
         self._users: dict[Value, set[Node]] = {}
         for node in graph.nodes:
             for value in node.inputs:
                 self._users.setdefault(value, set()).add(node)
         self._outputs = set(graph.outputs)
-        self.of: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
+        self.assignments: dict[Node, tuple[list[Value], tuple[Step, ...]]] = {}
         self.totals: dict[Node, tuple[list[Value], tuple[Step, ...], Total]] = {}
-        self.absorbed: set[Node] = set()
+        self.fused: set[Node] = set()
         self.parts: set[Node] = set()  # parts of tensors that are read in place
         for node in graph.nodes:
             if node.op.name in ("array_store", "array_of") and not node.attributes.get("read_only"):
-                self._visit(node)
+                self._match_assignment(node)
             elif (total := find_total(node)) is not None:
-                self._visit_total(node, total)
-        uses = [inputs for inputs, _ in self.of.values()] + [inputs for inputs, _, _ in self.totals.values()]
+                self._match_total(node, total)
+        uses = [inputs for inputs, _ in self.assignments.values()] + [inputs for inputs, _, _ in self.totals.values()]
         for node in graph.nodes:  # loads that only statements use are read in place
             if node.op.name != "array_load" or any(node.results[0] in inputs for inputs in uses):
                 continue
-            if self._is_used_by(node, self.absorbed | set(self.of) | set(self.totals)):
-                self.absorbed.add(node)
+            if self._is_used_by(node, self.fused | set(self.assignments) | set(self.totals)):
+                self.fused.add(node)
 
-    def _visit(self, store: Node) -> None:
+    def _match_assignment(self, store: Node) -> None:
         value = store.inputs[-1]
         kind = store.inputs[0].type if store.op.name == "array_store" else store.results[0].type
         if not isinstance(kind, ArrayType) or not is_native(kind.dtype) or not kind.rank or value.shape == ():
             return
         fusion = _Fusion(store, self._elementwise_tree([value], {store}, store))
-        if self._step_index(value, fusion) is None or len(fusion.steps) > _MOST_STEPS:
+        if self._step_index(value, fusion) is None or len(fusion.steps) > _MAX_STEPS:
             return
         tree, inputs, steps = fusion.tree, fusion.inputs, fusion.steps
         reads_memory = any(isinstance(value.type, ArrayType) for value in inputs)
         if not tree and not reads_memory:
             return
-        if store.op.name == "array_of" and not _has_sizes(kind, steps):
+        if store.op.name == "array_of" and not _determines_sizes(kind, steps):
             return
-        if store.op.name == "array_of" and not reads_memory and is_sure(kind, steps):
-            return  # loops over tensors read their slices in place, and the array takes their result as it is
-        self.of[store] = inputs, tuple(steps)
+        if store.op.name == "array_of" and not reads_memory and has_constant_sizes(kind, steps):
+            return  # fused loops read slices of tensors in place, and the array takes over the memory of their result
+        self.assignments[store] = inputs, tuple(steps)
         self.parts |= set(fusion.parts)
-        self.absorbed |= tree
+        self.fused |= tree
 
-    def _visit_total(self, node: Node, total: Total) -> None:
+    def _match_total(self, node: Node, total: Total) -> None:
         users = {node, *total.inner_nodes}
         if not all(self._is_used_by(inner, users) for inner in total.inner_nodes):
             return
         fusion = _Fusion(node, self._elementwise_tree(total.values, users, node))
-        found = [self._step_index(value, fusion) for value in total.values]
+        indices = [self._step_index(value, fusion) for value in total.values]
         steps = fusion.steps
-        operands = tuple(number for number in found if number is not None)
-        if len(operands) < len(found) or len(steps) >= _MOST_STEPS:
+        operands = tuple(number for number in indices if number is not None)
+        if len(operands) < len(indices) or len(steps) >= _MAX_STEPS:
             return
         if not any(not step.op and None in (step.type.shape or ()) for step in steps):
             return  # loops over known sizes are better optimised elsewhere
@@ -265,24 +268,24 @@ class _Statements:
             steps.append(Step(steps[operands[0]].type, "multiply", operands))
         self.totals[node] = fusion.inputs, tuple(steps), total
         self.parts |= set(fusion.parts)
-        self.absorbed |= fusion.tree | set(total.inner_nodes)
+        self.fused |= fusion.tree | set(total.inner_nodes)
 
     def is_part_only(self, node: Node) -> bool:
         """Return whether only fused nodes read the view that `node` takes of a tensor."""
         (result,) = node.results
-        reading = {user for user, (inputs, _) in self.of.items() if result in inputs}
-        reading |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
-        return result not in self._outputs and self._users[result] <= reading | self.absorbed | self.matches
+        readers = {user for user, (inputs, _) in self.assignments.items() if result in inputs}
+        readers |= {user for user, (inputs, _, _) in self.totals.items() if result in inputs}
+        return result not in self._outputs and self._users[result] <= readers | self.fused | self.matches
 
     def _is_used_by(self, node: Node, users: set[Node]) -> bool:
         (result,) = node.results
-        asking = self.checks | self.matches if _memory_of(result) is not result else self.checks
-        return result not in self._outputs and self._users.get(result, set()) <= users | asking
+        checks = self.checks | self.matches if _find_loaded_array(result) is not result else self.checks
+        return result not in self._outputs and self._users.get(result, set()) <= users | checks
 
     def leaves(self, value: Value) -> Iterator[Value]:
         """Yield the inputs of rank 1 or more from which fused nodes compute a value."""
         node = value.node
-        if node is None or node not in self.absorbed:
+        if node is None or node not in self.fused:
             if value.shape != ():
                 yield value
         elif node.op.name == "array_load":
@@ -290,8 +293,8 @@ class _Statements:
         elif is_gather(node):
             yield from self.leaves(node.inputs[1])
         else:
-            for each in node.inputs:
-                yield from self.leaves(each)
+            for operand in node.inputs:
+                yield from self.leaves(operand)
 
     def _elementwise_tree(self, values: Sequence[Value], users: set[Node], last: Node) -> set[Node]:
         """Return the nodes that compute the values elementwise, and only for `users`."""
@@ -308,12 +311,13 @@ class _Statements:
 
     def _step_index(self, value: Value, fusion: _Fusion) -> int | None:
         """Return the index of the step that computes the value; None if the value prevents the fusion."""
-        if value in fusion.numbers:
-            return fusion.numbers[value]
+        if value in fusion.step_by_value:
+            return fusion.step_by_value[value]
         type_, node = value.type, value.node
         if not isinstance(type_, TensorType) or not is_native(type_.dtype) or type_.shape is None:
             return None
-        if node is not None and node.op.name == "array_load" and type_.shape and self._is_as_good(node, fusion.last):
+        is_load = node is not None and node.op.name == "array_load" and bool(type_.shape)
+        if node is not None and is_load and self._is_unchanged_until(node, fusion.last):
             return fusion.leaf(node.inputs[0], value)
         if node not in fusion.tree:
             return fusion.leaf(value, value)
@@ -333,19 +337,19 @@ class _Statements:
         if number is None or fusion.steps[number].op:
             return None
         load, (result,) = base.node, node.results
-        in_memory = load is not None and load.op.name == "array_load" and self._is_as_good(load, fusion.last)
+        in_memory = load is not None and load.op.name == "array_load" and self._is_unchanged_until(load, fusion.last)
         operand = load.inputs[0] if in_memory and load is not None else base
         assert isinstance(base.type, TensorType) and isinstance(result.type, TensorType)
         fusion.steps.append(Step(base.type, BASE, (fusion.input(operand),)))
         return fusion.add(result, Step(result.type, "get_item", (len(fusion.steps) - 1, number), node.attributes))
 
     def _is_undisturbed(self, node: Node, last: Node) -> bool:
-        """Return whether nothing is written between the two, so that the first may as well raise at the second."""
+        """Return whether nothing is written between the two nodes: an error of the first may then be raised later."""
         first, end = self._positions[node], self._positions[last]
         return not any(first < self._positions[write] < end for write in self._writes)
 
-    def _is_as_good(self, load: Node, store: Node) -> bool:
-        """Return whether no write to the loaded array lies between the load and the store (conservative)."""
+    def _is_unchanged_until(self, load: Node, store: Node) -> bool:
+        """Return whether surely no write to the loaded array lies between the load and the store."""
         first, last = self._positions[load], self._positions[store]
         for node in self._writes:
             if not first < self._positions[node] < last or node.op.name in ("array_new", "array_of"):
@@ -357,19 +361,19 @@ class _Statements:
         return True
 
 
-def _has_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
+def _determines_sizes(type_: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether each unknown dimension is determined by an input."""
     for axis, size in enumerate(type_.shape):
         back = axis - type_.rank
         leaves = [step.type.shape or () for step in steps if not step.op]
-        if size is None and not any(len(own) >= -back and own[back] is None for own in leaves):
+        if size is None and not any(len(shape) >= -back and shape[back] is None for shape in leaves):
             return False
     return True
 
 
-def is_sure(target: ArrayType, steps: Sequence[Step]) -> bool:
+def has_constant_sizes(target: ArrayType, steps: Sequence[Step]) -> bool:
     """Return whether all sizes are constant, so that the value is known to fit."""
     return None not in target.shape and all(None not in (step.type.shape or ()) for step in steps)
 
 
-__all__ = ["ASSIGN", "BASE", "Step", "is_sure", "with_statements"]
+__all__ = ["ASSIGN", "BASE", "Step", "has_constant_sizes", "fuse_statements"]

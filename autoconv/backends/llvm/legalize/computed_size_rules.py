@@ -29,12 +29,12 @@ from autoconv.ops.movement.indexing import indexed_shape
 
 
 def rule(*names: str) -> Any:
-    """Register a rule of these ops."""
+    """Register the decorated function as the rule of these ops."""
 
-    def register(found: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, found))
+    def register(size_rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, size_rule))
         COMPUTED_SIZE_OPS.update(names)
-        return found
+        return size_rule
 
     return register
 
@@ -57,68 +57,68 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
         return None
     if Gather() in spec:
         return _gather(sizes, node, inputs)
-    shape, before = shape_of(x), shape_of(node.results[0])
+    shape, former_shape = shape_of(x), shape_of(node.results[0])
     entries: list[Entry] = []
     operands: list[Value] = []
     result: list[Dimension] = []
-    for entry, given, axis, width in align(spec, len(shape), inputs[1:]):
+    for entry, indices, axis, width in align(spec, len(shape), inputs[1:]):
         if isinstance(entry, NewAxis):
             result.append(1)
         elif isinstance(entry, Rest):
             result += shape[axis : axis + width]
         elif isinstance(entry, At):
-            operands += given
-            if is_computed(shape[axis]) and not given:  # the kernel raises for a position out of range
+            operands += indices
+            if is_computed(shape[axis]) and not indices:  # the kernel raises for a position out of range
                 operands.append(sizes.add(OPS["constant"], [], {"value": np.asarray(entry.index)}, [_INT]))
                 entry = At(INPUT)
-        elif isinstance(entry, Slice) and before[len(result)] is not None and not is_computed(shape[axis]):
-            operands += given
-            result.append(before[len(result)])
+        elif isinstance(entry, Slice) and former_shape[len(result)] is not None and not is_computed(shape[axis]):
+            operands += indices
+            result.append(former_shape[len(result)])
         elif isinstance(entry, Slice) and not entry.is_whole:
-            found = slice_size(sizes, shape[axis], entry, given)
-            if found is None:
+            slice_sizes_found = size_slice(sizes, shape[axis], entry, indices)
+            if slice_sizes_found is None:
                 return None
-            start, length, step = found
+            start, length, step = slice_sizes_found
             result.append(length)
             entry = Slice(start, plus(start, length) if step == 1 else None, step)
         else:
             result.append(shape[axis])
         entries.append(entry)
-    return sizes.of_shape(node, [x, *operands], result, spec=tuple(entries[: len(spec)]))
+    return sizes.add_with_shape(node, [x, *operands], result, spec=tuple(entries[: len(spec)]))
 
 
 _INT = TensorType(int64, ())
 
 
-def slice_size(
-    sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequence[Value]
+def size_slice(
+    sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]
 ) -> tuple[Dimension, Dimension, int] | None:
-    """Return the start, length and step of a slice; None for a step that only the run decides."""
-    start, stop, step = entry.filled(given)
+    """Return the start, length and step of a slice; None for a step that is computed at run time."""
+    start, stop, step = entry.filled(bounds)
     step = 1 if step is None else step
     if not isinstance(step, int) or not step or abs(step) >= 1 << 31:
         return None
-    if isinstance(size, int) and not given:
+    if isinstance(size, int) and not bounds:
         first, last, _ = slice(start, stop, step).indices(size)
         return first, len(range(first, last, step)), step
-    if step == 1 and not given and (start or 0) >= 0 and (stop is None or stop < 0):
+    if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
         # The length depends only on how much is cut off: x[1:] and x[:-1] have one symbol.
-        rest = sizes.total(plus(size, (stop or 0) - (start or 0)))
+        length_after_cut = sizes.clamp_total(plus(size, (stop or 0) - (start or 0)))
         if not start:
-            return 0, rest, 1
-    first, length = slice_sizes(sizes, size, entry, given)
-    if step == 1 and not given and (start or 0) >= 0 and (stop is None or stop < 0):
-        length = rest
+            return 0, length_after_cut, 1
+    first, length = name_slice_sizes(sizes, size, entry, bounds)
+    if step == 1 and not bounds and (start or 0) >= 0 and (stop is None or stop < 0):
+        length = length_after_cut
     return (0 if start in (None, 0) and step > 0 else first), length, step
 
 
-def slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, given: Sequence[Value]) -> tuple[Any, Any]:
+def name_slice_sizes(sizes: NamedSizes, size: Dimension, entry: Slice, bounds: Sequence[Value]) -> tuple[Any, Any]:
     """Return the symbols of the start and the length of a slice."""
 
     def define(symbols: Any) -> None:
-        sizes.add(SLICE_SIZES, given, {"size": size, "parts": entry.parts, "defines": symbols, "needs": (size,)})
+        sizes.add(SLICE_SIZES, bounds, {"size": size, "parts": entry.parts, "defines": symbols, "needs": (size,)})
 
-    length, start = sizes.size(("slice", size, entry.filled(given)), define, 2)
+    length, start = sizes.symbols_of(("slice", size, entry.filled(bounds)), define, 2)
     return start, length
 
 
@@ -129,7 +129,7 @@ def _gather(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if spec.count(Gather()) > 1 or any(isinstance(e, Slice) and not e.is_whole for e in spec):
         return None
     shape = indexed_shape(x.shape, types, spec)  # type: ignore[arg-type]
-    return None if shape is None or None in shape else sizes.of_shape(node, inputs, shape)
+    return None if shape is None or None in shape else sizes.add_with_shape(node, inputs, shape)
 
 
 # ---- shapes
@@ -140,8 +140,8 @@ def _expand_dims(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | 
     shape, axis = shape_of(inputs[0]), node.attributes["axis"]
     if not _are_dense(inputs) or not isinstance(axis, int):
         return None
-    at = axis % (len(shape) + 1)
-    return sizes.of_shape(node, inputs, (*shape[:at], 1, *shape[at:]))
+    new_axis = axis % (len(shape) + 1)
+    return sizes.add_with_shape(node, inputs, (*shape[:new_axis], 1, *shape[new_axis:]))
 
 
 @rule("squeeze")
@@ -153,8 +153,8 @@ def _squeeze(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None
     dropped = {axis % len(shape) for axis in ((axes,) if isinstance(axes, int) else axes)}
     if any(shape[axis] != 1 for axis in dropped):
         return None
-    rest = [size for axis, size in enumerate(shape) if axis not in dropped]
-    return sizes.of_shape(node, inputs, rest) if rest else None
+    kept_sizes = [size for axis, size in enumerate(shape) if axis not in dropped]
+    return sizes.add_with_shape(node, inputs, kept_sizes) if kept_sizes else None
 
 
 @rule("transpose")
@@ -163,7 +163,7 @@ def _transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | No
         return None
     shape, perm = shape_of(inputs[0]), node.attributes.get("perm")
     order = range(len(shape))[::-1] if perm is None else [p % len(shape) for p in perm]
-    return sizes.of_shape(node, inputs, [shape[axis] for axis in order])
+    return sizes.add_with_shape(node, inputs, [shape[axis] for axis in order])
 
 
 @rule("matrix_transpose")
@@ -171,57 +171,57 @@ def _matrix_transpose(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Val
     if not _are_dense(inputs):
         return None
     *batch, rows, columns = shape_of(inputs[0])
-    return sizes.of_shape(node, inputs, (*batch, columns, rows))
+    return sizes.add_with_shape(node, inputs, (*batch, columns, rows))
 
 
 @rule("reshape")
 def _reshape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    x, wanted = inputs[0], node.attributes["shape"]
-    if not is_dense(x.type) or wanted is None:
+    x, target_shape = inputs[0], node.attributes["shape"]
+    if not is_dense(x.type) or target_shape is None:
         return None
     numbers: list[Value] = []
     if len(inputs) > 1:
-        found = _elements(inputs[1])
-        if found is None or len(found) != len(wanted):
+        elements = _elements(inputs[1])
+        if elements is None or len(elements) != len(target_shape):
             return None
-        numbers = [number for number, size in zip(found, wanted, strict=True) if size is None]
+        numbers = [number for number, size in zip(elements, target_shape, strict=True) if size is None]
         if not all(is_scalar(number.type) and number.dtype.is_integer for number in numbers):
             return None
-    wanted, total = tuple(wanted), product(shape_of(x))
-    if wanted == (-1,):
-        wanted = (sizes.total(total),)
-    if {None, -1}.isdisjoint(wanted) and product(wanted) in (total, sizes.total(total)):
-        return _reshape_to(sizes, node, x, wanted)
+    target_shape, total = tuple(target_shape), product(shape_of(x))
+    if target_shape == (-1,):
+        target_shape = (sizes.clamp_total(total),)
+    if {None, -1}.isdisjoint(target_shape) and product(target_shape) in (total, sizes.clamp_total(total)):
+        return _reshape_to(sizes, node, x, target_shape)
 
     def define(symbols: Any) -> None:
-        needs = tuple(size for size in (*shape_of(x), *wanted) if is_computed(size))
-        attributes = {"count": total, "wanted": wanted, "defines": symbols, "needs": needs}
+        needs = tuple(size for size in (*shape_of(x), *target_shape) if is_computed(size))
+        attributes = {"count": total, "wanted": target_shape, "defines": symbols, "needs": needs}
         sizes.add(RESHAPE_SIZES, [x, *numbers], attributes)
 
-    left = sum(size is None or size == -1 for size in wanted)
-    symbols = iter(sizes.size(("reshape", total, wanted, tuple(numbers)), define, left))
-    return _reshape_to(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in wanted])
+    unknown_count = sum(size is None or size == -1 for size in target_shape)
+    symbols = iter(sizes.symbols_of(("reshape", total, target_shape, tuple(numbers)), define, unknown_count))
+    return _reshape_to(sizes, node, x, [next(symbols) if size is None or size == -1 else size for size in target_shape])
 
 
-def _reshape_to(sizes: NamedSizes, node: Node, x: Value, to: Sequence[Dimension]) -> Value:
+def _reshape_to(sizes: NamedSizes, node: Node, x: Value, shape: Sequence[Dimension]) -> Value:
     type_: Any = node.results[0].type
-    return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(to))])  # type: ignore[no-any-return]
+    return sizes.add(RESHAPED, [x], {}, [type_.with_shape(tuple(shape))])  # type: ignore[no-any-return]
 
 
 @rule("numpy_copy")
 def _copy(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return sizes.of_shape(node, inputs, shape_of(inputs[0])) if node.attributes["how"] == "astype" else None
+    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if node.attributes["how"] == "astype" else None
 
 
 @rule("sort", "argsort")
 def _sort(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     (x,) = inputs
-    return sizes.of_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
+    return sizes.add_with_shape(node, inputs, shape_of(x)) if is_dense(x.type) and len(shape_of(x)) == 1 else None
 
 
 @rule("reverse", "zeros_like", "ones_like", "real", "imag")
-def _shape_of_operand(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    return sizes.of_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
+def _keep_shape(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    return sizes.add_with_shape(node, inputs, shape_of(inputs[0])) if _are_dense(inputs) else None
 
 
 @rule("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin")
@@ -229,7 +229,7 @@ def _scan(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = shape_of(inputs[0])
     if not _are_dense(inputs) or (node.attributes["axis"] is None and len(shape) != 1):
         return None
-    return sizes.of_shape(node, inputs, shape)
+    return sizes.add_with_shape(node, inputs, shape)
 
 
 @rule("concat")
@@ -240,13 +240,13 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     axis = node.attributes["axis"] % len(shapes[0])
     for other in range(len(shapes[0])):
         if other != axis and len({shape[other] for shape in shapes}) > 1:
-            found = sizes.equal(node, inputs, [other] * len(inputs))
-            if found is None:
+            aligned = sizes.unify_sizes(node, inputs, [other] * len(inputs))
+            if aligned is None:
                 return None
-            inputs = found
-    total = sizes.total(reduce(plus, (shape[axis] for shape in shapes)))
+            inputs = aligned
+    total = sizes.clamp_total(reduce(plus, (shape[axis] for shape in shapes)))
     first = shape_of(inputs[0])
-    return sizes.of_shape(node, inputs, (*first[:axis], total, *first[axis + 1 :]))
+    return sizes.add_with_shape(node, inputs, (*first[:axis], total, *first[axis + 1 :]))
 
 
 # ---- reductions and products
@@ -262,14 +262,14 @@ def _reduce(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
         return None
     if node.op.name.endswith(("max", "min")):
         sizes.require_elements(node, inputs, [shape[a] for a in axes])
-    keeps = node.attributes.get("keepdims", False)
-    result = [1 if a in axes else size for a, size in enumerate(shape) if keeps or a not in axes]
-    return sizes.of_shape(node, inputs, result)
+    keepdims = node.attributes.get("keepdims", False)
+    result = [1 if a in axes else size for a, size in enumerate(shape) if keepdims or a not in axes]
+    return sizes.add_with_shape(node, inputs, result)
 
 
-_KINDS = ("sum", "prod", "mean", "max", "min", "any", "all")
+_REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all")
 rule(
-    *(f"{family}_{kind}" for family in ("reduce", "numpy") for kind in _KINDS), "numpy_var", "numpy_std",
+    *(f"{family}_{kind}" for family in ("reduce", "numpy") for kind in _REDUCTIONS), "numpy_var", "numpy_std",
     "numpy_argmax", "numpy_argmin", "argmax", "argmin",
 )(_reduce)  # fmt: skip
 
@@ -280,11 +280,11 @@ def _matmul(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not _are_dense(inputs) or len(shape_of(x)) != 2 or len(shape_of(y)) != 2:
         return None
     flip_x, flip_y = (node.attributes.get(name, False) for name in ("transpose_a", "transpose_b"))
-    found = sizes.equal(node, inputs, (0 if flip_x else 1, 1 if flip_y else 0))
-    if found is None:
+    operands = sizes.unify_sizes(node, inputs, (0 if flip_x else 1, 1 if flip_y else 0))
+    if operands is None:
         return None
     rows, columns = shape_of(x)[1 if flip_x else 0], shape_of(y)[0 if flip_y else 1]
-    return sizes.of_shape(node, found, (rows, columns))
+    return sizes.add_with_shape(node, operands, (rows, columns))
 
 
 # ---- arrays of computed sizes
@@ -299,7 +299,7 @@ def _range(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     def define(symbols: Any) -> None:
         sizes.add(RANGE_SIZE, inputs, {"op": "range", "options": (), "defines": symbols})
 
-    (length,) = sizes.size(("range", *inputs), define)
+    (length,) = sizes.symbols_of(("range", *inputs), define)
     result: Any = node.results[0].type
     return sizes.add(COUNTED_RANGE, [start, delta], {}, [result.with_shape((length,))])  # type: ignore[no-any-return]
 
@@ -312,17 +312,17 @@ def _fill(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     shape = node.attributes["shape"]
     if numbers is None or shape is None or len(numbers) != len(shape):
         return None
-    given = [number for number, size in zip(numbers, shape, strict=True) if size is None]
-    if not all(is_scalar(number.type) and number.dtype.is_integer for number in given):
+    unknown_sizes = [number for number, size in zip(numbers, shape, strict=True) if size is None]
+    if not all(is_scalar(number.type) and number.dtype.is_integer for number in unknown_sizes):
         return None
 
     def define(symbols: Any) -> None:
         attributes = {"op": "fill", "shape": tuple(shape), "defines": symbols}
-        sizes.add(NUMBER_SIZES, given, attributes)
+        sizes.add(NUMBER_SIZES, unknown_sizes, attributes)
 
-    found = iter(sizes.size(("numbers", tuple(shape), tuple(given)), define, len(given)))
-    made = tuple(next(found) if size is None else size for size in shape)
-    return sizes.of_shape(node, inputs[:1], made, shape=made)
+    symbols_left = iter(sizes.symbols_of(("numbers", tuple(shape), tuple(unknown_sizes)), define, len(unknown_sizes)))
+    result_shape = tuple(next(symbols_left) if size is None else size for size in shape)
+    return sizes.add_with_shape(node, inputs[:1], result_shape, shape=result_shape)
 
 
 def _elements(vector: Value) -> list[Value] | None:

@@ -50,11 +50,11 @@ def name_computed_sizes(graph: Graph) -> Graph:
     """Return the graph, regions included, with symbols for unknown dimensions of tensors."""
     if has_recursion(graph) or not any(map(_is_unknown, _types(graph))):
         return graph
-    return expand(NamedSizes(graph, _SymbolNumbers()).run())
+    return expand(NamedSizes(graph, _SymbolCounter()).run())
 
 
-def gets_names(node: Node) -> bool:
-    """Return whether the node has unknown dimensions, and native code once they have names."""
+def has_nameable_sizes(node: Node) -> bool:
+    """Return whether the node has unknown dimensions, and gets native code once symbols name them."""
     if node.op.name not in RULES and not node.op.traits.elementwise:
         return False
     return any(_is_unknown(value.type) for value in (*node.inputs, *node.results))
@@ -76,19 +76,19 @@ def _is_unknown(type_: Type) -> bool:
 
 
 @dataclass
-class _SymbolNumbers:
+class _SymbolCounter:
     """The numbers of new symbols, which all graphs of a rewriting share."""
 
     numbers: Any = field(default_factory=count)
 
 
-class NamedSizes(Rewriter[_SymbolNumbers]):
+class NamedSizes(Rewriter[_SymbolCounter]):
     """Rewrite one graph. `symbols_by_key` maps descriptions of sizes to symbols, with those of enclosing graphs."""
 
     def __init__(
         self,
         graph: Graph,
-        shared: _SymbolNumbers,
+        shared: _SymbolCounter,
         copies: dict[Graph, Graph] | None = None,
         outer_types: Mapping[Value, Type] | None = None,
         symbols_by_key: MutableMapping[Any, Any] | None = None,
@@ -110,24 +110,24 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         sources: dict[Value, list[Value]] = {}
         for parameter, source in parameter_sources(node, region):
             sources.setdefault(parameter, []).append(source)
-        types_of_parameters = {
-            p: types[types_of_sources[0]]
-            for p, types_of_sources in sources.items()
-            if len(types_of_sources) == 1 and types_of_sources[0] in types
+        parameter_types = {
+            p: types[parameter_values[0]]
+            for p, parameter_values in sources.items()
+            if len(parameter_values) == 1 and parameter_values[0] in types
         }
-        return NamedSizes(region, self.shared, self.copies, types_of_parameters, ChainMap({}, self.symbols_by_key))
+        return NamedSizes(region, self.shared, self.copies, parameter_types, ChainMap({}, self.symbols_by_key))
 
     def rebuild(self) -> Graph:
         for value in self.graph.parameters:
-            self.values[value] = self.named(self.values[value])
+            self.values[value] = self.name_sizes(self.values[value])
         copy = super().rebuild()
         remove_dead_nodes(copy)
         return copy
 
     def output(self, position: int, value: Value) -> Value:
-        return self.with_unknown_sizes(self.values[value])
+        return self.forget_sizes(self.values[value])
 
-    def with_unknown_sizes(self, value: Value) -> Value:
+    def forget_sizes(self, value: Value) -> Value:
         """Return the value with unknown dimensions in the place of computed ones."""
         if not has_computed_sizes(value.type):
             return value
@@ -139,14 +139,14 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.regions:
-            inside = lowering_class(node) == "control" and MARK not in node.attributes
-            regions = self.regions(node, inputs) if inside else None
-            return [self.named(value) for value in copy_node(self.copy, node, inputs, regions).results]
+            copies_regions = lowering_class(node) == "control" and MARK not in node.attributes
+            regions = self.regions(node, inputs) if copies_regions else None
+            return [self.name_sizes(value) for value in copy_node(self.copy, node, inputs, regions).results]
         types = [value.type for value in (*inputs, *node.results)]
         if not any(map(_is_unknown, types)) and not any(map(has_computed_sizes, types)):
             return None
         self.span = node.span
-        result = self._computed(node, inputs)
+        result = self._apply_rule(node, inputs)
         if result is not None:
             return [result]
         node_copy = copy_node(self.copy, node, inputs)
@@ -155,10 +155,10 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         ):
             # No rule covers the sizes: the kernel runs, and no later pass expands the node.
             self.copy.nodes.pop()
-            node_copy = copy_node(self.copy, node, [self.with_unknown_sizes(value) for value in inputs])
-        return [self.named(value) for value in node_copy.results]
+            node_copy = copy_node(self.copy, node, [self.forget_sizes(value) for value in inputs])
+        return [self.name_sizes(value) for value in node_copy.results]
 
-    def _computed(self, node: Node, inputs: list[Value]) -> Value | None:
+    def _apply_rule(self, node: Node, inputs: list[Value]) -> Value | None:
         name = node.op.name
         if name in RULES:
             return RULES[name](self, node, inputs)
@@ -175,43 +175,43 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
 
     span: Any = None
 
-    def of_shape(self, node: Node, inputs: Sequence[Value], to: Sequence[Dimension], **attributes: Any) -> Value:
-        """Append the node with a result of another shape."""
+    def add_with_shape(self, node: Node, inputs: Sequence[Value], to: Sequence[Dimension], **attributes: Any) -> Value:
+        """Append a copy of the node whose result has the given shape."""
         (result,) = node.results
         assert isinstance(result.type, TensorType)
         types = [result.type.with_shape(tuple(to))]
         attributes = {**node.attributes, **attributes}
-        node_made = self.copy.add_replacement(node, node.op, inputs, attributes, types=types)
-        return node_made.results[0]
+        copy = self.copy.add_replacement(node, node.op, inputs, attributes, types=types)
+        return copy.results[0]
 
-    def named(self, value: Value) -> Value:
+    def name_sizes(self, value: Value) -> Value:
         """Return the value with a symbol for each unknown dimension."""
         type_ = value.type
         if not _is_unknown(type_):
             return value
         assert isinstance(type_, TensorType) and type_.shape is not None
-        shape = tuple(self.symbol() if size is None else size for size in type_.shape)
+        shape = tuple(self.new_symbol() if size is None else size for size in type_.shape)
         defines = tuple(size for size, before in zip(shape, type_.shape, strict=True) if before is None)
         return self.add(SIZES_OF, [value], {"defines": defines}, [type_.with_shape(shape)])  # type: ignore[no-any-return]
 
     # ---- sizes
 
-    def symbol(self) -> ComputedSize:
+    def new_symbol(self) -> ComputedSize:
         return ComputedSize(f"size{next(self.shared.numbers)}")
 
-    def size(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], number: int = 1) -> Any:
+    def symbols_of(self, key: Any, define: Callable[[tuple[ComputedSize, ...]], None], number: int = 1) -> Any:
         """Return the symbols of the sizes that `key` describes; `define` appends the node for new ones."""
         if key not in self.symbols_by_key:
-            symbols = tuple(self.symbol() for _ in range(number))
+            symbols = tuple(self.new_symbol() for _ in range(number))
             define(symbols)
             self.symbols_by_key[key] = symbols
         return self.symbols_by_key[key]
 
-    def total(self, size: Dimension) -> Dimension:
-        """Return the symbol of a polynomial of sizes, clamped to 0."""
+    def clamp_total(self, size: Dimension) -> Dimension:
+        """Return the symbol of a polynomial of sizes; a negative value counts as 0."""
         if not isinstance(size, Symbol) or not is_computed(size) or isinstance(size, ComputedSize):
             return size
-        (result,) = self.size(
+        (result,) = self.symbols_of(
             ("sum", size), lambda symbols: self.add(SIZE_SUM, [], {"total": size, "defines": symbols, "needs": (size,)})
         )
         return result  # type: ignore[no-any-return]
@@ -230,7 +230,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs) or not has_element_rule(node):
             return None
         result = self.broadcast(node, inputs)
-        return None if result is None else self.of_shape(node, result[0], result[1])
+        return None if result is None else self.add_with_shape(node, result[0], result[1])
 
     def broadcast(self, node: Node, inputs: Sequence[Value]) -> tuple[list[Value], tuple[Dimension, ...]] | None:
         """Return the operands with equal sizes or ones in each dimension, and the shape to which they broadcast.
@@ -245,39 +245,42 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         defines: list[ComputedSize] = []
         keys = []
         for axis in range(-rank, 0):
-            own = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
-            sizes = [size for size in own if not is_computed(size)]
+            axis_sizes = dict.fromkeys(shape[axis] for shape in shapes if len(shape) >= -axis and shape[axis] != 1)
+            sizes = [size for size in axis_sizes if not is_computed(size)]
             if len(sizes) > 1:
                 return None
-            if len(own) < 2:
-                result.append(next(iter(own), 1))
+            if len(axis_sizes) < 2:
+                result.append(next(iter(axis_sizes), 1))
                 factors.append({})
                 continue
-            key = "common", frozenset(own)
+            key = "common", frozenset(axis_sizes)
             if key not in self.symbols_by_key:
-                common: Any = sizes[0] if sizes else self.symbol()
-                by = {size: self.symbol() for size in own if is_computed(size)}
-                members = tuple((size, by.get(size)) for size in own)
+                common: Any = sizes[0] if sizes else self.new_symbol()
+                factor_by_size = {size: self.new_symbol() for size in axis_sizes if is_computed(size)}
+                members = tuple((size, factor_by_size.get(size)) for size in axis_sizes)
                 groups.append((common, members))
-                defines += [*([] if sizes else [common]), *by.values()]
-                self.symbols_by_key[key] = common, by
-                for size in by:
-                    self.symbols_by_key["common", frozenset((common, size))] = common, {size: by[size]}
+                defines += [*([] if sizes else [common]), *factor_by_size.values()]
+                self.symbols_by_key[key] = common, factor_by_size
+                for size in factor_by_size:
+                    self.symbols_by_key["common", frozenset((common, size))] = common, {size: factor_by_size[size]}
                 keys.append(key)
-            common, by = self.symbols_by_key[key]
+            common, factor_by_size = self.symbols_by_key[key]
             result.append(common)
-            factors.append(by)
+            factors.append(factor_by_size)
         if groups:
             attributes = {**_op_and_options(node), "groups": tuple(groups), "defines": tuple(defines), "exact": False}
-            self.add(COMMON_SIZES, inputs, {**attributes, "needs": _members(groups)})
-        operands = [self._stretched(value, result, factors) for value in inputs]
+            self.add(COMMON_SIZES, inputs, {**attributes, "needs": _member_sizes(groups)})
+        operands = [self._stretch(value, result, factors) for value in inputs]
         return operands, tuple(result)
 
-    def _stretched(self, value: Value, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]) -> Value:
-        own = shape_of(value)
-        lead = len(result) - len(own)
-        by = tuple(factors[lead + d].get(size, 1) for d, size in enumerate(own))
-        if all(factor == 1 for factor in by):
+    def _stretch(
+        self, value: Value, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
+    ) -> Value:
+        """Return the value, broadcast along the dimensions whose factors are not 1."""
+        shape_before = shape_of(value)
+        missing = len(target_shape) - len(shape_before)
+        factors_of_value = tuple(factors[missing + d].get(size, 1) for d, size in enumerate(shape_before))
+        if all(factor == 1 for factor in factors_of_value):
             return value
         definition = value.node
         if (
@@ -286,29 +289,31 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
             and not definition.op.traits.costly
             and not definition.effects
         ):
-            return self._rematerialised(definition, result[lead:], factors[lead:])
-        key = "stretched", value, by
+            return self._rematerialise(definition, target_shape[missing:], factors[missing:])
+        key = "stretched", value, factors_of_value
         if key not in self.symbols_by_key:
-            pairs = enumerate(zip(own, by, strict=True), lead)
-            shape = tuple(size if factor == 1 else result[axis] for axis, (size, factor) in pairs)
+            pairs = enumerate(zip(shape_before, factors_of_value, strict=True), missing)
+            shape = tuple(size if factor == 1 else target_shape[axis] for axis, (size, factor) in pairs)
             type_: Any = value.type
-            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"needs": by}, [type_.with_shape(shape)])
+            types = [type_.with_shape(shape)]
+            self.symbols_by_key[key] = self.add(STRETCHED, [value], {"needs": factors_of_value}, types)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
-    def _rematerialised(
-        self, node: Node, result: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
+    def _rematerialise(
+        self, node: Node, target_shape: Sequence[Dimension], factors: Sequence[dict[Dimension, Any]]
     ) -> Value:
-        """Return a cheap result recomputed from broadcast operands, so that no loop has to store it."""
-        key = "again", node, tuple(result)
+        """Recompute a cheap result from broadcast operands, so that no loop has to store it."""
+        key = "again", node, tuple(target_shape)
         if key not in self.symbols_by_key:
             inputs = node.inputs
-            operands = [x if x.shape == () else self._stretched(x, result, factors) for x in inputs]
+            operands = [x if x.shape == () else self._stretch(x, target_shape, factors) for x in inputs]
             shapes = [shape_of(value) for value in operands]
-            to = [next((s[a] for s in shapes if len(s) >= -a and s[a] != 1), 1) for a in range(-len(result), 0)]
-            self.symbols_by_key[key] = self.of_shape(node, operands, to)
+            axes = range(-len(target_shape), 0)
+            shape = [next((s[a] for s in shapes if len(s) >= -a and s[a] != 1), 1) for a in axes]
+            self.symbols_by_key[key] = self.add_with_shape(node, operands, shape)
         return self.symbols_by_key[key]  # type: ignore[no-any-return]
 
-    def equal(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
+    def unify_sizes(self, node: Node, inputs: Sequence[Value], axes: Sequence[int]) -> list[Value] | None:
         """Return the operands with one symbol for their sizes along these axes, which have to be equal.
 
         None where two sizes that are not computed differ.
@@ -325,7 +330,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
             attributes = {"groups": ((symbols[0], members),), "defines": symbols, "exact": True, "needs": sizes}
             self.add(COMMON_SIZES, inputs, {**_op_and_options(node), **attributes})
 
-        (common,) = self.size(("equal", sizes), define)
+        (common,) = self.symbols_of(("equal", sizes), define)
         result = []
         for value, axis in zip(inputs, axes, strict=True):
             shape, type_ = list(shape_of(value)), value.type
@@ -335,7 +340,7 @@ class NamedSizes(Rewriter[_SymbolNumbers]):
         return result
 
 
-def _members(groups: Sequence[Any]) -> tuple[Dimension, ...]:
+def _member_sizes(groups: Sequence[Any]) -> tuple[Dimension, ...]:
     return tuple(size for _, members in groups for size, _ in members)
 
 

@@ -20,7 +20,7 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.linalg.products import parse_equation, tensordot_equation
 
 Sizes = dict[str, Dimension]  # by label
-_SOME = 64  # assumed value of an open size, for the choice of an order
+_ASSUMED_SIZE = 64  # assumed value of an open size, for the choice of an order
 Operand = tuple[Any, str]  # a value, and a label for each of its dimensions
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -30,11 +30,11 @@ def einsum(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def tensordot(b: GraphBuilder, node: Node, inputs: Any) -> Any:
-    of_x, of_y = map(dimensions, inputs)
+    x_shape, y_shape = map(dimensions, inputs)
     pairs = zip(*node.attributes["axes"], strict=True)
-    if any(of_x[i] != of_y[j] for i, j in pairs):
+    if any(x_shape[i] != y_shape[j] for i, j in pairs):
         return None  # the kernel raises; only einsum broadcasts a dimension of 1 here
-    equation = tensordot_equation(of_x, of_y, node.attributes["axes"])
+    equation = tensordot_equation(x_shape, y_shape, node.attributes["axes"])
     return _contract(b, inputs, *parse_equation(equation, 2))
 
 
@@ -50,59 +50,66 @@ def _contract(b: GraphBuilder, inputs: Sequence[Any], operands: list[str], resul
                 return None  # open sizes that need not be equal
     for labels in operands:
         size |= {label: 1 for label in labels if label not in size}
-    left = [_drop_broadcast_ones(b, *_diagonal(b, x, labels), size) for x, labels in zip(inputs, operands, strict=True)]
-    for i, j in _order(left, result, size):
-        x, y = left.pop(i), left.pop(j)
-        needed = set(result).union(*(labels for _, labels in left))
+    pairs = zip(inputs, operands, strict=True)
+    remaining = [_drop_broadcast_ones(b, *_take_diagonals(b, x, labels), size) for x, labels in pairs]
+    for i, j in _contraction_order(remaining, result, size):
+        x, y = remaining.pop(i), remaining.pop(j)
+        needed = set(result).union(*(labels for _, labels in remaining))
         summed = _sum_unneeded(b, *x, needed | set(y[1])), _sum_unneeded(b, *y, needed | set(x[1]))
-        left.append(_pair(b, *summed, needed, size))
-    ((x, labels),) = left
+        remaining.append(_contract_pair(b, *summed, needed, size))
+    ((x, labels),) = remaining
     return _transpose_to(b, *_sum_unneeded(b, x, labels, set(result)), result, size)
 
 
 def _expand_ellipsis(operands: list[str], result: str, shapes: Sequence[Sequence[Dimension]]) -> tuple[list[str], str]:
     """Replace `...` by unused letters, one for each dimension, aligned from the last."""
-    free = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
+    unused_letters = [letter for letter in _LETTERS if letter not in "".join([*operands, result])]
     widths = [len(shape) - len(labels.replace("...", "")) for labels, shape in zip(operands, shapes, strict=True)]
-    most = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
-    spare = free[:most]
-    named = [
-        labels.replace("...", "".join(spare[most - width :])) for labels, width in zip(operands, widths, strict=True)
+    max_width = max([width for width, labels in zip(widths, operands, strict=True) if "..." in labels], default=0)
+    new_labels = unused_letters[:max_width]
+    expanded = [
+        labels.replace("...", "".join(new_labels[max_width - width :]))
+        for labels, width in zip(operands, widths, strict=True)
     ]
-    return named, result.replace("...", "".join(spare))
+    return expanded, result.replace("...", "".join(new_labels))
 
 
-def _diagonal(b: GraphBuilder, x: Any, labels: str) -> Operand:
+def _take_diagonals(b: GraphBuilder, x: Any, labels: str) -> Operand:
     """Take diagonals until each label occurs once."""
-    while twice := next((label for label in labels if labels.count(label) > 1), ""):
-        first, second = labels.index(twice), labels.rindex(twice)
+    while repeated := next((label for label in labels if labels.count(label) > 1), ""):
+        first, second = labels.index(repeated), labels.rindex(repeated)
         others = [i for i in range(len(labels)) if i not in (first, second)]
         x = b.diag_part(b.transpose(x, perm=(*others, first, second)), offset=0)
-        labels = "".join(labels[i] for i in others) + twice
+        labels = "".join(labels[i] for i in others) + repeated
     return x, labels
 
 
 def _drop_broadcast_ones(b: GraphBuilder, x: Any, labels: str, size: Sizes) -> Operand:
     """Drop the dimensions of 1 that are broadcast."""
-    rest = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
-    if len(rest) == len(labels):
+    kept_labels = [label for label, n in zip(labels, dimensions(x), strict=True) if n == size[label]]
+    if len(kept_labels) == len(labels):
         return x, labels
-    return reshape(b, x, [size[label] for label in rest]), "".join(rest)
+    return reshape(b, x, [size[label] for label in kept_labels]), "".join(kept_labels)
 
 
-def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
-    """Return the pairs to contract, in order, the later one first; each result is appended to the list."""
-    if len(left) == 1:
+def _contraction_order(operands: list[Operand], result: str, size: Sizes) -> list[tuple[int, int]]:
+    """Return the pairs of positions to contract, in order, the larger position first.
+
+    Both operands of a pair are removed from the list, and their product is appended to it.
+    """
+    if len(operands) == 1:
         return []
     equation = (
-        ",".join(labels for _, labels in left) + "->" + "".join(c for c in result if any(c in o for _, o in left))
+        ",".join(labels for _, labels in operands)
+        + "->"
+        + "".join(c for c in result if any(c in o for _, o in operands))
     )
-    static = {label: n if isinstance(n, int) else _SOME for label, n in size.items()}
-    empty = [np.broadcast_to(np.zeros(()), [static[label] for label in labels]) for _, labels in left]
+    static = {label: n if isinstance(n, int) else _ASSUMED_SIZE for label, n in size.items()}
+    placeholders = [np.broadcast_to(np.zeros(()), [static[label] for label in labels]) for _, labels in operands]
     steps = []
-    for step in np.einsum_path(equation, *empty, optimize="greedy")[0][1:]:
+    for step in np.einsum_path(equation, *placeholders, optimize="greedy")[0][1:]:
         *rest, first = sorted(step, reverse=True)
-        steps += [(one, first) for one in rest[:1]]
+        steps += [(second, first) for second in rest[:1]]
         if len(step) > 2:  # all remaining operands: in pairs
             steps += [(len(step) - 2 - i, 0) for i in range(len(step) - 2)]
     return steps
@@ -110,42 +117,42 @@ def _order(left: list[Operand], result: str, size: Sizes) -> list[tuple[int, int
 
 def _sum_unneeded(b: GraphBuilder, x: Any, labels: str, needed: set[str]) -> Operand:
     """Sum the operand over the labels that are not needed."""
-    over = tuple(i for i, label in enumerate(labels) if label not in needed)
-    if not over:
+    axes = tuple(i for i, label in enumerate(labels) if label not in needed)
+    if not axes:
         return x, labels
-    return b.reduce_sum(x, axis=over, keepdims=False), "".join(label for label in labels if label in needed)
+    return b.reduce_sum(x, axis=axes, keepdims=False), "".join(label for label in labels if label in needed)
 
 
-def _pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: Sizes) -> Operand:
-    (x, of_x), (y, of_y) = first, second
-    both = [label for label in of_x if label in of_y]
-    batch = "".join(label for label in both if label in needed)
-    inner = "".join(label for label in both if label not in needed)
-    rows = "".join(label for label in of_x if label not in both)
-    columns = "".join(label for label in of_y if label not in both)
+def _contract_pair(b: GraphBuilder, first: Operand, second: Operand, needed: set[str], size: Sizes) -> Operand:
+    (x, x_labels), (y, y_labels) = first, second
+    shared_labels = [label for label in x_labels if label in y_labels]
+    batch = "".join(label for label in shared_labels if label in needed)
+    inner = "".join(label for label in shared_labels if label not in needed)
+    rows = "".join(label for label in x_labels if label not in shared_labels)
+    columns = "".join(label for label in y_labels if label not in shared_labels)
     labels = batch + rows + columns
     if not inner or x.dtype.name not in ("float32", "float64"):
-        over = tuple(range(len(labels), len(labels) + len(inner)))
+        inner_axes = tuple(range(len(labels), len(labels) + len(inner)))
         products = b.multiply(
             *(_expand_to_labels(b, value, own, labels + inner, size) for value, own in (first, second))
         )
-        return b.reduce_sum(products, axis=over, keepdims=False) if inner else products, labels
-    transpose_a = bool(rows) and of_x == batch + inner + rows
-    transpose_b = bool(columns) and of_y == batch + columns + inner
-    lead = (product([size[label] for label in batch]),) if batch else ()
-    counts = [product([size[label] for label in group]) for group in (rows, inner, columns)]
-    x = _transpose_to(b, x, of_x, batch + (inner + rows if transpose_a else rows + inner), size)
-    y = _transpose_to(b, y, of_y, batch + (columns + inner if transpose_b else inner + columns), size)
-    x = reshape(b, x, (*lead, *((counts[1], counts[0]) if transpose_a else counts[:2])))
-    y = reshape(b, y, (*lead, *((counts[2], counts[1]) if transpose_b else counts[1:])))
-    found = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
-    return reshape(b, found, tuple(size[label] for label in labels)), labels
+        return b.reduce_sum(products, axis=inner_axes, keepdims=False) if inner else products, labels
+    transpose_a = bool(rows) and x_labels == batch + inner + rows
+    transpose_b = bool(columns) and y_labels == batch + columns + inner
+    batch_shape = (product([size[label] for label in batch]),) if batch else ()
+    extents = [product([size[label] for label in group]) for group in (rows, inner, columns)]
+    x = _transpose_to(b, x, x_labels, batch + (inner + rows if transpose_a else rows + inner), size)
+    y = _transpose_to(b, y, y_labels, batch + (columns + inner if transpose_b else inner + columns), size)
+    x = reshape(b, x, (*batch_shape, *((extents[1], extents[0]) if transpose_a else extents[:2])))
+    y = reshape(b, y, (*batch_shape, *((extents[2], extents[1]) if transpose_b else extents[1:])))
+    product_value = b.matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+    return reshape(b, product_value, tuple(size[label] for label in labels)), labels
 
 
-def _expand_to_labels(b: GraphBuilder, x: Any, own: str, labels: str, size: Sizes) -> Any:
+def _expand_to_labels(b: GraphBuilder, x: Any, operand_labels: str, labels: str, size: Sizes) -> Any:
     """Give the operand a dimension for each label, of size 1 where it has none."""
-    x = _transpose_to(b, x, own, "".join(label for label in labels if label in own), size)
-    return reshape(b, x, tuple(size[label] if label in own else 1 for label in labels))
+    x = _transpose_to(b, x, operand_labels, "".join(label for label in labels if label in operand_labels), size)
+    return reshape(b, x, tuple(size[label] if label in operand_labels else 1 for label in labels))
 
 
 def _transpose_to(b: GraphBuilder, x: Any, labels: str, order: str, size: Sizes) -> Any:

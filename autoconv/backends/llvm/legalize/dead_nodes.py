@@ -17,21 +17,21 @@ def remove_dead_nodes(graph: Graph) -> None:
 
 
 def remove_all_dead_nodes(graph: Graph) -> None:
-    """Remove dead nodes, regions included; nodes whose regions have no effect are dead where nothing reads them."""
+    """Remove dead nodes, regions included; a node with regions is dead if they have no effect and nothing reads it."""
     graph.nodes = _live_nodes(graph, lambda _: False)
     for node in graph.nodes:
         for region in node.regions if not is_recursive(node) else ():
             remove_all_dead_nodes(region)
 
 
-def _live_nodes(graph: Graph, stays: Callable[[Node], bool]) -> list[Node]:
+def _live_nodes(graph: Graph, keeps: Callable[[Node], bool]) -> list[Node]:
     """Return the nodes that have effects, may raise for their sizes, define sizes that are needed, or are read."""
     read = set(graph.outputs)
     needed: set[ComputedSize] = set()
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        lasting = node.effects is not Effects.PURE or stays(node) or has_computed_sizes(node)
-        if lasting or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
+        must_stay = node.effects is not Effects.PURE or keeps(node) or has_computed_sizes(node)
+        if must_stay or not read.isdisjoint(node.results) or not needed.isdisjoint(defined_sizes(node)):
             nodes.append(node)
             read.update(node.inputs)
             needed.update(computed_sizes(node))

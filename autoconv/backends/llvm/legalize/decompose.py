@@ -19,13 +19,13 @@ from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, leads_to_
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Slice
 
-_SAME = frozenset({"identity", "stop_gradient"})  # ops that return their input
+_IDENTITIES = frozenset({"identity", "stop_gradient"})  # ops that return their input
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def expand(graph: Graph) -> Graph:
     """Return the graph, regions included, with composite ops of known shapes expanded."""
-    return clone(graph, _replace) if any(map(_may_be_replaced, graph.walk())) else graph
+    return clone(graph, _expand_node) if any(map(_may_expand, graph.walk())) else graph
 
 
 def is_composite(node: Node) -> bool:
@@ -33,23 +33,23 @@ def is_composite(node: Node) -> bool:
     return node.op.name in _RULES and _is_known(node)
 
 
-def _may_be_replaced(node: Node) -> bool:
-    return node.op.name in _RULES or node.op.name in _SAME or any(map(_is_empty_list, node.inputs))
+def _may_expand(node: Node) -> bool:
+    return node.op.name in _RULES or node.op.name in _IDENTITIES or any(map(_is_empty_list, node.inputs))
 
 
-def _replace(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
+def _expand_node(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
     if any(_is_empty_list(value) for value in inputs) and not leads_to_recursion(node):
-        # An empty list of its own for every use, so that each can be a stack.
-        own = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
-        return copy_node(copy, node, own, [clone(region, _replace) for region in node.regions]).results
-    if node.op.name in _SAME and inputs[0].type == node.results[0].type:
+        # Each use gets an empty list of its own, so that each can be a stack.
+        operands = [copy_node(copy, v.node, ()).results[0] if v.node and _is_empty_list(v) else v for v in inputs]
+        return copy_node(copy, node, operands, [clone(region, _expand_node) for region in node.regions]).results
+    if node.op.name in _IDENTITIES and inputs[0].type == node.results[0].type:
         return inputs
     rule = _RULES.get(node.op.name)
     if rule is None or node.effects not in (Effects.PURE, Effects.RANDOM):
         return None
     if not _is_known(node):
         return None
-    if not is_dense(node.inputs[0].type) and node.op.name not in _OF_NUMBERS:
+    if not is_dense(node.inputs[0].type) and node.op.name not in _SCALAR_OPS:
         return None
     replacement = rule(GraphBuilder(copy, node.span), node, inputs)
     if replacement is None:
@@ -61,7 +61,7 @@ def _replace(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | 
 
 def _is_known(node: Node) -> bool:
     """Return whether all shapes are known, constant or, where the rule supports it, open."""
-    is_supported = is_dense if node.op.name in _BY_SYMBOLS else is_array
+    is_supported = is_dense if node.op.name in _OPEN_SIZE_OPS else is_array
     types = [value.type for value in (*node.inputs, *node.results)]
     return all((is_supported(type_) or is_scalar(type_)) and not is_complex(type_) for type_ in types)
 
@@ -95,7 +95,7 @@ def _reduction_attributes(node: Node) -> dict[str, Any]:
     return {"axis": axes, "keepdims": node.attributes.get("keepdims", False)}
 
 
-def _as_numpy(name: str) -> Rule:
+def _reduction_rule(name: str) -> Rule:
     """Return the rule of a reduction that first converts elements to the dtype of its result."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -109,7 +109,7 @@ def _as_numpy(name: str) -> Rule:
     return rule
 
 
-def _on_truth_values(name: str) -> Rule:
+def _quantifier_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,) = inputs
         return getattr(b, name)(x if x.dtype is bool_ else b.cast(x, dtype=bool_), **_reduction_attributes(node))
@@ -126,22 +126,23 @@ def _variance_rule(root: bool) -> Rule:
             return None
         if x.dtype is not dtype:
             x = b.cast(x, dtype=dtype)
-        over = _reduction_attributes(node)
+        reduction = _reduction_attributes(node)
         shape = sizes(x.type)
-        axes = range(len(shape)) if over["axis"] is None else over["axis"]
-        total = b.reduce_sum(b.square(b.subtract(x, b.reduce_mean(x, axis=over["axis"], keepdims=True))), **over)
-        less = node.attributes.get("ddof", 0)
+        axes = range(len(shape)) if reduction["axis"] is None else reduction["axis"]
+        mean = b.reduce_mean(x, axis=reduction["axis"], keepdims=True)
+        total = b.reduce_sum(b.square(b.subtract(x, mean)), **reduction)
+        ddof = node.attributes.get("ddof", 0)
         if is_known(shape):
-            result = b.divide(total, float(max(math.prod(shape[a] for a in axes) - less, 0)))
+            result = b.divide(total, float(max(math.prod(shape[a] for a in axes) - ddof, 0)))
         else:
-            rest = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(less, dtype.numpy)))
-            result = b.divide(total, b.maximum(rest, b.constant(value=np.zeros((), dtype.numpy))))
+            divisor = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(ddof, dtype.numpy)))
+            result = b.divide(total, b.maximum(divisor, b.constant(value=np.zeros((), dtype.numpy))))
         return b.sqrt(result) if root else result
 
     return rule
 
 
-def _index_of(name: str) -> Rule:
+def _argument_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         (x,), axis = inputs, node.attributes.get("axis")
         result: Any = node.results[0].type
@@ -169,12 +170,12 @@ def _stack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     rank = len(sizes(node.results[0].type))
     axis = node.attributes.get("axis", 0) % rank
     shape = sizes(node.results[0].type)
-    single = (*shape[:axis], 1, *shape[axis + 1 :])
+    item_shape = (*shape[:axis], 1, *shape[axis + 1 :])
     if rank == 1:
-        return b.concat(*(b.fill(x, shape=single) for x in inputs), axis=0)
-    if not is_known(single):
+        return b.concat(*(b.fill(x, shape=item_shape) for x in inputs), axis=0)
+    if not is_known(item_shape):
         return b.concat(*(b.expand_dims(x, axis=axis) for x in inputs), axis=axis)
-    return b.concat(*(b.reshape(x, shape=single) for x in inputs), axis=axis)
+    return b.concat(*(b.reshape(x, shape=item_shape) for x in inputs), axis=axis)
 
 
 def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -182,8 +183,8 @@ def _unstack(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes.get("axis", 0) % len(sizes(x.type))
     if sizes(x.type)[axis] != count:
         return None  # the count is checked at run time: the kernel raises
-    whole = (Slice(),) * axis
-    return tuple(b.get_item(x, spec=(*whole, At(i))) for i in range(count))
+    leading = (Slice(),) * axis
+    return tuple(b.get_item(x, spec=(*leading, At(i))) for i in range(count))
 
 
 def _constant_rule(number: int) -> Rule:
@@ -207,7 +208,7 @@ def _size(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.constant(value=np.asarray(count, node.results[0].dtype.numpy))
 
 
-def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
+def _fill_shape(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if is_array(node.inputs[0].type) or is_scalar(node.results[0].type):
         return None
     if len(inputs) > 1 and node.op.name != "broadcast_to_shape_of":
@@ -215,12 +216,12 @@ def _spread_number(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return b.fill(inputs[0], shape=sizes(node.results[0].type))
 
 
-_OF_NUMBERS = frozenset({
+_SCALAR_OPS = frozenset({
     "ones_like", "zeros_like", "size", "broadcast_to_shape_of", "broadcast_to", "expand_dims", "reshape", "xlogy",
     "xdivy", "logaddexp", "stack", "numpy_round",
 })  # fmt: skip
 # Ops whose rules take open dimensions.
-_BY_SYMBOLS = frozenset({
+_OPEN_SIZE_OPS = frozenset({
     "softmax", "log_softmax", "reduce_euclidean_norm", "numpy_sum", "numpy_prod", "numpy_mean", "numpy_max",
     "numpy_min", "numpy_any", "numpy_all", "numpy_copy", "numpy_clip", "xlogy", "xdivy", "logaddexp", "matmul",
     "stack", "unstack", "shift", "unpad", "split", "split_like", "sum_tiles", "reduce_logsumexp", "einsum", "tensordot",
@@ -230,14 +231,14 @@ _BY_SYMBOLS = frozenset({
 _RULES: dict[str, Rule] = {
     **COMPOSITES,
     "ones_like": _constant_rule(1), "zeros_like": _constant_rule(0), "size": _size,
-    "broadcast_to_shape_of": _spread_number,
-    "broadcast_to": _spread_number, "expand_dims": _spread_number, "reshape": _spread_number,
+    "broadcast_to_shape_of": _fill_shape,
+    "broadcast_to": _fill_shape, "expand_dims": _fill_shape, "reshape": _fill_shape,
     "softmax": _softmax, "log_softmax": _log_softmax, "reduce_euclidean_norm": _norm, "stack": _stack,
     "unstack": _unstack, "rank": _rank,
-    "numpy_sum": _as_numpy("reduce_sum"), "numpy_prod": _as_numpy("reduce_prod"),
-    "numpy_mean": _as_numpy("reduce_mean"), "numpy_max": _as_numpy("reduce_max"),
-    "numpy_min": _as_numpy("reduce_min"), "numpy_any": _on_truth_values("reduce_any"),
-    "numpy_all": _on_truth_values("reduce_all"),
-    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _index_of("argmax"),
-    "numpy_argmin": _index_of("argmin"), "numpy_copy": _astype,
+    "numpy_sum": _reduction_rule("reduce_sum"), "numpy_prod": _reduction_rule("reduce_prod"),
+    "numpy_mean": _reduction_rule("reduce_mean"), "numpy_max": _reduction_rule("reduce_max"),
+    "numpy_min": _reduction_rule("reduce_min"), "numpy_any": _quantifier_rule("reduce_any"),
+    "numpy_all": _quantifier_rule("reduce_all"),
+    "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "numpy_argmax": _argument_rule("argmax"),
+    "numpy_argmin": _argument_rule("argmin"), "numpy_copy": _astype,
 }  # fmt: skip

@@ -28,12 +28,12 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     axis = node.attributes["axis"] % len(shape)
     if not shape[axis]:
         return x
-    back = node.attributes.get("reverse", False)
-    less, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
-    if less == 0:
+    is_reverse = node.attributes.get("reverse", False)
+    remaining_size, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
+    if remaining_size == 0:
         return edge
-    rest = part(b, x, axis, 1, None, less) if back else part(b, x, axis, None, -1, less)
-    return join(b, (rest, edge) if back else (edge, rest), axis, shape)
+    kept = part(b, x, axis, 1, None, remaining_size) if is_reverse else part(b, x, axis, None, -1, remaining_size)
+    return join(b, (kept, edge) if is_reverse else (edge, kept), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -71,8 +71,8 @@ def _sum_tiles(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if 0 in parts or x.dtype.is_bool:
         return None
     shape: list[Dimension] = []
-    for whole, size in zip(dimensions(x), parts, strict=True):
-        shape += [quotient(whole, size), size]
+    for full_size, size in zip(dimensions(x), parts, strict=True):
+        shape += [quotient(full_size, size), size]
     if None in shape:
         return None
     return b.reduce_sum(reshape(b, x, shape), axis=tuple(range(0, len(shape), 2)), keepdims=False)
@@ -84,20 +84,20 @@ def _shuffle(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if is_scalar(x.type):
         return None
     # The attributes include its seed, or its algorithm.
-    how = {"shape": dimensions(x)[:1], **node.attributes}
+    options = {"shape": dimensions(x)[:1], **node.attributes}
     if node.op.name == "random_shuffle":
-        order = b.random_permutation(stream=stream_of_rows(x.dtype), **how)
+        order = b.random_permutation(stream=stream_of_rows(x.dtype), **options)
     else:
-        order = b.stateless_permutation(inputs[0], **how)
+        order = b.stateless_permutation(inputs[0], **options)
     return b.gather(x, order, axis=0, batch_dims=0)
 
 
 def _mask(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Select a number where a mask holds."""
-    spec, rest = node.attributes["spec"], list(inputs)
-    if spec != (Mask(),) or not is_scalar(rest[1].type):
+    spec, operands = node.attributes["spec"], list(inputs)
+    if spec != (Mask(),) or not is_scalar(operands[1].type):
         return None
-    x, value, mask = rest
+    x, value, mask = operands
     missing = len(sizes(x.type)) - len(sizes(mask.type))
     mask = b.reshape(mask, shape=(*sizes(mask.type), *[1] * missing))
     return b.select(mask, value if value.dtype is x.dtype else b.cast(value, dtype=x.dtype), x)
@@ -125,8 +125,8 @@ def _log_sum_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     return reshape(b, b.add(b.log(total), highest), dimensions(node.results[0]))
 
 
-def _unless_zero(name: str) -> Any:
-    """Return the rule for x times log(y), or x over y, which is zero where x is, unless y is nan."""
+def _zero_preserving_rule(name: str) -> Any:
+    """Return the rule for x times log(y), or x over y: the result is zero where x is zero and y is no nan."""
 
     def rule(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         x, y = inputs
@@ -140,11 +140,11 @@ def _unless_zero(name: str) -> Any:
 def _log_add_exp(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Follow NumPy: equal operands, which may be infinite, give the operand plus log(2)."""
     x, y = inputs
-    gap, two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.dtype.numpy))
+    gap, log_two = b.subtract(x, y), b.constant(value=np.asarray(np.log(2.0), x.dtype.numpy))
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
     larger = b.select(b.greater(gap, zero), x, y)
-    apart = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
-    return b.select(b.equal(x, y), b.add(x, two), apart)
+    general = b.add(larger, b.log1p(b.exp(b.negative(b.abs(gap)))))
+    return b.select(b.equal(x, y), b.add(x, log_two), general)
 
 
 def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -158,43 +158,43 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if dtype.size < 4:
             return None
         axes = range(len(sizes(x.type))) if axis is None else (axis,) if isinstance(axis, int) else axis
-        return _towards_zero(b, total, count(b, x, axes, dtype))
-    several = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
-    divisor = int(np.asarray(several, np.int64).astype(dtype.numpy))
-    if several == 0 or divisor == 0:
+        return _divide_towards_zero(b, total, count(b, x, axes, dtype))
+    element_count = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
+    divisor = int(np.asarray(element_count, np.int64).astype(dtype.numpy))
+    if element_count == 0 or divisor == 0:
         return None
-    return _towards_zero(b, total, b.constant(value=np.asarray(divisor, dtype.numpy)))
+    return _divide_towards_zero(b, total, b.constant(value=np.asarray(divisor, dtype.numpy)))
 
 
-def _towards_zero(b: GraphBuilder, total: Any, by: Any) -> Any:
+def _divide_towards_zero(b: GraphBuilder, total: Any, divisor: Any) -> Any:
     dtype = total.dtype
-    quotient = b.floor_divide(total, by)
+    quotient = b.floor_divide(total, divisor)
     zero, one = (b.constant(value=np.asarray(number, dtype.numpy)) for number in (0, 1))
-    rest = b.subtract(total, b.multiply(quotient, by))
-    short = b.logical_and(b.not_equal(rest, zero), b.less(total, zero))
-    return b.add(quotient, b.select(short, one, zero))
+    remainder = b.subtract(total, b.multiply(quotient, divisor))
+    needs_increment = b.logical_and(b.not_equal(remainder, zero), b.less(total, zero))
+    return b.add(quotient, b.select(needs_increment, one, zero))
 
 
 def _round(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Round to `decimals` digits after the point as NumPy does: scale by a power of ten, round, scale back."""
     (x,), decimals = inputs, node.attributes.get("decimals", 0)
     kind = node.results[0].dtype
-    if x.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _DECIMALS:
+    if x.dtype is not kind or kind not in (float32, float64) or abs(decimals) > _MAX_DECIMALS:
         return None
     if decimals == 0:
         return b.rint(x)
     power = b.constant(value=np.asarray(10.0 ** abs(decimals), kind.numpy))
-    there, back = (b.multiply, b.divide) if decimals > 0 else (b.divide, b.multiply)
-    return back(b.rint(there(x, power)), power)
+    scale, unscale = (b.multiply, b.divide) if decimals > 0 else (b.divide, b.multiply)
+    return unscale(b.rint(scale(x, power)), power)
 
 
-_DECIMALS = 22  # largest exact power of ten in float64
+_MAX_DECIMALS = 22  # largest exact power of ten in float64
 
 
 def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     """Fold transposes of the operands into the attributes of the product.
 
-    An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is computed from what is transposed.
+    An operand that is computed from a transpose and numbers, such as `0.5 * A.T`, is recomputed from `A`.
     """
     sources, flips = list(inputs), [node.attributes.get(name, False) for name in ("transpose_a", "transpose_b")]
     for i, value in enumerate(inputs):
@@ -205,7 +205,7 @@ def _matmul(b: GraphBuilder, node: Node, inputs: Any) -> Any:
 
 
 def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
-    """Return the matrix whose transpose the value is, made anew where numbers are combined with a transpose."""
+    """Return the transpose of the value if a node has it: `A` for `A.T`, and a new `0.5 * A` for `0.5 * A.T`."""
     node = value.node
     if node is None:
         return None
@@ -213,8 +213,8 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
         return node.inputs[0]
     if node.op.name == "transpose":
         perm = node.attributes.get("perm")
-        turns = len(node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
-        return node.inputs[0] if turns else None
+        is_transpose = len(node.inputs) == 1 and (perm is None or [axis % 2 for axis in perm] == [1, 0])
+        return node.inputs[0] if is_transpose else None
     arrays = [operand for operand in node.inputs if not is_scalar(operand.type)]
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(arrays) != 1 or node.regions:
         return None
@@ -231,6 +231,6 @@ def _transpose_source(b: GraphBuilder, value: Value) -> Value | None:
 COMPOSITES: dict[str, Any] = {
     "shift": _shift, "unpad": _unpad, "split": _split, "split_like": _split, "sum_tiles": _sum_tiles,
     "stateless_shuffle": _shuffle, "random_shuffle": _shuffle, "set_item": _mask, "numpy_round": _round,
-    "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _unless_zero("xlogy"),
-    "xdivy": _unless_zero("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
+    "numpy_clip": _clip, "matmul": _matmul, "reduce_logsumexp": _log_sum_exp, "xlogy": _zero_preserving_rule("xlogy"),
+    "xdivy": _zero_preserving_rule("xdivy"), "logaddexp": _log_add_exp, "reduce_mean": _integer_mean, **CONTRACTIONS,
 }  # fmt: skip

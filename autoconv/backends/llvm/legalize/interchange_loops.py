@@ -23,16 +23,16 @@ from autoconv.graph.region_flow import state_size
 from autoconv.ops.builder import GraphBuilder
 
 MARK = "of_elements"  # attribute that marks such a loop
-_MOST_ARRAYS, _MOST_NODES = 6, 40  # limits beyond which registers do not suffice
+_MAX_ARRAYS, _MAX_NODES = 6, 40  # limits beyond which registers do not suffice
 
 
 def interchange(graph: Graph) -> Graph:
-    """Return the graph, regions included, in which each such loop is split in two."""
+    """Return the graph, regions included, with each interchangeable loop split in two."""
     if not any(node.op.traits.repeats and _is_interchangeable(node) for node in graph.walk()):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        return _in_two(copy, node, inputs) if node.op.traits.repeats and _is_interchangeable(node) else None
+        return _split_loop(copy, node, inputs) if node.op.traits.repeats and _is_interchangeable(node) else None
 
     return clone(graph, rewrite)
 
@@ -43,7 +43,7 @@ def _is_interchangeable(node: Node) -> bool:
     count = state_size(node)
     state = body.parameters[:count]
     arrays = [value for value in state if is_array(value.type)]
-    if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MOST_ARRAYS:
+    if is_recursive(node) or MARK in node.attributes or not 0 < len(arrays) <= _MAX_ARRAYS:
         return False
     types = [value.type for value in state]
     if [value.type for value in body.outputs] != types or [value.type for value in node.inputs[:count]] != types:
@@ -53,12 +53,13 @@ def _is_interchangeable(node: Node) -> bool:
     shape = sizes(arrays[0].type)
     if not math.prod(shape) or any(sizes(value.type) != shape for value in arrays):
         return False
-    if len(body.nodes) > _MOST_NODES or any(value.dtype.is_bool for value in arrays):
+    if len(body.nodes) > _MAX_NODES or any(value.dtype.is_bool for value in arrays):
         return False
     changing = {value for value in state if is_scalar(value.type)}
-    seen = {*test.parameters[:count]} - {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
-    allowed = seen | {value for value in test.parameters[count:] if is_scalar(value.type)}
-    return _numbers_alone(test, allowed) and _by_elements(body, changing, shape)
+    array_state = {t for t, value in zip(test.parameters, state, strict=False) if value in arrays}
+    scalar_state = {*test.parameters[:count]} - array_state
+    allowed = scalar_state | {value for value in test.parameters[count:] if is_scalar(value.type)}
+    return _is_scalar_test(test, allowed) and _is_elementwise_body(body, changing, shape)
 
 
 def _is_number(node: Node) -> bool:
@@ -67,7 +68,7 @@ def _is_number(node: Node) -> bool:
     return constant or (lowering_class(node) == "scalar" and node.effects in (Effects.PURE, Effects.RAISE))
 
 
-def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
+def _is_scalar_test(test: Graph, allowed: set[Value]) -> bool:
     """Return whether the test consists of scalar nodes that read only `allowed` and each other."""
     for node in test.nodes:
         if not _is_number(node) or not allowed.issuperset(node.inputs):
@@ -76,10 +77,10 @@ def _numbers_alone(test: Graph, allowed: set[Value]) -> bool:
     return allowed.issuperset(test.outputs)
 
 
-def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> bool:
+def _is_elementwise_body(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> bool:
     """Return whether the body is elementwise, over arrays of the shape and loop-invariant numbers."""
     changing = set(changing)
-    some = False
+    has_elements = False
     for node in body.nodes:
         if _is_number(node):
             if any(is_array(value.type) for value in node.inputs):
@@ -94,9 +95,9 @@ def _by_elements(body: Graph, changing: set[Value], shape: tuple[int, ...]) -> b
                 return False
             if is_array(value.type) and sizes(value.type) != shape:
                 return False
-        some = True
+        has_elements = True
     outputs = [value for value in body.outputs if is_array(value.type)]
-    return some and all(sizes(value.type) == shape for value in outputs)
+    return has_elements and all(sizes(value.type) == shape for value in outputs)
 
 
 def _is_rare(node: Node) -> bool:
@@ -106,7 +107,7 @@ def _is_rare(node: Node) -> bool:
     return probe.is_rare or probe.fails
 
 
-def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
+def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
     count = state_size(node)
@@ -115,49 +116,50 @@ def _in_two(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]
     b = GraphBuilder(copy, node.span)
     zero = b.constant(value=int64.numpy.type(0))
-    counting = [_counting_region(graph, numbers, captured, graph is body) for graph in (test, body)]
-    first = copy.add(
+    scalar_regions = [_counting_region(graph, numbers, captured, graph is body) for graph in (test, body)]
+    scalar_loop = copy.add(
         node.op, [*(inputs[i] for i in numbers), zero, *(inputs[i] for i in captured)], {"state": len(numbers) + 1},
-        regions=counting, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
+        regions=scalar_regions, types=[*(node.results[i].type for i in numbers), zero.type], span=node.span,
     )  # fmt: skip
-    head, whole = Graph(test.name), Graph(body.name)
-    for graph in (head, whole):
-        for value in (zero, *(inputs[i] for i in arrays), first.results[-1], *inputs[count:]):
+    test_copy, body_copy = Graph(test.name), Graph(body.name)
+    for graph in (test_copy, body_copy):
+        for value in (zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[count:]):
             graph.add_parameter(value.type)
-    head.outputs = [GraphBuilder(head).less(head.parameters[0], head.parameters[1 + len(arrays)])]
-    step, *rest = whole.parameters
-    places = {body.parameters[i]: value for i, value in zip([*arrays, *range(count, len(inputs))],
-              [*rest[: len(arrays)], *rest[len(arrays) + 1 :]], strict=True)}  # fmt: skip
+    test_copy.outputs = [GraphBuilder(test_copy).less(test_copy.parameters[0], test_copy.parameters[1 + len(arrays)])]
+    block_step, *state_and_captures = body_copy.parameters
+    values = {body.parameters[i]: value for i, value in zip([*arrays, *range(count, len(inputs))],
+              [*state_and_captures[: len(arrays)], *state_and_captures[len(arrays) + 1 :]], strict=True)}  # fmt: skip
     changing = {body.parameters[i] for i in numbers}
     for inner in body.nodes:
         if not changing.isdisjoint(inner.inputs) or inner.effects is not Effects.PURE:
             changing.update(inner.results)
             continue
-        append_copy(whole, inner, places)
-    one = GraphBuilder(whole).constant(value=int64.numpy.type(1))
-    whole.outputs = [GraphBuilder(whole).add(step, one), *(places[body.outputs[i]] for i in arrays)]
-    second = copy.add(
-        node.op, [zero, *(inputs[i] for i in arrays), first.results[-1], *inputs[count:]],
-        {"state": 1 + len(arrays), MARK: True}, regions=(head, whole),
+        append_copy(body_copy, inner, values)
+    one = GraphBuilder(body_copy).constant(value=int64.numpy.type(1))
+    body_copy.outputs = [GraphBuilder(body_copy).add(block_step, one), *(values[body.outputs[i]] for i in arrays)]
+    element_loop = copy.add(
+        node.op, [zero, *(inputs[i] for i in arrays), scalar_loop.results[-1], *inputs[count:]],
+        {"state": 1 + len(arrays), MARK: True}, regions=(test_copy, body_copy),
         types=[zero.type, *(node.results[i].type for i in arrays)], span=node.span,
     )  # fmt: skip
-    by_number = dict(zip(numbers, first.results, strict=False)) | dict(zip(arrays, second.results[1:], strict=True))
-    return [by_number[i] for i in range(count)]
+    result_by_position = dict(zip(numbers, scalar_loop.results, strict=False))
+    result_by_position |= dict(zip(arrays, element_loop.results[1:], strict=True))
+    return [result_by_position[i] for i in range(count)]
 
 
 def _counting_region(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
     """Reduce a region to its scalars, and append the trip count to the state."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
-    turns = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
+    trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)
     values.update({graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in captured})
     for node in graph.nodes:
         if _is_number(node):
             append_copy(copy, node, values)
     if is_body:
         b = GraphBuilder(copy)
-        again = b.add(turns, b.constant(value=int64.numpy.type(1)))
-        copy.outputs = [*(values[graph.outputs[i]] for i in numbers), again]
+        next_count = b.add(trip_count, b.constant(value=int64.numpy.type(1)))
+        copy.outputs = [*(values[graph.outputs[i]] for i in numbers), next_count]
     else:
         copy.outputs = [values[value] for value in graph.outputs]
     return copy

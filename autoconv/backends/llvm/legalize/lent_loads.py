@@ -1,12 +1,12 @@
-"""Mark loads of arrays whose elements may be read in place: a copy would hold the same until its last reader has run.
+"""Mark loads whose readers may read the array in place: its elements do not change until the last reader has run.
 
     before   %x = array_load(%view): float64[size0,size0]
              %sums = reduce_sum(%x, axis=(1,))
     after    %x = array_load(%view, lent=True): float64[size0,size0]
 
-Loads of known sizes are marked only where the array is strided, or something writes it: an argument that lies row by
-row and that nothing writes is its own contents. The mark holds if nothing between the load and the last reader writes
-memory that may overlap. The plan lends a marked load where all of its readers are loops, or products that take strides.
+Loads of known sizes are marked only where the array is strided, or something writes it: a dense argument that is never
+written is not copied anyway. A load is marked if nothing between it and its last reader writes memory that may overlap.
+The plan reads in place where all readers of a marked load are loops, or products that take strides.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def mark_lent_loads(graph: Graph) -> Graph:
     overlaps = Overlaps(copy)
     writers = [node for node in copy.walk() if node.effects.must_run]
     for part in dict.fromkeys((copy, *(region for node in copy.walk() for region in node.regions))):
-        _mark(part, overlaps, writers)
+        _mark_loads(part, overlaps, writers)
     return copy
 
 
@@ -38,7 +38,7 @@ def _is_candidate(node: Node) -> bool:
     return type_ is not None and (is_open(type_) or (is_dense(type_) and bool(type_.shape)))
 
 
-def _mark(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
+def _mark_loads(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
     positions = {node: i for i, node in enumerate(graph.nodes)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
@@ -50,34 +50,34 @@ def _mark(graph: Graph, overlaps: Overlaps, writers: Sequence[Node]) -> None:
             continue
         array = load.inputs[0]
         dense = not is_open(load.results[0].type) and array.type.is_dense  # type: ignore[union-attr]
-        if dense and not any(_may_write(one, array, overlaps) for one in writers):
+        if dense and not any(_may_write(writer, array, overlaps) for writer in writers):
             continue
-        last = _last_reader(load, readers, outputs, positions)
-        between = graph.nodes[positions[load] + 1 : last] if last is not None else []
-        if last is not None and not any(_may_write(node, load.inputs[0], overlaps) for node in between):
+        last_reader = _last_reader(load, readers, outputs, positions)
+        between = graph.nodes[positions[load] + 1 : last_reader] if last_reader is not None else []
+        if last_reader is not None and not any(_may_write(node, load.inputs[0], overlaps) for node in between):
             load.attributes = {**load.attributes, "lent": True}
 
 
 def _last_reader(
     load: Node, readers: dict[Value, list[Node]], outputs: set[Value], positions: dict[Node, int]
 ) -> int | None:
-    """Return the position of the last node that reads the elements, through views; None for an output."""
-    last, left = positions[load], [load.results[0]]
-    while left:
-        value = left.pop()
+    """Return the position of the last node that reads the elements, views included; None for an output."""
+    last, worklist = positions[load], [load.results[0]]
+    while worklist:
+        value = worklist.pop()
         if value in outputs:
             return None
         for node in readers.get(value, ()):
             if node.regions:
                 return None
             last = max(last, positions[node])
-            if _looks_through(node.op):
-                left += node.results
+            if _may_be_view(node.op):
+                worklist += node.results
     return last
 
 
-def _looks_through(op: Op) -> bool:
-    """Return whether a result may be only another index into the operand, read where its own readers run."""
+def _may_be_view(op: Op) -> bool:
+    """Return whether a result may be a view of the operand, so that its readers read the operand's elements."""
     traits = op.traits
     computes = traits.elementwise or traits.reduction is not None
     return traits.view or traits.may_alias or traits.same_order or not computes

@@ -17,7 +17,7 @@ from autoconv.ops.index_spec import NewAxis, Slice
 from autoconv.ops.rules import normalised_axes
 
 
-def load_views(graph: Graph) -> Graph:
+def add_dimensions_to_views(graph: Graph) -> Graph:
     """Return the graph, with its regions, in which views have the new dimensions of loaded values."""
     has_candidates = any(node.op.name in ("reshape", "expand_dims") for node in graph.walk())
     return _ViewLoads(graph, None).run() if has_candidates else graph
@@ -35,12 +35,12 @@ class _ViewLoads(Rewriter[None]):
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
         if node.effects.must_run and not node.op.traits.allocates:
             self._arrays.clear()
-        if node.op.name == "array_load" and _is_open(node.results[0]):
+        if node.op.name == "array_load" and _has_unknown_size(node.results[0]):
             self._arrays[node.results[0]] = inputs[0]
         array = self._arrays.get(node.inputs[0]) if node.inputs else None
         if array is None:
             return None
-        if node.op.name == "reshape" and _is_unchanged(node):
+        if node.op.name == "reshape" and _is_identity_reshape(node):
             self._arrays[node.results[0]] = array
             return inputs[:1]
         if node.op.name != "expand_dims" or node.results[0] in self._factors:
@@ -55,13 +55,13 @@ class _ViewLoads(Rewriter[None]):
         return self.copy.add_replacement(node, OPS["array_load"], [view]).results
 
 
-def _is_open(value: Value) -> bool:
+def _has_unknown_size(value: Value) -> bool:
     return None in (value.shape or ())
 
 
-def _is_unchanged(node: Node) -> bool:
+def _is_identity_reshape(node: Node) -> bool:
     """Return whether a vector is reshaped to a vector."""
     return len(node.inputs) == 1 and len(node.inputs[0].shape or ()) == 1 and node.attributes["shape"] == (-1,)
 
 
-__all__ = ["load_views"]
+__all__ = ["add_dimensions_to_views"]

@@ -29,9 +29,9 @@ from autoconv.ops.index_spec import INPUT, At
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.rules import normalised_axis
 
-_SHORT = 256  # elements of a row of known length that are sorted
-_MOST_READERS = 2
-_MOST_PLACES = 8
+_MAX_SORTED_ROW = 256  # elements of a row of known length that are sorted
+_MAX_READERS = 2
+_MAX_POSITIONS = 8
 
 
 def select_order_statistics(graph: Graph) -> Graph:
@@ -43,18 +43,18 @@ def select_order_statistics(graph: Graph) -> Graph:
         for node in inner.nodes:
             readers.update(node.inputs)
             picks.update(node.inputs[:1] if _is_pick(node) else ())
-    if not any(_is_selected(value, readers, picks) for value in picks):
+    if not any(_is_selectable(value, readers, picks) for value in picks):
         return graph
 
     def rewrite(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if not _is_pick(node) or not _is_selected(node.inputs[0], readers, picks):
+        if not _is_pick(node) or not _is_selectable(node.inputs[0], readers, picks):
             return None
         sort = inputs[0].node
         assert sort is not None
-        places = inputs[1] if len(inputs) > 1 else _constant_position(copy, node)
+        positions = inputs[1] if len(inputs) > 1 else _constant_position(copy, node)
         axis = normalised_axis(sort.attributes["axis"], len(sort.results[0].shape or ()))
         statistics = copy.add(
-            ORDER_STATISTICS, [sort.inputs[0], places], {"axis": axis}, types=[node.results[0].type], span=node.span
+            ORDER_STATISTICS, [sort.inputs[0], positions], {"axis": axis}, types=[node.results[0].type], span=node.span
         )
         return statistics.results
 
@@ -71,8 +71,8 @@ def _graphs(graph: Graph) -> list[Graph]:
     return result
 
 
-def _is_selected(value: Value, readers: Counter[Value], picks: Counter[Value]) -> bool:
-    """Return whether the value is sorted, and read at few positions alone."""
+def _is_selectable(value: Value, readers: Counter[Value], picks: Counter[Value]) -> bool:
+    """Return whether the value is the result of a sort, and all its readers read few positions."""
     node = value.node
     if node is None or node.op.name != "sort" or node.attributes.get("descending"):
         return False
@@ -80,9 +80,9 @@ def _is_selected(value: Value, readers: Counter[Value], picks: Counter[Value]) -
     if shape is None or not is_native(dtype) or is_narrow(dtype) or dtype.is_bool or dtype.numpy.kind == "V":
         return False
     size = shape[normalised_axis(node.attributes["axis"], len(shape))]
-    if isinstance(size, int) and size <= _SHORT:
+    if isinstance(size, int) and size <= _MAX_SORTED_ROW:
         return False
-    return readers[value] == picks[value] <= _MOST_READERS and current_target().has_libraries
+    return readers[value] == picks[value] <= _MAX_READERS and current_target().has_libraries
 
 
 def _is_pick(node: Node) -> bool:
@@ -100,11 +100,12 @@ def _is_pick(node: Node) -> bool:
         return isinstance(entry, At) and (entry.index == INPUT or _is_within(entry.index, shape[0]))
     if node.op.name != "gather" or node.attributes.get("batch_dims"):
         return False
-    places = node.inputs[1]
-    if places.shape is None or len(places.shape) > 1 or not places.dtype.is_integer:
+    positions = node.inputs[1]
+    if positions.shape is None or len(positions.shape) > 1 or not positions.dtype.is_integer:
         return False
-    few = not places.shape or (isinstance(places.shape[0], int) and 0 < places.shape[0] <= _MOST_PLACES)
-    return few and normalised_axis(node.attributes["axis"], len(shape)) == axis
+    count = positions.shape[0] if positions.shape else 1
+    has_few_positions = isinstance(count, int) and 0 < count <= _MAX_POSITIONS
+    return has_few_positions and normalised_axis(node.attributes["axis"], len(shape)) == axis
 
 
 def _is_within(index: Any, size: Any) -> bool:
@@ -119,12 +120,12 @@ def _constant_position(copy: Graph, node: Node) -> Value:
 
 
 @rule("order_statistics")
-def _of_computed_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
-    x, places = inputs
-    if not is_dense(x.type) or x.shape is None or not (is_scalar(places.type) or is_dense(places.type)):
+def _name_result_sizes(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
+    x, positions = inputs
+    if not is_dense(x.type) or x.shape is None or not (is_scalar(positions.type) or is_dense(positions.type)):
         return None
     axis = node.attributes["axis"]
-    return sizes.of_shape(node, inputs, (*x.shape[:axis], *(places.shape or ()), *x.shape[axis + 1 :]))
+    return sizes.add_with_shape(node, inputs, (*x.shape[:axis], *(positions.shape or ()), *x.shape[axis + 1 :]))
 
 
 def _kernel(x: Any, places: Any, *, axis: int) -> Any:

@@ -1,4 +1,4 @@
-"""Legalisation passes: each is one file and one row of THE TABLE, and maps a graph to one nearer to native code.
+"""Legalisation passes: each is one file and one row of a table, and maps a graph to one nearer to native code.
 
 The passes run in this order after the optimisations. Each returns an equivalent graph and leaves the given one
 unchanged; the docstring of its file shows a graph before and after.
@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autoconv.backends.llvm.legalize import array_sizes  # noqa: F401  (its import registers rules, as the next one)
-from autoconv.backends.llvm.legalize.array_statements import with_statements
+from autoconv.backends.llvm.legalize.array_statements import fuse_statements
 from autoconv.backends.llvm.legalize.complex import paired_sizes  # noqa: F401
 from autoconv.backends.llvm.legalize.complex.split import split_complex
 from autoconv.backends.llvm.legalize.computed_sizes import name_computed_sizes
 from autoconv.backends.llvm.legalize.decompose import expand
 from autoconv.backends.llvm.legalize.interchange_loops import interchange
 from autoconv.backends.llvm.legalize.lent_loads import mark_lent_loads
-from autoconv.backends.llvm.legalize.loads_of_views import load_views
+from autoconv.backends.llvm.legalize.loads_of_views import add_dimensions_to_views
 from autoconv.backends.llvm.legalize.order_statistics import select_order_statistics
 from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
@@ -38,8 +38,9 @@ LEGALISATIONS = (
     Legalisation(name="complex", transform=split_complex),  # first: later passes take real numbers only
     Legalisation(name="decompose", transform=expand),
     Legalisation(name="sink_transposes", transform=sink_transposes),
-    Legalisation(name="loads_of_views", transform=load_views),  # before statements, which read views in place
-    Legalisation(name="array_statements", transform=with_statements),  # array_reductions as well
+    # Before statements, which read views in place.
+    Legalisation(name="loads_of_views", transform=add_dimensions_to_views),
+    Legalisation(name="array_statements", transform=fuse_statements),  # array_reductions as well
     Legalisation(name="rotate_loops", transform=rotate_loops),  # before interchange: tests become scalars
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),
@@ -53,11 +54,11 @@ LEGALISATIONS = (
 def legalize_graph(graph: Graph, dump: Callable[[str, Graph], None] | None = None) -> Graph:
     """Return an equivalent graph of nodes that have lowerings; `graph` itself is unchanged.
 
-    `dump` is called with the name and the graph after each pass. The type rules of ops do not cover symbolic sizes and
-    this package's own ops, so that `graph.verify` applies to graphs of known sizes without these alone.
+    `dump` is called with the name and the graph after each pass. `graph.verify` applies only to graphs without symbolic
+    sizes and without this package's own ops, which the type rules of ops do not cover.
     """
-    for row in LEGALISATIONS:
-        graph = row.transform(graph)
+    for legalisation in LEGALISATIONS:
+        graph = legalisation.transform(graph)
         if dump is not None:
-            dump(row.name, graph)
+            dump(legalisation.name, graph)
     return graph

@@ -14,11 +14,11 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Entry, Slice
 
 Parts = tuple[Value, Value]
-_MOST = 100  # exponents below it are lowered to products
+_MAX_EXPONENT = 100  # exponents below it are lowered to products
 
 
 def product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Multiply as NumPy does: arrays as its loops do, scalars as NumPy's and Python's scalars do."""
+    """Multiply as NumPy does: arrays with fused multiply-adds, scalars with each step rounded."""
     arrays = any(value.shape for value in (x[0], y[0]))
     return fused_product(b, x, y) if arrays else plain_product(b, x, y)
 
@@ -29,17 +29,18 @@ def quotient(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
     It divides by the larger part of the divisor first, so that squares do not overflow.
     """
     (xr, xi), (yr, yi) = x, y
-    upright = b.greater_equal(b.abs(yr), b.abs(yi))
-    large, small = b.select(upright, yr, yi), b.select(upright, yi, yr)
-    zero = b.equal(large, 0.0)  # then both parts are
+    swaps = b.greater_equal(b.abs(yr), b.abs(yi))
+    large, small = b.select(swaps, yr, yi), b.select(swaps, yi, yr)
+    divisor_is_zero = b.equal(large, 0.0)  # then both parts are
     ratio = b.divide(small, large)
     scale = b.divide(1.0, b.add(large, b.multiply(small, ratio)))
-    first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
+    first, second = b.select(swaps, xr, xi), b.select(swaps, xi, xr)
     real = b.multiply(b.add(first, b.multiply(second, ratio)), scale)
-    turned = b.multiply(first, ratio)
-    imag = b.multiply(b.select(upright, b.subtract(second, turned), b.subtract(turned, second)), scale)
-    size = b.abs(yr)
-    return b.select(zero, b.divide(xr, size), real), b.select(zero, b.divide(xi, size), imag)
+    scaled_first = b.multiply(first, ratio)
+    imag = b.multiply(b.select(swaps, b.subtract(second, scaled_first), b.subtract(scaled_first, second)), scale)
+    magnitude = b.abs(yr)
+    real = b.select(divisor_is_zero, b.divide(xr, magnitude), real)
+    return real, b.select(divisor_is_zero, b.divide(xi, magnitude), imag)
 
 
 def fused_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
@@ -55,19 +56,19 @@ def plain_product(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
 
 
 def power(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Raise to a power: to integers below 100 in magnitude by products, to others by the logarithm.
+    """Raise to a power: by products for integers below 100 in magnitude, by the logarithm for other exponents.
 
     Negative integers invert the product. The error of the logarithm's last digits grows with the exponent of the
     result. A power of 0 is 1, 0 or nan, depending on the exponent.
     """
     x, y = operands
-    found = _power(b, node, x, y)
-    none = b.logical_and(b.equal(x[0], 0.0), b.equal(x[1], 0.0))
-    flat = b.logical_and(b.equal(y[0], 0.0), b.equal(y[1], 0.0))
-    zero = b.zeros_like(found[0])
-    nothing = b.select(b.greater(y[0], 0.0), zero, b.add(zero, float("nan")))
-    real, imag = b.select(none, nothing, found[0]), b.select(none, nothing, found[1])
-    return b.select(flat, b.ones_like(real), real), b.select(flat, zero, imag)
+    parts = _power(b, node, x, y)
+    zero_base = b.logical_and(b.equal(x[0], 0.0), b.equal(x[1], 0.0))
+    exponent_is_zero = b.logical_and(b.equal(y[0], 0.0), b.equal(y[1], 0.0))
+    zero = b.zeros_like(parts[0])
+    at_zero = b.select(b.greater(y[0], 0.0), zero, b.add(zero, float("nan")))
+    real, imag = b.select(zero_base, at_zero, parts[0]), b.select(zero_base, at_zero, parts[1])
+    return b.select(exponent_is_zero, b.ones_like(real), real), b.select(exponent_is_zero, zero, imag)
 
 
 def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
@@ -75,90 +76,92 @@ def _power(b: GraphBuilder, node: Node, x: Parts, y: Parts) -> Parts:
     if exponent is not None and exponent.op.name == "constant":
         array = np.asarray(exponent.attributes["value"])
         numbers = np.unique(array)
-        whole = (numbers.imag == 0) & (np.abs(numbers.real) < _MOST) & (numbers.real == np.trunc(numbers.real))
+        is_integer = (numbers.imag == 0) & (numbers.real == np.trunc(numbers.real))
+        is_integer &= np.abs(numbers.real) < _MAX_EXPONENT
         shape = sizes(node.results[0].type)
-        if numbers.size == 1 and whole.all() and sizes(node.inputs[0].type) == shape:
-            return _power_of(b, x, int(numbers[0].real))
-        if not whole.any():
-            return _by_logarithm(b, x, y)
+        if numbers.size == 1 and is_integer.all() and sizes(node.inputs[0].type) == shape:
+            return _power_of_constant(b, x, int(numbers[0].real))
+        if not is_integer.any():
+            return _power_by_logarithm(b, x, y)
     (yr, yi) = y
     size = b.abs(yr)
-    small = b.logical_and(b.less(size, float(_MOST)), b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr))))
-    by_squares, other = _by_squares(b, x, y, b.select(small, size, b.zeros_like(size))), _by_logarithm(b, x, y)
-    return b.select(small, by_squares[0], other[0]), b.select(small, by_squares[1], other[1])
+    is_integer = b.logical_and(b.equal(yi, 0.0), b.equal(yr, b.trunc(yr)))
+    is_small = b.logical_and(b.less(size, float(_MAX_EXPONENT)), is_integer)
+    by_squares = _power_by_squaring(b, x, y, b.select(is_small, size, b.zeros_like(size)))
+    general = _power_by_logarithm(b, x, y)
+    return b.select(is_small, by_squares[0], general[0]), b.select(is_small, by_squares[1], general[1])
 
 
-def _power_of(b: GraphBuilder, x: Parts, n: int) -> Parts:
+def _power_of_constant(b: GraphBuilder, x: Parts, n: int) -> Parts:
     """Raise to a constant integer."""
     one = b.ones_like(x[0]), b.zeros_like(x[0])
     if abs(n) <= 3 and n > 0:
         squared = plain_product(b, x, x)
         return (x, squared, plain_product(b, x, squared))[n - 1]
-    found, square, left = one, x, abs(n)
-    while left:
-        if left & 1:
-            found = plain_product(b, found, square)
-        left >>= 1
-        if left:
+    result, square, remaining = one, x, abs(n)
+    while remaining:
+        if remaining & 1:
+            result = plain_product(b, result, square)
+        remaining >>= 1
+        if remaining:
             square = plain_product(b, square, square)
-    return quotient(b, one, found) if n < 0 else found
+    return quotient(b, one, result) if n < 0 else result
 
 
-def _by_squares(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
-    """Raise to an integer for each element, of magnitude `size`, whose bits select the squares that are factors."""
+def _power_by_squaring(b: GraphBuilder, x: Parts, y: Parts, size: Value) -> Parts:
+    """Raise each element to its own integer, of magnitude `size`: its bits select the repeated squares to multiply."""
     (yr, _), bits = y, b.cast(size, dtype=int64)
-    like = b.add(b.zeros_like(x[0]), b.zeros_like(yr))  # the broadcast shape of both
-    found: Parts = (b.ones_like(like), b.zeros_like(like))
-    one, square = found, x
+    broadcast_zeros = b.add(b.zeros_like(x[0]), b.zeros_like(yr))  # the broadcast shape of both
+    result: Parts = (b.ones_like(broadcast_zeros), b.zeros_like(broadcast_zeros))
+    one, square = result, x
     squares = [x]
     for bit in range(7):
         is_set = b.not_equal(b.bitwise_and(bits, 1 << bit), 0)
-        longer = plain_product(b, found, square)
-        found = b.select(is_set, longer[0], found[0]), b.select(is_set, longer[1], found[1])
+        extended = plain_product(b, result, square)
+        result = b.select(is_set, extended[0], result[0]), b.select(is_set, extended[1], result[1])
         square = plain_product(b, square, square)
         squares.append(square)
     for n, exact in ((1, x), (2, squares[1]), (3, plain_product(b, x, squares[1]))):
-        this = b.equal(yr, float(n))
-        found = b.select(this, exact[0], found[0]), b.select(this, exact[1], found[1])
-    over = quotient(b, one, found)
+        is_exponent = b.equal(yr, float(n))
+        result = b.select(is_exponent, exact[0], result[0]), b.select(is_exponent, exact[1], result[1])
+    inverse = quotient(b, one, result)
     negative = b.less(yr, 0.0)
-    return b.select(negative, over[0], found[0]), b.select(negative, over[1], found[1])
+    return b.select(negative, inverse[0], result[0]), b.select(negative, inverse[1], result[1])
 
 
-def _by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
-    """Return e to the product of exponent and logarithm; for float32 in float64, as float32 would lose digits."""
-    narrow = x[0].dtype
-    if narrow is not float64:
+def _power_by_logarithm(b: GraphBuilder, x: Parts, y: Parts) -> Parts:
+    """Return exp(y · log(x)). It is computed in float64 for float32 as well, which would lose digits."""
+    dtype = x[0].dtype
+    if dtype is not float64:
         wide = [tuple(b.cast(part, dtype=float64) for part in pair) for pair in (x, y)]
-        real, imag = _by_logarithm(b, *wide)  # type: ignore[arg-type]
-        return b.cast(real, dtype=narrow), b.cast(imag, dtype=narrow)
+        real, imag = _power_by_logarithm(b, *wide)  # type: ignore[arg-type]
+        return b.cast(real, dtype=dtype), b.cast(imag, dtype=dtype)
     size, angle = functions.log(b, *x)
     real, imag = plain_product(b, y, (size, angle))
     # With an infinite magnitude and an unknown angle, the product is still infinite (C's Annex G).
-    lost = b.logical_and(b.is_inf(size), b.logical_and(b.is_nan(real), b.is_nan(imag)))
-    one, none = b.copysign(b.ones_like(size), size), b.copysign(b.zeros_like(angle), angle)
-    endless = plain_product(b, y, (one, none))
-    real, imag = (
-        b.select(lost, b.multiply(end, float("inf")), part) for end, part in zip(endless, (real, imag), strict=True)
-    )
+    is_lost = b.logical_and(b.is_inf(size), b.logical_and(b.is_nan(real), b.is_nan(imag)))
+    one, zero = b.copysign(b.ones_like(size), size), b.copysign(b.zeros_like(angle), angle)
+    infinite_product = plain_product(b, y, (one, zero))
+    pairs = zip(infinite_product, (real, imag), strict=True)
+    real, imag = (b.select(is_lost, b.multiply(infinite, float("inf")), part) for infinite, part in pairs)
     return functions.exp(b, real, imag)
 
 
 def prod(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    """Multiply along axes: up to 8 elements one by one; else the first half by the second, until one is left."""
+    """Multiply along axes, as NumPy does: up to 8 elements in order; more by halves, until one element is left."""
     ((xr, xi),) = operands
-    shape, axis_given = sizes(xr.type), node.attributes.get("axis")
+    shape, axis_attribute = sizes(xr.type), node.attributes.get("axis")
     if not is_complex(node.results[0].type) or not node.attributes.keys() <= {"axis", "keepdims", "dtype"}:
         return None
-    axes_given = (
-        range(len(shape)) if axis_given is None else (axis_given,) if isinstance(axis_given, int) else axis_given
-    )
-    axes = sorted({axis % len(shape) for axis in axes_given})
+    reduced_axes = range(len(shape)) if axis_attribute is None else axis_attribute
+    if isinstance(reduced_axes, int):
+        reduced_axes = (reduced_axes,)
+    axes = sorted({axis % len(shape) for axis in reduced_axes})
     if not axes or 0 in shape or node.inputs[0].dtype is not node.results[0].dtype:
         return None
     total: Parts = (xr, xi)
     for axis in reversed(axes):
-        total = _conjugate_symmetric(b, total, axis, shape[axis])
+        total = _multiply_along_axis(b, total, axis, shape[axis])
         if not node.attributes.get("keepdims"):
             total = _slice_parts(b, total, axis, At(0))
     return total
@@ -169,7 +172,7 @@ def _slice_parts(b: GraphBuilder, x: Parts, axis: int, index: Entry) -> Parts:
     return b.get_item(x[0], spec=spec), b.get_item(x[1], spec=spec)
 
 
-def _conjugate_symmetric(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
+def _multiply_along_axis(b: GraphBuilder, x: Parts, axis: int, size: int) -> Parts:
     if size <= 8:
         rows = [_slice_parts(b, x, axis, Slice(i, i + 1, None)) for i in range(size)]
         total = rows[0]

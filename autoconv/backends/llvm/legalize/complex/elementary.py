@@ -26,25 +26,25 @@ def _is_single(x: Value) -> bool:
     return x.dtype is float32
 
 
-def _larger(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
+def _sort_magnitudes(b: GraphBuilder, x: Any, y: Any) -> tuple[Any, Any]:
     """Return the larger and the smaller of two magnitudes."""
     order = b.greater(x, y)
     return b.select(order, x, y), b.select(order, y, x)
 
 
 def _scale(b: GraphBuilder, size: Any) -> tuple[Any, Callable[[Callable[[int], float]], Any]]:
-    """Return a power of two that brings a magnitude near 1, and a map from functions of its exponent to values.
+    """Return a power of two that brings a magnitude near 1, and a function that evaluates others at its exponent.
 
     The exponent is 0 where no scaling is needed.
     """
     high, shrink, low, grow = _SCALES[float32 if _is_single(size) else float]
-    far, near, like = b.greater(size, high), b.less(size, low), b.ones_like(size)
+    is_large, is_small, ones = b.greater(size, high), b.less(size, low), b.ones_like(size)
 
-    def by(function: Callable[[int], float]) -> Any:
-        up, down, none = (b.multiply(like, function(n)) for n in (grow, shrink, 0))
-        return b.select(far, down, b.select(near, up, none))
+    def select_by_exponent(function: Callable[[int], float]) -> Any:
+        for_small, for_large, unscaled = (b.multiply(ones, function(n)) for n in (grow, shrink, 0))
+        return b.select(is_large, for_large, b.select(is_small, for_small, unscaled))
 
-    return by(lambda n: 2.0**n), by
+    return select_by_exponent(lambda n: 2.0**n), select_by_exponent
 
 
 def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -62,28 +62,29 @@ def exp(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def log(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """Return half the logarithm of the squared magnitude, and the angle.
+    """Return the logarithm of the magnitude, computed as half that of its square, and the angle.
 
     Near the unit circle, the squared magnitude minus 1 is computed to twice the digits, for log1p.
     """
-    large, small = _larger(b, b.abs(x), b.abs(y))
-    scale, by = _scale(b, large)
+    large, small = _sort_magnitudes(b, b.abs(x), b.abs(y))
+    scale, select_by_exponent = _scale(b, large)
     first, second = b.multiply(large, scale), b.multiply(small, scale)
     square = b.multiply_add(first, first, b.multiply(second, second))
-    far = b.add(b.multiply(b.log(square), 0.5), by(lambda n: -n * math.log(2)))
-    over = b.subtract(large, 1.0)
-    parts = [(b.multiply(z, z), z) for z in (small, over)]
+    scaled_log = b.add(b.multiply(b.log(square), 0.5), select_by_exponent(lambda n: -n * math.log(2)))
+    large_minus_one = b.subtract(large, 1.0)
+    parts = [(b.multiply(z, z), z) for z in (small, large_minus_one)]
     (high, _), (low, _) = parts
     errors = [b.multiply_add(z, z, b.negative(product)) for product, z in parts]
     total = b.add(high, low)
-    beside = b.subtract(total, high)
-    rest = b.add(b.subtract(high, b.subtract(total, beside)), b.subtract(low, beside))
-    above = b.add(b.add(b.multiply(over, 2.0), total), b.add(rest, b.add(*errors)))
-    close = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
-    close = b.logical_and(close, b.equal(scale, 1.0))
-    real = b.select(close, b.multiply(b.log1p(b.select(close, above, b.zeros_like(above))), 0.5), far)
-    endless = b.logical_or(b.is_inf(x), b.is_inf(y))
-    return b.select(endless, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
+    low_rounded = b.subtract(total, high)
+    rounding_error = b.add(b.subtract(high, b.subtract(total, low_rounded)), b.subtract(low, low_rounded))
+    square_minus_one = b.add(b.add(b.multiply(large_minus_one, 2.0), total), b.add(rounding_error, b.add(*errors)))
+    is_near_one = b.logical_and(b.greater(square, 0.5), b.less(square, 2.0))
+    is_near_one = b.logical_and(is_near_one, b.equal(scale, 1.0))
+    near = b.log1p(b.select(is_near_one, square_minus_one, b.zeros_like(square_minus_one)))
+    real = b.select(is_near_one, b.multiply(near, 0.5), scaled_log)
+    is_infinite = b.logical_or(b.is_inf(x), b.is_inf(y))
+    return b.select(is_infinite, b.multiply(b.ones_like(x), _INFINITY), real), b.atan2(y, x)
 
 
 def expm1(b: GraphBuilder, x: Value, y: Value) -> Parts:
@@ -101,17 +102,17 @@ def log1p(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 def sqrt(b: GraphBuilder, x: Value, y: Value) -> Parts:
     size, height = b.abs(x), b.abs(y)
-    scale, by = _scale(b, _larger(b, size, height)[0])
+    scale, select_by_exponent = _scale(b, _sort_magnitudes(b, size, height)[0])
     first, second = b.multiply(size, scale), b.multiply(height, scale)
     length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
-    root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), by(lambda n: 2.0 ** (-n // 2)))
-    other = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
-    right = b.greater_equal(x, 0.0)
-    real, imag = b.select(right, root, other), b.select(right, other, root)
-    endless = b.multiply(b.ones_like(x), _INFINITY)
+    root = b.multiply(b.sqrt(b.multiply(b.add(length, first), 0.5)), select_by_exponent(lambda n: 2.0 ** (-n // 2)))
+    other_part = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    is_right_half = b.greater_equal(x, 0.0)
+    real, imag = b.select(is_right_half, root, other_part), b.select(is_right_half, other_part, root)
+    infinity = b.multiply(b.ones_like(x), _INFINITY)
     is_y_infinite = b.is_inf(y)
-    real = b.select(b.logical_or(is_y_infinite, b.equal(x, _INFINITY)), endless, real)
-    imag = b.select(b.logical_or(is_y_infinite, b.equal(x, -_INFINITY)), endless, imag)
+    real = b.select(b.logical_or(is_y_infinite, b.equal(x, _INFINITY)), infinity, real)
+    imag = b.select(b.logical_or(is_y_infinite, b.equal(x, -_INFINITY)), infinity, imag)
     return real, b.copysign(imag, y)
 
 
@@ -120,12 +121,12 @@ def _hyperbolic(b: GraphBuilder, x: Value) -> tuple[Any, Any, Any]:
     limit = 80.0 if _is_single(x) else 700.0
     size = b.abs(x)
     is_large = b.greater(size, limit)
-    less = b.expm1(b.select(is_large, b.subtract(size, limit), size))
-    whole = b.add(less, 1.0)
-    ratio = b.divide(less, whole)
-    half = b.multiply(whole, 0.5)
-    sine = b.select(is_large, half, b.multiply(b.add(less, ratio), 0.5))
-    cosine = b.select(is_large, half, b.add(b.multiply(b.multiply(less, ratio), 0.5), 1.0))
+    expm1 = b.expm1(b.select(is_large, b.subtract(size, limit), size))
+    exponential = b.add(expm1, 1.0)
+    ratio = b.divide(expm1, exponential)
+    half = b.multiply(exponential, 0.5)
+    sine = b.select(is_large, half, b.multiply(b.add(expm1, ratio), 0.5))
+    cosine = b.select(is_large, half, b.add(b.multiply(b.multiply(expm1, ratio), 0.5), 1.0))
     scale = b.select(is_large, b.multiply(b.ones_like(x), math.exp(limit)), b.ones_like(x))
     return b.copysign(sine, x), cosine, scale
 
@@ -145,22 +146,22 @@ def cosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     real = b.multiply(b.multiply(cosine, b.cos(y)), scale)
     imag = b.multiply(b.multiply(sine, b.sin(y)), scale)
     real = b.select(b.logical_and(not_finite, b.is_inf(x)), b.abs(x), real)
-    flat = b.equal(y, 0.0)
+    is_real = b.equal(y, 0.0)
     sign = b.copysign(b.ones_like(x), b.select(b.is_nan(x), b.ones_like(x), x))
-    none = b.select(flat, b.multiply(y, sign), b.zeros_like(y))
-    return real, b.select(b.logical_or(flat, b.logical_and(not_finite, b.equal(x, 0.0))), none, imag)
+    signed_zero = b.select(is_real, b.multiply(y, sign), b.zeros_like(y))
+    return real, b.select(b.logical_or(is_real, b.logical_and(not_finite, b.equal(x, 0.0))), signed_zero, imag)
 
 
 def tanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
     size = b.abs(x)
-    far = b.greater(size, 10.0 if _is_single(x) else 22.0)
-    sine, cosine, _ = _hyperbolic(b, b.select(far, b.zeros_like(x), x))
+    is_large = b.greater(size, 10.0 if _is_single(x) else 22.0)
+    sine, cosine, _ = _hyperbolic(b, b.select(is_large, b.zeros_like(x), x))
     sine_y, cosine_y = b.sin(y), b.cos(y)
     denominator = b.multiply_add(sine, sine, b.multiply(cosine_y, cosine_y))
     product = b.multiply(sine_y, cosine_y)
-    small = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(size, -2.0)))
-    real = b.select(far, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), denominator))
-    imag = b.select(far, small, b.divide(product, denominator))
+    asymptotic_imag = b.multiply(b.multiply(product, 4.0), b.exp(b.multiply(size, -2.0)))
+    real = b.select(is_large, b.copysign(b.ones_like(x), x), b.divide(b.multiply(sine, cosine), denominator))
+    imag = b.select(is_large, asymptotic_imag, b.divide(product, denominator))
     not_finite = b.logical_not(b.is_finite(y))
     imag = b.select(b.logical_and(not_finite, b.is_inf(x)), b.copysign(b.zeros_like(y), y), imag)
     is_undefined = b.logical_and(not_finite, b.logical_not(b.is_inf(x)))

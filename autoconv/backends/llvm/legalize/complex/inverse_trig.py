@@ -35,25 +35,25 @@ def _root(b: GraphBuilder, x: Any, height: Any) -> tuple[Any, Any]:
     length = b.sqrt(b.multiply_add(size, size, b.multiply(height, height)))
     length = b.select(b.equal(size, 0.0), height, length)
     root = b.multiply(b.sqrt(b.multiply(b.add(length, size), 2.0)), 0.5)
-    other = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
-    right = b.greater_equal(x, 0.0)
-    return b.select(right, root, other), b.select(right, other, root)
+    other_part = b.select(b.equal(root, 0.0), root, b.divide(height, b.multiply(root, 2.0)))
+    is_right_half = b.greater_equal(x, 0.0)
+    return b.select(is_right_half, root, other_part), b.select(is_right_half, other_part, root)
 
 
 def _log_of_double(b: GraphBuilder, x: Any, y: Any) -> Any:
     """Return the logarithm of twice the magnitude of a large number."""
-    far, exponent = _is_beyond(b, x, y, 1), _bounds(x)[2]
-    like = b.ones_like(x)
-    scale = b.select(far, b.multiply(like, 2.0**exponent), like)
+    is_huge, exponent = _exceeds_bound(b, x, y, 1), _bounds(x)[2]
+    ones = b.ones_like(x)
+    scale = b.select(is_huge, b.multiply(ones, 2.0**exponent), ones)
     first, second = b.multiply(x, scale), b.multiply(y, scale)
     length = b.sqrt(b.multiply_add(first, first, b.multiply(second, second)))
-    beside = b.select(far, b.multiply(like, (1 - exponent) * math.log(2)), b.multiply(like, math.log(2)))
-    return b.add(b.log(length), beside)
+    correction = b.select(is_huge, b.multiply(ones, (1 - exponent) * math.log(2)), b.multiply(ones, math.log(2)))
+    return b.add(b.log(length), correction)
 
 
-def _is_beyond(b: GraphBuilder, x: Any, y: Any, which: int) -> Any:
-    """Return whether a part is beyond the first or the second bound; an infinite one always is."""
-    bound = _bounds(x)[which]
+def _exceeds_bound(b: GraphBuilder, x: Any, y: Any, index: int) -> Any:
+    """Return whether a part exceeds the bound of that index in `_BOUNDS`; an infinite part always does."""
+    bound = _bounds(x)[index]
     return b.logical_or(b.greater(b.abs(x), bound), b.greater(b.abs(y), bound))
 
 
@@ -61,25 +61,25 @@ def _is_infinite(b: GraphBuilder, x: Any, y: Any) -> Any:
     return b.logical_or(b.is_inf(x), b.is_inf(y))
 
 
-def _triangle(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
+def _arc_cosine_lengths(b: GraphBuilder, x: Value, y: Value) -> tuple[Any, Any]:
     """Return two lengths that determine the arc cosine.
 
-    These are the side opposite to its angle (x is the adjacent one), and the distance of the result from the real
-    axis.
+    The first is the leg opposite to its angle in a right triangle whose adjacent leg is x. The second is the magnitude
+    of the imaginary part of the result.
     """
-    height, large = b.abs(y), _is_beyond(b, x, y, 0)
+    height, large = b.abs(y), _exceeds_bound(b, x, y, 0)
     (p, q), (u, v) = _root(b, b.subtract(1.0, x), height), _root(b, b.add(x, 1.0), height)
     side = b.multiply_add(p, u, b.multiply(q, v))
     slope = b.multiply_add(p, v, b.multiply(q, u))
     square = b.multiply(slope, slope)
-    above = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
-    distance = b.select(large, _log_of_double(b, x, y), b.log1p(b.add(slope, above)))
+    excess = b.divide(square, b.add(b.sqrt(b.add(square, 1.0)), 1.0))
+    distance = b.select(large, _log_of_double(b, x, y), b.log1p(b.add(slope, excess)))
     distance = b.select(_is_infinite(b, x, y), b.multiply(b.ones_like(x), _INFINITY), distance)
     return b.select(large, height, side), distance
 
 
 def asin(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    side, distance = _triangle(b, x, y)
+    side, distance = _arc_cosine_lengths(b, x, y)
     return b.select(b.equal(x, 0.0), x, b.atan2(x, side)), b.copysign(distance, y)
 
 
@@ -94,23 +94,27 @@ def acosh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 
 def _arc_cosine(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    side, distance = _triangle(b, x, y)
-    right = b.multiply(b.ones_like(x), math.pi / 2)
-    return b.select(b.equal(x, 0.0), right, b.atan2(side, x)), distance
+    side, distance = _arc_cosine_lengths(b, x, y)
+    right_angle = b.multiply(b.ones_like(x), math.pi / 2)
+    return b.select(b.equal(x, 0.0), right_angle, b.atan2(side, x)), distance
 
 
 def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
-    """Return a quarter of log(1 + 4x / |1 - z|²), and half of the angle; for large numbers 1/z, and a right angle."""
-    width, height, large = b.abs(x), b.abs(y), _is_beyond(b, x, y, 0)
-    short, long, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
-    ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(short, short, square))
-    near = b.multiply(b.log1p(ratio), 0.25)
-    pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x)[3]))
-    near = b.select(pole, b.multiply(b.subtract(math.log(2), b.log(height)), 0.5), near)
-    real = b.select(large, _real_of_inverse(b, width, height), near)
+    """Return a quarter of log(1 + 4x / |1 - z|²) and half of the angle.
+
+    For large numbers the real part is that of 1/z, and the angle is a right one.
+    """
+    width, height, large = b.abs(x), b.abs(y), _exceeds_bound(b, x, y, 0)
+    one_minus_width, one_plus_width, square = b.subtract(1.0, width), b.add(width, 1.0), b.multiply(height, height)
+    ratio = b.divide(b.multiply(width, 4.0), b.multiply_add(one_minus_width, one_minus_width, square))
+    moderate_real = b.multiply(b.log1p(ratio), 0.25)
+    is_near_pole = b.logical_and(b.equal(width, 1.0), b.less(height, _bounds(x)[3]))
+    moderate_real = b.select(is_near_pole, b.multiply(b.subtract(math.log(2), b.log(height)), 0.5), moderate_real)
+    real = b.select(large, _real_of_inverse(b, width, height), moderate_real)
     real = b.select(_is_infinite(b, x, y), b.zeros_like(x), real)
-    angle = b.multiply(b.atan2(b.multiply(height, 2.0), b.subtract(b.multiply(short, long), square)), 0.5)
-    angle = b.select(_is_beyond(b, x, y, 1), b.multiply(b.ones_like(x), math.pi / 2), angle)
+    adjacent = b.subtract(b.multiply(one_minus_width, one_plus_width), square)
+    angle = b.multiply(b.atan2(b.multiply(height, 2.0), adjacent), 0.5)
+    angle = b.select(_exceeds_bound(b, x, y, 1), b.multiply(b.ones_like(x), math.pi / 2), angle)
     is_undefined = b.logical_or(b.is_nan(y), b.logical_and(b.is_nan(x), b.logical_not(b.is_inf(y))))
     angle = b.select(is_undefined, b.multiply(b.ones_like(x), float("nan")), angle)
     return b.select(b.equal(x, 0.0), x, b.copysign(real, x)), b.copysign(angle, y)
@@ -118,11 +122,11 @@ def atanh(b: GraphBuilder, x: Value, y: Value) -> Parts:
 
 def _real_of_inverse(b: GraphBuilder, width: Any, height: Any) -> Any:
     """Return the real part of 1/z."""
-    wide = b.greater(width, height)
-    large, small = b.select(wide, width, height), b.select(wide, height, width)
+    width_is_larger = b.greater(width, height)
+    large, small = b.select(width_is_larger, width, height), b.select(width_is_larger, height, width)
     ratio = b.divide(small, large)
-    share = b.divide(width, large)
-    return b.divide(b.divide(share, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
+    width_ratio = b.divide(width, large)
+    return b.divide(b.divide(width_ratio, b.multiply_add(ratio, ratio, b.ones_like(ratio))), large)
 
 
 def rotated_rule(rule: Callable[..., Parts]) -> Callable[..., Parts]:

@@ -1,4 +1,4 @@
-"""Name the computed sizes of complex arrays that are put together from their parts."""
+"""Name the computed sizes of complex arrays that are made from a real and an imaginary part."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def _pair(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
     if not all(is_scalar(value.type) or is_dense(value.type) for value in inputs):
         return None
     result = sizes.broadcast(node, inputs)
-    return None if result is None else sizes.of_shape(node, *result)
+    return None if result is None else sizes.add_with_shape(node, *result)

@@ -36,7 +36,7 @@ def _pair(b: GraphBuilder, x: Any) -> tuple[Any, Any]:
     return x if isinstance(x, tuple) else (_real(b, x), _zero(b))
 
 
-def _by_part(name: str) -> Rule:
+def _apply_to_parts(name: str) -> Rule:
     """Return the rule that applies an op to each part, as in Python after both operands are converted to complex."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -76,8 +76,8 @@ def _parts(b: GraphBuilder, node: Node, function: str, operands: list[Any]) -> A
 
 
 def _power(b: GraphBuilder, node: Node, x: Any) -> Any:
-    whole = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
-    return _checked_rule("power_by_int" if whole else "power")(b, node, x)
+    by_int = not isinstance(x[1], tuple) and (_dtype(x[1]) is not float64 or _is_small(node.inputs[1]))
+    return _checked_rule("power_by_int" if by_int else "power")(b, node, x)
 
 
 def _is_small(exponent: Value) -> bool:
@@ -88,12 +88,12 @@ def _is_small(exponent: Value) -> bool:
     return abs(number) <= 100 and number.is_integer()
 
 
-def _comparison(name: str, both: str) -> Rule:
+def _comparison(name: str, combine: str) -> Rule:
     """Return the rule that compares the parts; an int operand is compared exactly, not as a float."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         (xr, xi), (yr, yi) = (one if isinstance(one, tuple) else (one, _zero(b)) for one in x)
-        return getattr(b, both)(getattr(b, name)(xr, yr), getattr(b, name)(xi, yi))
+        return getattr(b, combine)(getattr(b, name)(xr, yr), getattr(b, name)(xi, yi))
 
     return rule
 
@@ -132,8 +132,8 @@ _NATIVE = frozenset({
 })  # fmt: skip
 
 PYTHON: dict[str, Rule] = {
-    "python_add": _by_part("python_add"), "python_subtract": _by_part("python_subtract"),
-    "python_negative": _by_part(
+    "python_add": _apply_to_parts("python_add"), "python_subtract": _apply_to_parts("python_subtract"),
+    "python_negative": _apply_to_parts(
         "python_negative"
     ), "python_multiply": _multiply, "python_divide": _checked_rule("divide"),
     "python_abs": _checked_rule("abs"), "python_power": _power, "python_equal": _comparison(

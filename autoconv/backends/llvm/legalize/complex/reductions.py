@@ -23,7 +23,7 @@ Rule = Callable[[GraphBuilder, Node, Any], Any]
 
 
 def _variance_rule(root: bool) -> Rule:
-    """Return the rule of the variance, the sum of the parts' variances, or of its root."""
+    """Return the rule of the variance, which is the sum of the parts' variances; with `root`, of its root."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         total = b.add(*(b.numpy_var(part, **node.attributes) for part in x[0]))
@@ -33,13 +33,13 @@ def _variance_rule(root: bool) -> Rule:
 
 
 def _norm(b: GraphBuilder, node: Node, x: Any) -> Any:
-    (xr, xi), over = x[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
+    (xr, xi), options = x[0], {name: node.attributes.get(name) for name in ("axis", "keepdims")}
     squares = b.multiply_add(xr, xr, b.multiply(xi, xi))
-    norm = b.sqrt(b.reduce_sum(squares, axis=over["axis"], keepdims=bool(over["keepdims"])))
+    norm = b.sqrt(b.reduce_sum(squares, axis=options["axis"], keepdims=bool(options["keepdims"])))
     return norm, b.zeros_like(norm)
 
 
-def _quantifier(name: str) -> Rule:
+def _quantifier_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         truth = b.logical_or(*(b.not_equal(part, 0.0) for part in x[0]))
         return getattr(b, name)(truth, **node.attributes)
@@ -62,14 +62,14 @@ def _extreme_indicators(b: GraphBuilder, x: Parts, largest: bool, axis: Any) -> 
     """Return ones at the extremes along the axis, or at the nans if there are any; zeros elsewhere."""
     extreme, worst = (b.reduce_max, -math.inf) if largest else (b.reduce_min, math.inf)
     axes = None if axis is None else (axis,)
-    first = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
-    rest = b.select(first, x[1], b.multiply(b.ones_like(x[1]), worst))
-    extreme_rest = b.logical_and(first, b.equal(rest, extreme(rest, axis=axes, keepdims=True)))
-    broken = _has_nan(b, x)
-    return b.cast(b.select(b.reduce_any(broken, axis=axes, keepdims=True), broken, extreme_rest), dtype=uint8)
+    is_candidate = b.equal(x[0], extreme(x[0], axis=axes, keepdims=True))
+    imag = b.select(is_candidate, x[1], b.multiply(b.ones_like(x[1]), worst))
+    is_extreme = b.logical_and(is_candidate, b.equal(imag, extreme(imag, axis=axes, keepdims=True)))
+    has_nan = _has_nan(b, x)
+    return b.cast(b.select(b.reduce_any(has_nan, axis=axes, keepdims=True), has_nan, is_extreme), dtype=uint8)
 
 
-def _position(largest: bool) -> Rule:
+def _position_rule(largest: bool) -> Rule:
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
         if 0 in sizes(x[0][0].type):
             return None
@@ -86,15 +86,15 @@ def _extreme_rule(largest: bool) -> Rule:
         if not is_known(shape) or 0 in shape or not shape:
             return None
         axes = range(len(shape)) if axis_given is None else (axis_given,) if isinstance(axis_given, int) else axis_given
-        gone = sorted({axis % len(shape) for axis in axes})
-        if not gone:
+        reduced_axes = sorted({axis % len(shape) for axis in axes})
+        if not reduced_axes:
             return None
-        rest_axes = [axis for axis in range(len(shape)) if axis not in gone]
-        flat = (*(shape[axis] for axis in rest_axes), math.prod(shape[axis] for axis in gone))
-        lines = tuple(b.reshape(b.transpose(part, perm=(*rest_axes, *gone)), shape=flat) for part in x[0])
+        rest_axes = [axis for axis in range(len(shape)) if axis not in reduced_axes]
+        flat = (*(shape[axis] for axis in rest_axes), math.prod(shape[axis] for axis in reduced_axes))
+        lines = tuple(b.reshape(b.transpose(part, perm=(*rest_axes, *reduced_axes)), shape=flat) for part in x[0])
         last = len(rest_axes)
-        where = b.numpy_argmax(_extreme_indicators(b, lines, largest, last), axis=last, keepdims=True)
-        parts = (b.take_along_axis(line, where, axis=last) for line in lines)
+        positions = b.numpy_argmax(_extreme_indicators(b, lines, largest, last), axis=last, keepdims=True)
+        parts = (b.take_along_axis(line, positions, axis=last) for line in lines)
         return tuple(b.reshape(part, shape=sizes(node.results[0].type)) for part in parts)
 
     return rule
@@ -110,54 +110,54 @@ def _clip(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 def _select_in_order(b: GraphBuilder, x: Any, y: Any, order: str) -> Any:
     is_number = b.logical_not(b.logical_or(b.is_nan(x[1]), b.is_nan(y[1])))
-    before = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
-    level = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
-    first = b.logical_or(b.logical_or(before, level), _has_nan(b, x))
-    return tuple(b.select(first, *pair) for pair in zip(x, y, strict=True))
+    is_ordered = b.logical_and(getattr(b, order)(x[0], y[0]), is_number)
+    is_tied = b.logical_and(b.equal(x[0], y[0]), getattr(b, f"{order}_equal")(x[1], y[1]))
+    selects_x = b.logical_or(b.logical_or(is_ordered, is_tied), _has_nan(b, x))
+    return tuple(b.select(selects_x, *pair) for pair in zip(x, y, strict=True))
 
 
 # ---- sorting
 
 
-def _order(b: GraphBuilder, node: Node, x: Parts) -> Any:
+def _sort_order(b: GraphBuilder, node: Node, x: Parts) -> Any:
     """Sort by the imaginary parts, then stably by the real parts, then stably by the presence of nans."""
     axis, descending = node.attributes.get("axis", -1), node.attributes.get("descending", False)
     nans = [b.cast(b.is_nan(part), dtype=uint8) for part in x]
-    broken = b.add(b.multiply(nans[0], b.constant(value=np.uint8(2))), nans[1])
+    nan_rank = b.add(b.multiply(nans[0], b.constant(value=np.uint8(2))), nans[1])
     order = b.argsort(x[1], axis=axis, descending=descending)
-    for key in (x[0], broken):
-        later = b.argsort(b.take_along_axis(key, order, axis=axis), axis=axis, descending=descending)
-        order = b.take_along_axis(order, later, axis=axis)
+    for key in (x[0], nan_rank):
+        permutation = b.argsort(b.take_along_axis(key, order, axis=axis), axis=axis, descending=descending)
+        order = b.take_along_axis(order, permutation, axis=axis)
     return order
 
 
-def _sorts(node: Node, x: Any) -> bool:
+def _has_native_sort(node: Node, x: Any) -> bool:
     """Return whether all sizes are constants; the kernel sorts arrays of open sizes."""
     return is_known(sizes(x[0][0].type)) and bool(sizes(x[0][0].type))
 
 
 def _sort(b: GraphBuilder, node: Node, x: Any) -> Any:
-    if not _sorts(node, x):
+    if not _has_native_sort(node, x):
         return None
-    order, axis = _order(b, node, x[0]), node.attributes.get("axis", -1)
+    order, axis = _sort_order(b, node, x[0]), node.attributes.get("axis", -1)
     return tuple(b.take_along_axis(part, order, axis=axis) for part in x[0])
 
 
 def _argsort(b: GraphBuilder, node: Node, x: Any) -> Any:
-    return b.cast(_order(b, node, x[0]), dtype=int32) if _sorts(node, x) else None
+    return b.cast(_sort_order(b, node, x[0]), dtype=int32) if _has_native_sort(node, x) else None
 
 
-def _of_complex(rule: Rule) -> Rule:
+def _restrict_to_complex(rule: Rule) -> Rule:
     """Restrict a rule to nodes whose first operand is complex."""
     return lambda b, node, x: rule(b, node, x) if is_complex(node.inputs[0].type) else None
 
 
 REDUCTIONS: dict[str, Rule] = {
-    name: _of_complex(rule)
+    name: _restrict_to_complex(rule)
     for name, rule in {
         "numpy_var": _variance_rule(False), "numpy_std": _variance_rule(True), "reduce_euclidean_norm": _norm,
-        "numpy_any": _quantifier("numpy_any"), "numpy_all": _quantifier("numpy_all"), "numpy_round": _round,
-        "numpy_argmax": _position(True), "numpy_argmin": _position(False), "numpy_max": _extreme_rule(True),
+        "numpy_any": _quantifier_rule("numpy_any"), "numpy_all": _quantifier_rule("numpy_all"), "numpy_round": _round,
+        "numpy_argmax": _position_rule(True), "numpy_argmin": _position_rule(False), "numpy_max": _extreme_rule(True),
         "numpy_min": _extreme_rule(False), "numpy_clip": _clip, "sort": _sort, "argsort": _argsort,
     }.items()
 }  # fmt: skip

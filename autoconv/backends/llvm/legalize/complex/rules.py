@@ -33,7 +33,7 @@ def _dtype(x: Value) -> DType:
     return x.dtype
 
 
-def _by_parts(name: str) -> Rule:
+def _apply_to_parts(name: str) -> Rule:
     """Return the rule that applies an op to each part."""
     return lambda b, node, x: tuple(getattr(b, name)(*part) for part in zip(*x, strict=True))
 
@@ -50,15 +50,15 @@ def _reciprocal(b: GraphBuilder, x: Parts) -> Parts:
 
 
 def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
-    (given,), target = x, _dtype(node.results[0])
+    (operand,), target = x, _dtype(node.results[0])
     if not target.is_complex:
         if target.is_bool:
-            return b.logical_or(b.not_equal(given[0], 0.0), b.not_equal(given[1], 0.0))
-        return given[0] if _dtype(given[0]) is target else b.cast(given[0], dtype=target)
+            return b.logical_or(b.not_equal(operand[0], 0.0), b.not_equal(operand[1], 0.0))
+        return operand[0] if _dtype(operand[0]) is target else b.cast(operand[0], dtype=target)
     real = target.real_dtype
-    if not isinstance(given, tuple):
-        given = (given, None)
-    parts = [x if x is None or _dtype(x) is real else b.cast(x, dtype=real) for x in given]
+    if not isinstance(operand, tuple):
+        operand = (operand, None)
+    parts = [x if x is None or _dtype(x) is real else b.cast(x, dtype=real) for x in operand]
     return parts[0], b.zeros_like(parts[0]) if parts[1] is None else parts[1]
 
 
@@ -66,7 +66,7 @@ def _is_nonzero(b: GraphBuilder, x: Any) -> Any:
     return b.logical_or(b.not_equal(x[0], 0.0), b.not_equal(x[1], 0.0)) if isinstance(x, tuple) else x
 
 
-def _logical(name: str) -> Rule:
+def _logical_rule(name: str) -> Rule:
     return lambda b, node, x: getattr(b, name)(*(_is_nonzero(b, one) for one in x))
 
 
@@ -79,12 +79,12 @@ def _sign(b: GraphBuilder, node: Node, x: Any) -> Any:
     """Return the number over its magnitude; zero for zero."""
     ((xr, xi),) = x
     size = b.hypot(xr, xi)
-    none = b.equal(size, 0.0)
+    is_zero = b.equal(size, 0.0)
     ratio = quotient(b, (xr, xi), (size, b.zeros_like(size)))
-    return tuple(b.select(none, b.zeros_like(part), part) for part in ratio)
+    return tuple(b.select(is_zero, b.zeros_like(part), part) for part in ratio)
 
 
-def _real_or(name: str) -> Rule:
+def _part_rule(name: str) -> Rule:
     """Return the rule that selects a part."""
 
     def rule(b: GraphBuilder, node: Node, x: Any) -> Any:
@@ -93,35 +93,35 @@ def _real_or(name: str) -> Rule:
     return rule
 
 
-def _function(rule: Callable[..., Parts]) -> Rule:
+def _function_rule(rule: Callable[..., Parts]) -> Rule:
     return lambda b, node, x: rule(b, *x[0])
 
 
 ELEMENTWISE: dict[str, Rule] = {
-    "add": _by_parts("add"), "subtract": _by_parts("subtract"), "negative": _by_parts("negative"),
-    "identity": _by_parts("identity"),
-    "stop_gradient": _by_parts("stop_gradient"), "select": _select,
+    "add": _apply_to_parts("add"), "subtract": _apply_to_parts("subtract"), "negative": _apply_to_parts("negative"),
+    "identity": _apply_to_parts("identity"),
+    "stop_gradient": _apply_to_parts("stop_gradient"), "select": _select,
     "multiply": lambda b, node, x: product(b, *x), "square": lambda b, node, x: fused_product(b, x[0], x[0]),
     "divide": _divide,
     "reciprocal": lambda b, node, x: _reciprocal(b, x[0]), "sigmoid": lambda b, node, x: _sigmoid(b, node, x),
     "rsqrt": lambda b, node, x: _reciprocal(b, functions.sqrt(b, *x[0])), "power": power,
-    "squared_difference": lambda b, node, x: _square_of(b, _by_parts("subtract")(b, node, x)),
+    "squared_difference": lambda b, node, x: _square_of(b, _apply_to_parts("subtract")(b, node, x)),
     "conjugate": lambda b, node, x: (x[0][0], b.negative(x[0][1])),
-    "complex": lambda b, node, x: _broadcast(b, node, x), "real": _real_or("real"), "imag": _real_or("imag"),
+    "complex": lambda b, node, x: _broadcast(b, node, x), "real": _part_rule("real"), "imag": _part_rule("imag"),
     "abs": lambda b, node, x: b.hypot(*x[0]), "angle": lambda b, node, x: b.atan2(x[0][1], x[0][0]),
     "sign": _sign, "cast": _cast,
-    "equal": lambda b, node, x: b.logical_and(*_by_parts("equal")(b, node, x)),
-    "not_equal": lambda b, node, x: b.logical_or(*_by_parts("not_equal")(b, node, x)),
+    "equal": lambda b, node, x: b.logical_and(*_apply_to_parts("equal")(b, node, x)),
+    "not_equal": lambda b, node, x: b.logical_or(*_apply_to_parts("not_equal")(b, node, x)),
     "is_nan": lambda b, node, x: b.logical_or(b.is_nan(x[0][0]), b.is_nan(x[0][1])),
     "is_inf": lambda b, node, x: b.logical_or(b.is_inf(x[0][0]), b.is_inf(x[0][1])),
     "is_finite": lambda b, node, x: b.logical_and(b.is_finite(x[0][0]), b.is_finite(x[0][1])),
-    **{name: _logical(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
-    **{name: _function(rule) for name, rule in functions.FUNCTIONS.items()},
+    **{name: _logical_rule(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")},
+    **{name: _function_rule(rule) for name, rule in functions.FUNCTIONS.items()},
 }  # fmt: skip
 
 
 def _sigmoid(b: GraphBuilder, node: Node, x: Any) -> Any:
-    real, imag = functions.exp(b, *_by_parts("negative")(b, node, x))
+    real, imag = functions.exp(b, *_apply_to_parts("negative")(b, node, x))
     return _reciprocal(b, (b.add(real, 1.0), imag))
 
 
@@ -148,20 +148,20 @@ _LINEAR = (
 )  # fmt: skip
 
 
-def _linear(name: str) -> Rule:
+def _linear_rule(name: str) -> Rule:
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
         if any(not is_ranked_complex(value.type) for value in node.results):
             return None
         columns: list[Any] = []
         attributes = _real_attributes(node)
-        for which in range(2):
-            parts = [x[which] if isinstance(x, tuple) else x for x in operands]
-            if which and _has_real_values(node):
+        for index in range(2):
+            parts = [x[index] if isinstance(x, tuple) else x for x in operands]
+            if index and _has_real_values(node):
                 return None
-            made = getattr(b, name)(*parts, **attributes)
-            columns.append(made if isinstance(made, tuple) else (made,))
-            for part, whole in zip(columns[-1], node.results, strict=True):
-                part.type = part.type.with_shape(dimensions(whole))  # the op's result rule may be less precise
+            outcome = getattr(b, name)(*parts, **attributes)
+            columns.append(outcome if isinstance(outcome, tuple) else (outcome,))
+            for part, result in zip(columns[-1], node.results, strict=True):
+                part.type = part.type.with_shape(dimensions(result))  # the op's result rule may be less precise
         pairs = list(zip(*columns, strict=True))
         return pairs if len(node.results) != 1 else pairs[0]
 
@@ -177,7 +177,7 @@ def _real_attributes(node: Node) -> dict[str, Any]:
 
 
 def _has_real_values(node: Node) -> bool:
-    """Return whether a real operand stands beside the complex one: it must not be used for the imaginary part."""
+    """Return whether a real operand is combined with the complex one, so that the imaginary part must not use it."""
     name = node.op.name
     if name == "pad":
         return bool(node.attributes.get("constant_values", 0)) or len(node.inputs) > 1
@@ -190,7 +190,7 @@ def _has_real_values(node: Node) -> bool:
     return False
 
 
-def _of_no_values(number: int) -> Rule:
+def _fill_rule(number: int) -> Rule:
     """Return the rule that makes zeros or ones in the shape of its operand."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -205,7 +205,7 @@ def _of_no_values(number: int) -> Rule:
     return rule
 
 
-def _like_real(b: GraphBuilder, node: Node, operands: Any) -> Any:
+def _apply_to_real_part(b: GraphBuilder, node: Node, operands: Any) -> Any:
     """Apply an op that reads only the shape to the real part."""
     parts = [x[0] if isinstance(x, tuple) else x for x in operands]
     return getattr(b, node.op.name)(*parts, **node.attributes)
@@ -270,14 +270,15 @@ def _irfft(b: GraphBuilder, node: Node, operands: Any) -> Any:
 
 RULES: dict[str, Rule] = {
     "irfft": _irfft,
-    **ELEMENTWISE, **{name: _linear(name) for name in _LINEAR}, "zeros_like": _of_no_values(0),
-    "ones_like": _of_no_values(1), "size": _like_real, "shape": _like_real, "rank": _like_real, "dimension": _like_real,
+    **ELEMENTWISE, **{name: _linear_rule(name) for name in _LINEAR}, "zeros_like": _fill_rule(0),
+    "ones_like": _fill_rule(1), "size": _apply_to_real_part, "shape": _apply_to_real_part,
+    "rank": _apply_to_real_part, "dimension": _apply_to_real_part,
     "matmul": _matmul, "tensordot": _contraction, "einsum": _contraction, "constant": _constant, "reduce_prod": prod,
     "numpy_prod": prod, **PYTHON, **REDUCTIONS,
 }  # fmt: skip
 
-# Ops whose rules take arrays of sizes that only the run decides.
-OF_ANY_SIZE = frozenset({
+# Ops whose rules take arrays of computed sizes.
+COMPUTED_SIZE_OPS = frozenset({
     "add", "subtract", "negative", "multiply", "square", "divide", "reciprocal", "conjugate", "real", "imag", "abs",
     "angle", "cast", "equal", "not_equal", "is_nan", "is_inf", "is_finite", "select", "sqrt", "exp", "log", "sin",
     "cos", "complex", "zeros_like", "ones_like", "get_item", "expand_dims", "squeeze", "transpose", "reverse", "concat",
@@ -290,10 +291,10 @@ OF_ANY_SIZE = frozenset({
 
 
 def _load(b: GraphBuilder, node: Node, operands: Any) -> Any:
-    return tuple(b.array_load(b.array_part(operands[0], which=which)) for which in ("real", "imag"))
+    return tuple(b.array_load(b.array_part(operands[0], which=part)) for part in ("real", "imag"))
 
 
-def _write(name: str) -> Rule:
+def _write_rule(name: str) -> Rule:
     """Return the rule that writes each part, once both are computed."""
 
     def rule(b: GraphBuilder, node: Node, operands: Any) -> Any:
@@ -313,15 +314,15 @@ def _allocate_parts(b: GraphBuilder, node: Node, operands: Any) -> Any:
     fill = node.attributes.get("fill")
     result = b.array_new(*operands, **{**node.attributes, "fill": fill if fill is None or not fill else None})
     if fill:
-        for which in ("real", "imag"):
-            number = np.asarray(getattr(complex(fill), which), result.dtype.real_dtype.numpy)
-            b.array_store(b.array_part(result, which=which), b.constant(value=number))
+        for part in ("real", "imag"):
+            number = np.asarray(getattr(complex(fill), part), result.dtype.real_dtype.numpy)
+            b.array_store(b.array_part(result, which=part), b.constant(value=number))
     return result
 
 
 MEMORY_RULES: dict[str, Rule] = {
-    "array_load": _load, "array_store": _write("array_store"), "array_set": _write("array_set"),
+    "array_load": _load, "array_store": _write_rule("array_store"), "array_set": _write_rule("array_set"),
     "array_new": _allocate_parts,
 }  # fmt: skip
 
-__all__ = ["MEMORY_RULES", "OF_ANY_SIZE", "RULES", "Parts"]
+__all__ = ["MEMORY_RULES", "COMPUTED_SIZE_OPS", "RULES", "Parts"]

@@ -8,8 +8,7 @@
              %result = complex(…, …), which the loop writes as pairs
 
 Complex numbers thus benefit from all that exists for real ones: loops, registers, control flow, tiled products. Loops
-and conditions carry both parts. Ops without a rule here run by their kernels, which take complex numbers; so does the
-caller.
+and conditions carry both parts. Kernels, which run ops without a rule here, and the caller take whole complex numbers.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from autoconv.backends.llvm.analysis.representation import (
     is_scalar,
 )
 from autoconv.backends.llvm.ir.types import is_native
-from autoconv.backends.llvm.legalize.complex.rules import MEMORY_RULES, OF_ANY_SIZE, RULES, Parts
+from autoconv.backends.llvm.legalize.complex.rules import COMPUTED_SIZE_OPS, MEMORY_RULES, RULES, Parts
 from autoconv.backends.llvm.legalize.dead_nodes import remove_all_dead_nodes
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, is_recursive
@@ -44,7 +43,7 @@ def split_complex(graph: Graph) -> Graph:
     for value in graph.parameters:
         writer.split_values[value] = _SplitValue(writer.graph.add_parameter(value.type, value.name))
     writer.write(graph)
-    writer.graph.outputs = [writer.whole(value) for value in graph.outputs]
+    writer.graph.outputs = [writer.complete(value) for value in graph.outputs]
     for before, after in zip(graph.outputs, writer.graph.outputs, strict=True):
         if before.type != after.type:  # keep facts of the type, such as weakness
             after.type = before.type
@@ -56,15 +55,15 @@ def is_split(node: Node) -> bool:
     """Return whether the node is computed from parts."""
     if node.op.name in MEMORY_RULES:
         kinds = [value.type for value in (*node.inputs[:1], *node.results[:1])]
-        there = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
+        is_memory_op = any(isinstance(kind, ArrayType) and kind.dtype.is_complex for kind in kinds)
         values = (*node.inputs, *node.results)
-        return there and all(_is_ranked(v.type) or is_memory(v.type) for v in values)
+        return is_memory_op and all(_is_ranked(v.type) or is_memory(v.type) for v in values)
     if node.op.name not in RULES or node.effects not in (Effects.PURE, Effects.RAISE) or node.regions:
         return False
     types = [value.type for value in (*node.inputs, *node.results)]
     if not any(map(is_ranked_complex, types)) or not all(map(_is_ranked, types)):
         return False
-    return node.op.name in OF_ANY_SIZE or all(is_dense(t) or is_scalar(t) for t in types)
+    return node.op.name in COMPUTED_SIZE_OPS or all(is_dense(t) or is_scalar(t) for t in types)
 
 
 def _is_ranked(type_: Type) -> bool:
@@ -83,7 +82,7 @@ class _SplitValue:
     """A value of the old graph in the new one: whole, in parts, or both."""
 
     def __init__(self, whole: Value | None, parts: Parts | None = None) -> None:
-        self.whole = whole
+        self.complete = whole
         self.parts = parts
         self.forms_read: set[str] | None = None  # for a capture of a region: the forms that the region uses
 
@@ -102,17 +101,17 @@ class _Writer:
 
     # ---- values
 
-    def whole(self, value: Value) -> Value:
+    def complete(self, value: Value) -> Value:
         split = self.split_values[value]
-        if split.whole is None:
+        if split.complete is None:
             if split.forms_read is not None:
                 split.forms_read.add("whole")
-                split.whole = Value(self.graph, value.type, self.graph.unique_name(value.name))
+                split.complete = Value(self.graph, value.type, self.graph.unique_name(value.name))
             else:
                 assert split.parts is not None
-                split.whole = GraphBuilder(self.graph).complex(*split.parts)
-        assert split.whole is not None
-        return split.whole
+                split.complete = GraphBuilder(self.graph).complex(*split.parts)
+        assert split.complete is not None
+        return split.complete
 
     def parts(self, value: Value) -> Parts:
         split = self.split_values[value]
@@ -124,8 +123,8 @@ class _Writer:
                 real, imag = (Value(self.graph, kind, name) for name in names)
                 split.parts = real, imag
             else:
-                assert split.whole is not None
-                split.parts = self._split_value(split.whole)
+                assert split.complete is not None
+                split.parts = self._split_value(split.complete)
         return split.parts
 
     def _split_value(self, whole: Value) -> Parts:
@@ -156,16 +155,16 @@ class _Writer:
                 regions = None
                 if node.regions and not is_recursive(node):
                     regions = [clone(region, lambda *_: None) for region in node.regions]
-                node_copy = copy_node(self.graph, node, [self.whole(value) for value in node.inputs], regions)
+                node_copy = copy_node(self.graph, node, [self.complete(value) for value in node.inputs], regions)
                 for value, result in zip(node.results, node_copy.results, strict=True):
                     self.set(value, result)
 
     def _write_split(self, node: Node) -> None:
         b = GraphBuilder(self.graph, node.span)
-        operands = [self.parts(v) if is_ranked_complex(v.type) else self.whole(v) for v in node.inputs]
+        operands = [self.parts(v) if is_ranked_complex(v.type) else self.complete(v) for v in node.inputs]
         outputs = (MEMORY_RULES.get(node.op.name) or RULES[node.op.name])(b, node, operands)
         if outputs is None:
-            node_copy = copy_node(self.graph, node, [self.whole(value) for value in node.inputs])
+            node_copy = copy_node(self.graph, node, [self.complete(value) for value in node.inputs])
             outputs = list(node_copy.results)
         for value, result in zip(node.results, outputs if isinstance(outputs, list) else [outputs], strict=True):
             self.set(value, result)
@@ -173,9 +172,9 @@ class _Writer:
     # ---- control flow
 
     def _write_control(self, node: Node) -> None:
-        touched = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
-        if not touched and not any(map(_has_complex, node.regions)):
-            copy = copy_node(self.graph, node, [self.whole(v) for v in node.inputs])
+        has_complex = any(is_ranked_complex(v.type) for v in (*node.inputs, *node.results))
+        if not has_complex and not any(map(_has_complex, node.regions)):
+            copy = copy_node(self.graph, node, [self.complete(v) for v in node.inputs])
             for value, result in zip(node.results, copy.results, strict=True):
                 self.set(value, result)
             return
@@ -190,12 +189,12 @@ class _Writer:
                 writer.split_values[value] = self._parameter(writer.graph, value, outer, is_carried, is_loop)
             writer.write(region)
             if is_loop and region is node.regions[0]:
-                writer.graph.outputs = [writer.whole(value) for value in region.outputs]
+                writer.graph.outputs = [writer.complete(value) for value in region.outputs]
             else:
                 writer.graph.outputs = _flatten(writer, region.outputs, carried)
-        in_parts = [i < count and carried[i] for i in range(len(outer_values))]
-        inputs = [self.whole(value) for value in node.inputs[:first]]
-        inputs += self._region_arguments(node, outer_values, writers, in_parts)
+        are_split = [i < count and carried[i] for i in range(len(outer_values))]
+        inputs = [self.complete(value) for value in node.inputs[:first]]
+        inputs += self._region_arguments(node, outer_values, writers, are_split)
         attributes = dict(node.attributes)
         if is_loop:
             attributes |= {"state": count + sum(carried)}
@@ -203,32 +202,32 @@ class _Writer:
         for value, pair in zip(node.results, carried, strict=True):
             types += [_part_type(value.type)] * 2 if pair else [value.type]
         copy = self.graph.add_replacement(node, node.op, inputs, attributes, [w.graph for w in writers], types)
-        left = iter(copy.results)
+        results = iter(copy.results)
         for value, pair in zip(node.results, carried, strict=True):
-            self.set(value, (next(left), next(left)) if pair else next(left))
+            self.set(value, (next(results), next(results)) if pair else next(results))
 
     def _region_arguments(
         self, node: Node, values: Sequence[Value], writers: Sequence[_Writer], in_parts: Sequence[bool]
     ) -> list[Value]:
-        """Return what the regions are given, and set their parameters: each value in the forms that they read."""
+        """Return the inputs of the regions, and set their parameters: each value in the forms that they read."""
         inputs: list[Value] = []
         parameters: list[list[Value]] = [[] for _ in writers]
         for i, outer in enumerate(values):
             splits = [w.split_values[region.parameters[i]] for w, region in zip(writers, node.regions, strict=True)]
             forms = ["parts"] if in_parts[i] else ["whole"]
             if splits and splits[0].forms_read is not None:
-                forms = sorted({form for one in splits for form in one.forms_read or ()})
+                forms = sorted({form for split in splits for form in split.forms_read or ()})
             for form in forms:
-                inputs += self.parts(outer) if form == "parts" else (self.whole(outer),)
-                for region, writer, own in zip(node.regions, writers, parameters, strict=True):
+                inputs += self.parts(outer) if form == "parts" else (self.complete(outer),)
+                for region, writer, region_parameters in zip(node.regions, writers, parameters, strict=True):
                     value = region.parameters[i]
-                    own += writer.parts(value) if form == "parts" else (writer.whole(value),)
-        for writer, own in zip(writers, parameters, strict=True):
-            writer.graph.parameters = own
+                    region_parameters += writer.parts(value) if form == "parts" else (writer.complete(value),)
+        for writer, region_parameters in zip(writers, parameters, strict=True):
+            writer.graph.parameters = region_parameters
         return inputs
 
     def _is_carried(self, node: Node, i: int) -> bool:
-        """Return whether a result, and for a loop its state, is carried in parts: its shape must not vary."""
+        """Return whether a result, and for a loop its state, can be carried in parts: the shape must be constant."""
         values = [node.results[i]]
         if node.op.traits.repeats:
             values += [node.inputs[i], *(region.parameters[i] for region in node.regions), node.regions[1].outputs[i]]
@@ -237,7 +236,10 @@ class _Writer:
         return all(is_ranked_complex(v.type) for v in values) and len({v.shape for v in values}) == 1
 
     def _parameter(self, graph: Graph, value: Value, outer: Value, carried: bool, is_loop: bool) -> _SplitValue:
-        """Return the form of a region's parameter; a loop takes parts before it, other regions where they are used."""
+        """Return the form of a region's parameter.
+
+        A loop splits a value before its first iteration; other regions split it where they use the parts.
+        """
         if not is_ranked_complex(value.type):
             return _SplitValue(Value(graph, value.type, graph.unique_name(value.name)))
         split = _SplitValue(None)
@@ -253,7 +255,7 @@ class _Writer:
 def _flatten(writer: _Writer, values: Sequence[Value], carried: Sequence[bool]) -> list[Value]:
     result: list[Value] = []
     for value, pair in zip(values, carried, strict=True):
-        result += writer.parts(value) if pair else (writer.whole(value),)
+        result += writer.parts(value) if pair else (writer.complete(value),)
     return result
 
 
