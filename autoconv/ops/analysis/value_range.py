@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autoconv.graph.python_operators import BINARY
+
 Range = tuple[int, int]
 INT64_RANGE: Range = (-(1 << 63), (1 << 63) - 1)
 SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 
 def result_range(name: str, ranges: Sequence[Range]) -> Range | None:
-    """Return the interval of the result of an op on Python's ints, overflow disregarded; None where unknown."""
-    rule = _RULES.get(name)
+    """Return the interval of the result of an op on integers, overflow disregarded; None where unknown."""
+    rule = _RULES.get(name) or _TYPED_RULES.get(name)
     return None if rule is None else rule(*ranges)
 
 
@@ -155,6 +157,17 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "python_int": lambda x: x,
     "range_item": _item,
     "range_length": _length,
+}  # fmt: skip
+
+# Of the ops on tensors, as far as NumPy and Python mean the same; an interval beyond the dtype's says nothing of them.
+_TYPED_RULES: dict[str, Callable[..., Range | None]] = {
+    operator.typed: _RULES[operator.number]
+    for operator in BINARY if operator.number in _RULES and operator.name not in ("lshift", "rshift")
+} | {
+    "negative": _RULES["python_negative"],
+    "abs": _absolute,
+    "minimum": lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
+    "maximum": lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
 }  # fmt: skip
 
 # By comparison: whether it holds for all numbers of two intervals, and whether it holds for none.

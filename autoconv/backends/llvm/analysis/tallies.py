@@ -10,38 +10,13 @@ branch does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from autoconv.backends.llvm.analysis.induction import constant_of
 from autoconv.backends.llvm.analysis.representation import is_integer
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
-from autoconv.ops.analysis.value_range import Range
+from autoconv.ops.analysis.tally import Tally
 
 _DEPTH_LIMIT = 32  # longest chain of nodes between a state and its next value
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """The next value of a state: the present value plus a number in `steps`, or a number in `resets`.
-
-    Either range may be None, if that case does not occur.
-    """
-
-    steps: Range | None
-    resets: Range | None
-
-    def shift(self, amount: int) -> Tally:
-        return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
-
-    def union(self, other: Tally) -> Tally:
-        return Tally(_hull(self.steps, other.steps), _hull(self.resets, other.resets))
-
-    def range_after(self, trip_count: int, start: Range) -> Range:
-        """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
-        low, high = _hull(start, self.resets) or start
-        least, most = self.steps or (0, 0)
-        return low + min(least, 0) * trip_count, high + max(most, 0) * trip_count
 
 
 def tallies(loop: Node) -> dict[int, Tally]:
@@ -120,14 +95,4 @@ def _union_of_tallies(tallies: list[Tally | None]) -> Tally | None:
     return result
 
 
-def _shift_range(range_: Range | None, amount: int) -> Range | None:
-    return None if range_ is None else (range_[0] + amount, range_[1] + amount)
-
-
-def _hull(x: Range | None, y: Range | None) -> Range | None:
-    if x is None or y is None:
-        return x or y
-    return min(x[0], y[0]), max(x[1], y[1])
-
-
-__all__ = ["Tally", "tallies"]
+__all__ = ["tallies"]

@@ -1,4 +1,4 @@
-"""Range-based lowering of Python's ints: unchecked code where they cannot overflow, and upper bounds of results."""
+"""Range-based lowering of integers: unchecked code where they cannot overflow, and upper bounds of results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.python_operators import BINARY
 from autoconv.ops.analysis.value_range import Range
 
 
@@ -19,6 +20,7 @@ def compute_unchecked(
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
+    name = _NUMBER_OPS.get(name, name)
     if name == "python_cast":
         return b.cast(operands[0], node.results[0].dtype)
     if name in ("python_left_shift", "python_right_shift") and ranges[1][0] >= 0 and ranges[1][1] < 64:
@@ -35,7 +37,7 @@ def compute_unchecked(
 
 def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
     """Record upper bounds of a node's integer result relative to its operands."""
-    name = node.op.name
+    name = _NUMBER_OPS.get(node.op.name, node.op.name)
     if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
         return
     ranges = [body.range_of(x) for x in operands]
@@ -54,4 +56,5 @@ def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Ele
         body.record_upper_bound(element, operands[0], 0)
 
 
+_NUMBER_OPS = {operator.typed: operator.number for operator in BINARY if operator.number is not None}
 _PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

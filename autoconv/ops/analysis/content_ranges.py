@@ -1,0 +1,228 @@
+"""Ranges of the integers that loops keep in arrays and states: counts, tables of dynamic programs, distances.
+
+    counts[place] += 1
+    table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
+
+Cells are the int64 arrays that a graph allocates, and the int64 states of its loops. Each update of a cell writes a
+number of some cell plus a number of a small interval, or a number of a known interval. No run has more than
+`_MOST_UPDATES` updates, so the cells stay in one interval, and sums of their numbers need no test for overflow.
+
+The analysis begins with all cells and drops those that have another kind of update, to a fixed point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from autoconv.graph.dtypes import int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import flow_edges, state_size
+from autoconv.graph.types import ArrayType, TensorType
+from autoconv.ops.analysis.alias import Overlaps
+from autoconv.ops.analysis.tally import Tally
+from autoconv.ops.analysis.value_range import Range
+
+_MOST_UPDATES = 1 << 53  # at a thousand million a second, they take 104 days
+_MOST_STEP = (1 << 7) - 1  # of an update
+_MOST_RESET = 1 << 60
+_DEEPEST = 64  # nodes between a cell and the number that an update writes
+_OF_CELLS = Tally((0, 0), None)
+_SUMS = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
+_CHOICES = frozenset({"maximum", "minimum"})
+_SAME_NUMBERS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
+
+
+def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
+    """Return the ranges of int64 numbers that come from cells; `ranges` has those of other numbers."""
+    return _Cells(graph, overlaps, ranges).number_ranges()
+
+
+class _Cells:
+    """The cells of a graph. An update is a number, or the tally of one, with the cells that may get it."""
+
+    def __init__(self, graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> None:
+        self._graph = graph
+        self._overlaps = overlaps
+        self._ranges = ranges
+        self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
+        self._states: dict[Value, Value] = {}  # state parameters and results of loops: the result, which is the cell
+        self._cells: set[Value] = set()
+        self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
+        self._tallies: dict[Value, Tally | None] = {}
+        for node in graph.walk():
+            self._note_flow(node)
+            self._note_allocation(node)
+        for node in graph.walk():
+            self._note_writes(node)
+        self._drop_others()
+
+    def number_ranges(self) -> dict[Value, Range]:
+        updates = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
+        joined = reduce(Tally.union, [each for each in updates if each is not None], _OF_CELLS)
+        if joined.resets is None:
+            return {}
+        cells = joined.range_after(_MOST_UPDATES, joined.resets)
+        result: dict[Value, Range] = {}
+        for node in self._graph.walk():
+            for value in (*node.results, *(each for region in node.regions for each in region.parameters)):
+                if _has_integers(value, scalar=True) and value not in self._ranges:
+                    tally = self._tally(value)
+                    if tally is not None and tally.steps is not None and _is_small(tally):
+                        result[value] = tally.range_after(1, cells)
+        return result
+
+    def _note_flow(self, node: Node) -> None:
+        for source, target in flow_edges(node):
+            self._sources.setdefault(target, []).append(source)
+        if not node.op.traits.repeats:
+            return
+        test, body = node.regions
+        for position, cell in enumerate(node.results[: state_size(node)]):
+            if not _has_integers(cell):
+                continue
+            self._cells.add(cell)
+            for value in (cell, test.parameters[position], body.parameters[position]):
+                self._states[value] = cell
+            for value in (node.inputs[position], body.outputs[position]):
+                self._updates.append((frozenset({cell}), value))
+
+    def _note_allocation(self, node: Node) -> None:
+        if not node.op.traits.allocates:
+            return
+        for value in node.results:
+            if not isinstance(value.type, ArrayType) or value.type.dtype is not int64:
+                continue
+            self._cells.add(value)
+            content: Value | Tally | None = None
+            if node.op.name == "array_of":
+                content = node.inputs[0]
+            elif node.op.name == "array_new" and node.attributes["fill"] is not None:
+                content = _tally_of_constant(node.attributes["fill"])
+            self._updates.append((frozenset({value}), content))
+
+    def _note_writes(self, node: Node) -> None:
+        traits = node.op.traits
+        arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
+        if traits.stores_into is not None:
+            array, update = node.inputs[:2]
+            has_int64 = isinstance(array.type, ArrayType) and array.type.dtype is int64
+            self._updates.append((self._roots(array), update if has_int64 else None))
+        elif traits.allocates or traits.view or traits.control:
+            return
+        elif node.effects & Effects.WRITE or not all(isinstance(value.type, TensorType) for value in node.results):
+            for value in arrays:
+                self._updates.append((self._roots(value), None))
+            if not arrays:
+                self._updates.append((frozenset(self._cells), None))
+
+    def _roots(self, array: Value) -> frozenset[Value]:
+        roots = self._overlaps.known_roots(array)
+        return frozenset(self._cells) if roots is None else roots
+
+    def _drop_others(self) -> None:
+        while True:
+            self._tallies = {}
+            dropped = set[Value]()
+            for cells, update in self._updates:
+                if cells & self._cells and not _is_small(self._tally_of_update(update)):
+                    dropped |= cells & self._cells
+            if not dropped:
+                return
+            self._cells -= dropped
+
+    # ---- tallies of numbers: relative to the numbers in all cells
+
+    def _tally_of_update(self, update: Value | Tally | None) -> Tally | None:
+        return self._tally(update) if isinstance(update, Value) else update
+
+    def _tally(self, value: Value, depth: int = 0) -> Tally | None:
+        if value not in self._tallies:
+            self._tallies[value] = None  # also where the value depends on itself
+            self._tallies[value] = self._new_tally(value, depth)
+        return self._tallies[value]
+
+    def _new_tally(self, value: Value, depth: int) -> Tally | None:
+        node, type_ = value.node, value.type
+        if value in self._ranges:
+            return Tally(None, self._ranges[value])
+        if not isinstance(type_, TensorType) or depth > _DEEPEST:
+            return None
+        if type_.dtype is not int64:
+            return _tally_of_dtype(type_)
+        if value in self._states:
+            return _OF_CELLS if self._states[value] in self._cells else None
+        if value in self._sources:
+            return self._union(self._sources[value], depth)
+        if node is None:
+            return None
+        name, inputs = node.op.name, node.inputs
+        if name == "constant":
+            return _tally_of_constant(node.attributes["value"])
+        if name == "array_load":
+            roots = self._overlaps.known_roots(inputs[0])
+            return _OF_CELLS if roots is not None and roots <= self._cells else None
+        if name in _SUMS:
+            return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SUMS[name])
+        if name in _CHOICES:
+            return self._union(inputs, depth)
+        if name == "select":
+            return self._union(inputs[1:], depth)
+        if name in _SAME_NUMBERS or node.op.traits.view:
+            return self._tally(inputs[0], depth + 1)
+        return None
+
+    def _union(self, values: Sequence[Value | None], depth: int) -> Tally | None:
+        reached = [value for value in values if value is None or value.node is None or value.node.op.name != "absent"]
+        found = [None if value is None else self._tally(value, depth + 1) for value in reached]
+        known = [each for each in found if each is not None]
+        return reduce(Tally.union, known) if known and len(known) == len(found) else None
+
+
+def _has_integers(value: Value, scalar: bool = False) -> bool:
+    type_ = value.type
+    return isinstance(type_, TensorType) and type_.dtype is int64 and not (scalar and type_.shape != ())
+
+
+def _tally_of_dtype(type_: TensorType) -> Tally | None:
+    dtype = type_.dtype
+    if dtype.is_bool:
+        return Tally(None, (0, 1))
+    return Tally(None, (int(dtype.min), int(dtype.max))) if dtype.is_integer and dtype.size < int64.size else None
+
+
+def _tally_of_constant(number: object) -> Tally | None:
+    array = np.asarray(number)
+    if array.dtype.kind not in "biu" or not array.size:
+        return None
+    return Tally(None, (int(array.min()), int(array.max())))
+
+
+def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
+    """Return the tally of a sum or difference; None where both operands come from cells."""
+    if x is None or y is None:
+        return None
+    if y.steps is not None:
+        if x.steps is not None or sign < 0:
+            return None
+        x, y = y, x
+    assert y.resets is not None
+    low, high = y.resets if sign > 0 else (-y.resets[1], -y.resets[0])
+    return Tally(
+        None if x.steps is None else (x.steps[0] + low, x.steps[1] + high),
+        None if x.resets is None else (x.resets[0] + low, x.resets[1] + high),
+    )
+
+
+def _is_small(tally: Tally | None) -> bool:
+    """Return whether the interval stays within 64 bits in all runs."""
+    if tally is None:
+        return False
+    steps, resets = tally.steps or (0, 0), tally.resets or (0, 0)
+    return max(map(abs, steps)) <= _MOST_STEP and max(map(abs, resets)) <= _MOST_RESET
+
+
+__all__ = ["content_ranges"]

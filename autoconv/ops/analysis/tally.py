@@ -1,0 +1,43 @@
+"""Tallies: numbers relative to those of the states or arrays that they update."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autoconv.ops.analysis.value_range import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The next value of a state: the present value plus a number in `steps`, or a number in `resets`.
+
+    Either range may be None, if that case does not occur.
+    """
+
+    steps: Range | None
+    resets: Range | None
+
+    def shift(self, amount: int) -> Tally:
+        return Tally(_shift_range(self.steps, amount), _shift_range(self.resets, amount))
+
+    def union(self, other: Tally) -> Tally:
+        return Tally(_hull(self.steps, other.steps), _hull(self.resets, other.resets))
+
+    def range_after(self, trip_count: int, start: Range) -> Range:
+        """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
+        low, high = _hull(start, self.resets) or start
+        least, most = self.steps or (0, 0)
+        return low + min(least, 0) * trip_count, high + max(most, 0) * trip_count
+
+
+def _shift_range(range_: Range | None, amount: int) -> Range | None:
+    return None if range_ is None else (range_[0] + amount, range_[1] + amount)
+
+
+def _hull(x: Range | None, y: Range | None) -> Range | None:
+    if x is None or y is None:
+        return x or y
+    return min(x[0], y[0]), max(x[1], y[1])
+
+
+__all__ = ["Tally"]
