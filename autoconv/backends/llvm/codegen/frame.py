@@ -25,13 +25,22 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import Type
 from autoconv.ops.analysis.alias import Overlaps, Writes
 from autoconv.ops.analysis.allocation import fresh_objects
+from autoconv.ops.analysis.content_ranges import content_ranges
 from autoconv.ops.analysis.integer_ranges import integer_ranges
+from autoconv.ops.analysis.value_range import Range
 
 _SPARE_LIMIT = 8  # spare arrays of one type that are kept for reuse
 
 
 def _has_loops(graph: Graph) -> bool:
     return any(node.op.traits.repeats for node in graph.walk())
+
+
+def _known_ranges(graph: Graph, overlaps: Overlaps) -> dict[Value, Range]:
+    if not _has_loops(graph):
+        return {}  # straight code derives them as it goes
+    ranges = integer_ranges(graph)
+    return ranges | content_ranges(graph, overlaps, ranges)
 
 
 def _spare_key(type_: Type) -> Any:
@@ -70,11 +79,11 @@ class Body:
         self._poll_counter: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
         # Ranges of the graph's values; without loops, lowerings derive all ranges while they write.
-        self.known_ranges = integer_ranges(graph) if _has_loops(graph) else {}
         self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
         # Indices that the present region has checked, counted from the start, by the registers of index and size.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
+        self.known_ranges = _known_ranges(graph, self.overlaps)
         self.writes = Writes(graph, self.overlaps)
         self.alias_scopes = AliasScopes(module, self.overlaps)
         self.fresh = fresh_objects(graph)

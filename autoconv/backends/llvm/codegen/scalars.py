@@ -68,17 +68,29 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], b.wrap(element.dtype, either))
 
 
+def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element:
+    """Return an integer of an op that cannot raise for operands of these ranges."""
+    range_ = result_range(node.op.name, ranges)
+    is_known = range_ is not None and is_inside(range_)
+    short = compute_unchecked(b, node, operands, ranges) if is_known else None
+    return short or _divide_signed(b, node, operands) or apply_rule(b, node, operands)
+
+
 def _divide_signed(b: RegisterWriter, node: Node, operands: Sequence[Element]) -> Element | None:
     """Write a floored division of int64 with a short way for operands without a sign; None for other ops.
 
-    The rule corrects quotients and remainders by the signs. For a constant divisor LLVM has a short form of it.
+    The rule corrects quotients and remainders by the signs. For a constant divisor LLVM has a short form of it, if not
+    for a power of two.
     """
     name = node.op.name.removeprefix("python_")
     if name not in ("floor_divide", "modulo") or any(x.dtype is not int64 for x in operands):
         return None
     (x, y), out = operands, b.out
     if y.ir[0] != "%":
-        return None
+        divisor = int(y.ir)
+        if divisor < 1 or divisor & (divisor - 1):
+            return None
+        return b.bits("ashr", x, divisor.bit_length() - 1) if name == "floor_divide" else b.bits("and", x, divisor - 1)
     has_sign = (x | y | (y - 1)) < 0  # that of 0 - 1, too
     result = out.either(
         has_sign.ir,

@@ -13,9 +13,11 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
 from autoconv.backends.llvm.codegen.control.join_cells import as_borrowed, convert, load_cell, new_cell, store_outputs
 from autoconv.backends.llvm.codegen.control.recursion import write_recursive_call
+from autoconv.backends.llvm.codegen.control.selection import are_large, operand_bound, select_results
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.interchange_loops import MARK
@@ -55,7 +57,29 @@ def write_call(region: LoweringContext, node: Node) -> None:
 
 @lowering("cond")
 def write_cond(region: LoweringContext, node: Node) -> None:
-    """Write the arms of a condition behind a branch."""
+    """Write the arms of a condition behind a branch, or select results that both arms compute."""
+    bound = operand_bound(region, node)
+    results = _write_selection(region, node, bound) if bound else _write_arms(region, node)
+    for value, native in zip(node.results, results, strict=True):
+        region.set(value, native)
+
+
+def _write_selection(region: LoweringContext, node: Node, bound: int) -> list[Native]:
+    out, b = region.out, ElementWriter(region.out)
+    large, small, done = out.label("large"), out.label("small"), out.label("joined")
+    out.branch_if(are_large(region, node, bound).ir, large, small, unlikely=True)
+    out.begin(large)
+    rare, after_rare = [Operand.of(x.ir, "i64") for x in _write_arms(region, node) if isinstance(x, Element)], out.block
+    out.branch(done)
+    out.begin(small)
+    usual, after_usual = [Operand.of(x.ir, "i64") for x in select_results(region, node, bound)], out.block
+    out.branch(done)
+    out.begin(done)
+    pairs = zip(rare, usual, strict=True)
+    return [b.wrap(int64, out.phi((x, after_rare), (y, after_usual))) for x, y in pairs]
+
+
+def _write_arms(region: LoweringContext, node: Node) -> list[Native]:
     out = region.out
     index = region.number(node.inputs[0])
     cells = [new_cell(region, value.type) for value in node.results]
@@ -76,8 +100,7 @@ def write_cond(region: LoweringContext, node: Node) -> None:
         store_outputs(region, cells, node.results, graph.outputs, region.write_nested(graph, arguments))
         out.branch(done)
     out.begin(done)
-    for value, cell in zip(node.results, cells, strict=True):
-        region.set(value, load_cell(region, cell, value.type))
+    return [load_cell(region, cell, value.type) for value, cell in zip(node.results, cells, strict=True)]
 
 
 @lowering("while")

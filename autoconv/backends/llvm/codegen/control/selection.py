@@ -1,0 +1,152 @@
+"""Compute both arms of a condition and select, where the arms are short and their ints may outgrow 64 bits.
+
+    if x % 2 == 0: x = x // 2  else: x = 3 * x + 1
+
+LLVM turns arms without tests for overflow into selections, but never moves such a test. So one branch, which is always
+predicted, tests that the operands of the arms are so small that nothing overflows. Both arms are computed behind it.
+Elsewhere the arms are written once more, behind a branch for their condition.
+
+Only conditions that are computed from integers in registers are treated so: a selection waits for its condition.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autoconv.backends.llvm.analysis.induction import constant_of
+from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.codegen.context import LoweringContext
+from autoconv.backends.llvm.codegen.scalars import compute_number
+from autoconv.backends.llvm.codegen.values import RegisterWriter
+from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.graph.dtypes import bool_, int64
+from autoconv.graph.effects import Effects
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.types import TensorType
+from autoconv.ops.analysis.value_range import INT64_RANGE, Range, intersection, is_inside, result_range
+
+_BITS = (61, 58, 53, 47, 39, 31)  # of bounds of operands, the largest first
+_MOST_NODES = 4  # of an arm, without constants
+_MOST_OF_CONDITION = 8  # nodes that compute a condition
+
+
+def operand_bound(region: LoweringContext, node: Node) -> int:
+    """Return a bound of the operands below which both arms are computed without tests; 0 if they are not computed."""
+    if len(node.regions) != 2 or not _is_bool(node.inputs[0]) or not _is_quick(node.inputs[0]):
+        return 0
+    if not all(is_integer(value.type) for value in node.results) or not all(_is_short(arm) for arm in node.regions):
+        return 0
+    if all(_ranges_of(region, node, arm, 0) is not None for arm in node.regions):
+        return 0  # without tests in any case
+    fitting = (
+        1 << bits for bits in _BITS if all(_ranges_of(region, node, arm, 1 << bits) is not None for arm in node.regions)
+    )
+    return next(fitting, 0)
+
+
+def are_large(region: LoweringContext, node: Node, bound: int) -> Element:
+    """Return whether an operand of the arms is not between `-bound` and `bound`."""
+    b = RegisterWriter(region)
+    result = b.constant(False, bool_)
+    for native in {value: region.native(value) for value in node.inputs[1:]}.values():
+        if isinstance(native, Element):
+            low, high = region.body.range_of(native)
+            if low < -bound or high > bound:
+                shifted = b.out.op("add", native.ir, bound)
+                result = result | b.wrap(bool_, b.out.icmp("ugt", shifted, 2 * bound))
+    return result
+
+
+def select_results(region: LoweringContext, node: Node, bound: int) -> list[Element]:
+    """Compute both arms, for operands within the bound; return the results of the arm that is chosen."""
+    b, condition = RegisterWriter(region), region.number(node.inputs[0])
+    first, second = (_compute(region, node, arm, bound) for arm in node.regions)
+    return [b.select(condition, x, y) for x, y in zip(first, second, strict=True)]
+
+
+def _compute(region: LoweringContext, node: Node, arm: Graph, bound: int) -> list[Element]:
+    ranges = _ranges_of(region, node, arm, bound)
+    assert ranges is not None
+    b = RegisterWriter(region, lambda condition: None)  # the ranges exclude all that would raise
+    numbers = {
+        value: region.number(given) for value, given in zip(arm.parameters, node.inputs[1:], strict=True)
+        if isinstance(region.native(given), Element)
+    }  # fmt: skip
+    for inner in arm.nodes:
+        result = inner.results[0]
+        if inner.op.name == "constant":
+            numbers[result] = b.constant(int(np.asarray(inner.attributes["value"])), int64)
+        else:
+            operands = [numbers[value] for value in inner.inputs]
+            numbers[result] = compute_number(b, inner, operands, [ranges[value] for value in inner.inputs])
+    return [numbers[value] for value in arm.outputs]
+
+
+def _ranges_of(region: LoweringContext, node: Node, arm: Graph, bound: int) -> dict[Value, Range] | None:
+    """Return the ranges of the integers of an arm for operands within a bound; None if one may exceed 64 bits.
+
+    The bound 0 stands for none.
+    """
+    ranges: dict[Value, Range] = {}
+    for value, given in zip(arm.parameters, node.inputs[1:], strict=True):
+        native = region.native(given)
+        if isinstance(native, Element):
+            known = region.body.known_ranges.get(value) if not bound else None
+            ranges[value] = known or region.body.range_of(native)
+            if bound:
+                ranges[value] = intersection(ranges[value], (-bound, bound)) or (0, 0)
+    for inner in arm.nodes:
+        result = inner.results[0]
+        if inner.op.name == "constant":
+            number = int(np.asarray(inner.attributes["value"]))
+            ranges[result] = number, number
+            continue
+        found = result_range(inner.op.name, [ranges[value] for value in inner.inputs])
+        if found is not None and is_inside(found):
+            ranges[result] = found
+        elif inner.op.traits.limited == "only":
+            return None
+        else:
+            ranges[result] = INT64_RANGE
+    return ranges
+
+
+def _is_short(arm: Graph) -> bool:
+    computing = [node for node in arm.nodes if node.op.name != "constant"]
+    return (
+        len(computing) <= _MOST_NODES
+        and all(_is_computed_at_once(node) for node in computing)
+        and all(is_integer(value.type) for node in arm.nodes for value in node.results)
+        and all(is_integer(value.type) for node in computing for value in node.inputs)
+        and all(is_integer(value.type) for value in arm.outputs)
+    )
+
+
+def _is_computed_at_once(node: Node) -> bool:
+    """Return whether a node takes few instructions, and raises nothing else than that an int exceeds 64 bits."""
+    if node.op.name in ("python_floor_divide", "python_modulo"):
+        return (constant_of(node.inputs[1]) or 0) > 0
+    traits = node.op.traits
+    return traits.elementwise and not traits.costly and (traits.limited == "only" or node.effects is Effects.PURE)
+
+
+def _is_quick(condition: Value) -> bool:
+    """Return whether a condition is computed by a few ops from integers that are in registers."""
+    waiting, count = [condition], 0
+    while waiting:
+        node = waiting.pop().node
+        if node is None or node.op.name == "constant":
+            continue
+        count += 1
+        integers = all(is_integer(value.type) or _is_bool(value) for value in (*node.inputs, *node.results))
+        if count > _MOST_OF_CONDITION or not integers or not _is_computed_at_once(node):
+            return False
+        waiting += node.inputs
+    return True
+
+
+def _is_bool(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and value.type.dtype.is_bool and value.type.shape == ()
+
+
+__all__ = ["are_large", "operand_bound", "select_results"]
