@@ -38,7 +38,7 @@ def _has_loops(graph: Graph) -> bool:
 
 def _known_ranges(graph: Graph, overlaps: Overlaps) -> dict[Value, Range]:
     if not _has_loops(graph):
-        return {}  # straight code derives them as it goes
+        return {}  # lowerings derive all ranges while they write
     ranges = integer_ranges(graph)
     return ranges | content_ranges(graph, overlaps, ranges)
 
@@ -78,7 +78,6 @@ class Body:
         self.recursion_state: str | None = None
         self._poll_counter: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
-        # Ranges of the graph's values; without loops, lowerings derive all ranges while they write.
         self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
         # Indices that the present region has checked, counted from the start, by the registers of index and size.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
