@@ -44,6 +44,7 @@ class XlaGraph:
         self._process = os.getpid()
         self._device = device
         self._numbers: tuple[int, ...] = ()
+        self._variables = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ResourceType)]
         self._variants: dict[tuple[int, ...], _Variant | None] = {}
         try:
             self._variants[()] = self._compiled(None)
@@ -84,7 +85,12 @@ class XlaGraph:
         if variant is None or os.getpid() != self._process:  # the threads of XLA are not in a forked process
             return None
         module, run = variant
-        results, word = run([x.value if hasattr(x, "__autoconv_resource__") else x for x in arguments], keeps)
+        given = arguments
+        if self._variables:
+            given = list(arguments)
+            for i in self._variables:
+                given[i] = given[i].value
+        results, word = run(given, keeps)
         if word:
             return None
         if module.written:

@@ -52,6 +52,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     exact = dict(form.fixed_arguments)
     places = [i for i in range(len(form.parameters) + len(exact)) if i not in exact]
     given_readers = [read for read, one in zip(readers, form.parameters, strict=True) if not isinstance(one, Captured)]
+    exact_items = list(exact.items())
     captured = [one.value for one in form.parameters if isinstance(one, Captured)]
     count, pairs, busy = len(given_readers) + len(exact), list(zip(places, given_readers, strict=False)), form.busy
     memories = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
@@ -62,7 +63,7 @@ def make_entry(graph: Graph, form: CallForm, run: Run) -> Callable[..., Any] | N
     def entry(*given: Any) -> Any:
         if len(given) != count or busy.value:
             return NotImplemented
-        for i, value in exact.items():
+        for i, value in exact_items:
             if type(given[i]) is not type(value) or given[i] != value:
                 return NotImplemented
         for check in guards:

@@ -26,6 +26,7 @@ from autoconv.ops.values.remote_array import RemoteArray
 
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
 _SMALL = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+_word = ctypes.c_int32.from_address
 _MOST_STAGED = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
@@ -62,18 +63,28 @@ class Executable:
             areas = [
                 _DonatedArea(form) if i in self._donated else _Area(form) for i, form in enumerate(self._parameters)
             ]
-        *results, word = self._run(
-            [area.buffer(argument, self._place.device) for area, argument in zip(areas, arguments, strict=True)]
-        )
-        number = ctypes.c_int32.from_address(word.unsafe_buffer_pointer()).value
-        for position, result in self._donated.items():
-            areas[position].take(results[result])
-            if not number:
-                arguments[position][...] = areas[position].array
-            results[result] = None
+        device = self._place.device
+        results = list(self._run([area.buffer(x, device) for area, x in zip(areas, arguments, strict=True)]))
+        last = results.pop()  # the buffer, which has to outlive the read
+        number = _word(last.unsafe_buffer_pointer()).value
+        if self._donated:
+            self._take_donated(areas, arguments, results, not number)
         self._areas.append(areas)
+        if len(results) == 1:
+            (buffer,) = results
+            return [None if buffer is None else _as_array(buffer, self._results[0])], number
         arrays = zip(results, self._results, strict=True)
         return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], number
+
+    def _take_donated(
+        self, areas: Sequence[_Area], arguments: Sequence[Any], results: list[Any], succeeded: bool
+    ) -> None:
+        """Keep the buffers of donated arrays, and write their new contents into the arguments; they are no results."""
+        for position, result in self._donated.items():
+            areas[position].take(results[result])
+            if succeeded:
+                arguments[position][...] = areas[position].array
+            results[result] = None
 
     def _run_elsewhere(self, arguments: Sequence[Any], keeps: bool) -> tuple[list[Any], int]:
         buffers = [
@@ -109,12 +120,13 @@ class DeviceArray(RemoteArray):
 class _Form:
     """The dtype, shape and size in bytes of an array."""
 
-    __slots__ = ("dtype", "shape", "size")
+    __slots__ = ("at", "dtype", "shape", "size")
 
     def __init__(self, type_: TensorType) -> None:
         self.dtype = np.dtype(type_.dtype.numpy)
         self.shape = tuple(int(size) for size in type_.shape or ())  # type: ignore[arg-type]
         self.size = self.dtype.itemsize * int(np.prod(self.shape, dtype=np.int64))
+        self.at: Callable[[int], Any] = (ctypes.c_char * self.size).from_address  # the bytes at an address
 
 
 class _Area:
@@ -130,6 +142,9 @@ class _Area:
     def buffer(self, argument: Any, device: Any) -> Any:
         """Return a buffer with an argument's elements: over its own memory, or over a copy."""
         form = self._form
+        if self.array is not None and form.size < _SMALL:
+            self.array[...] = argument
+            return self._buffer
         array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
         if form.size >= _SMALL and _is_shared(array, form):
             return _import_array(array, device)
@@ -220,9 +235,7 @@ def _as_array(buffer: Any, form: _Form) -> np.ndarray:
     address = buffer.unsafe_buffer_pointer()
     if form.size >= _SMALL:
         return _array_over(buffer, address, form)
-    array = np.empty(form.shape, form.dtype)
-    ctypes.memmove(array.ctypes.data, address, form.size)
-    return array
+    return np.ndarray(form.shape, form.dtype, form.at(address)).copy()
 
 
 def _array_over(buffer: Any, address: int, form: _Form) -> np.ndarray:

@@ -1,0 +1,73 @@
+"""Warm calls of the backend xla beside jax.jit and native code: `python tests/benchmarks/xla_calls.py`.
+
+Each row is `np.sin(x) * y + 1.0` of float32. The function of jax.jit has one more result, an int32, as the backend has
+its error word. Arguments are NumPy's arrays, and results are read as such; with jax's own arrays, whose results stay
+where they are, in the second column of jax. The calls are made in turns, and the best of the rounds counts: the machine
+may have other work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autoconv as ac
+
+
+def formula(x: Any, y: Any) -> Any:
+    return np.sin(x) * y + 1.0
+
+
+def calls(size: int) -> dict[str, Callable[[], Any]]:
+    """Return a call of each kind."""
+    import jax
+    import jax.numpy as jnp
+
+    draw = np.random.default_rng(0)
+    x, y = (draw.normal(size=size).astype(np.float32) for _ in range(2))
+    jitted = jax.jit(lambda x, y: (jnp.sin(x) * y + 1.0, jnp.int32(0)))
+    on_device = jax.device_put(x), jax.device_put(y)
+    through_xla, native = ac.compile(backend="xla")(formula), ac.compile(formula)
+    return {
+        "xla": lambda: through_xla(x, y),
+        "jax.jit": lambda: [np.asarray(one) for one in jitted(x, y)],
+        "jax.jit, its arrays": lambda: jax.block_until_ready(jitted(*on_device)),
+        "native": lambda: native(x, y),
+    }
+
+
+def measure(kinds: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Return the best and the median microseconds of a call of each kind."""
+    found: dict[str, list[float]] = {name: [] for name in kinds}
+    counts = {}
+    for name, call in kinds.items():
+        for _ in range(20):
+            call()
+        begin = time.perf_counter()
+        call()
+        counts[name] = max(int(0.01 / (time.perf_counter() - begin)), 1)
+    for _ in range(rounds):
+        for name, call in kinds.items():
+            begin = time.perf_counter()
+            for _ in range(counts[name]):
+                call()
+            found[name].append((time.perf_counter() - begin) / counts[name] * 1e6)
+    return {name: (min(each), statistics.median(each)) for name, each in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200)
+    options = parser.parse_args()
+    for size in (10, 1_000, 100_000, 1_000_000):
+        row = measure(calls(size), options.rounds)
+        print(f"{size:9}  " + "  ".join(f"{name} {best:.1f} ({middle:.1f})" for name, (best, middle) in row.items()))
+
+
+if __name__ == "__main__":
+    main()
