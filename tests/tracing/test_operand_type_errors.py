@@ -1,18 +1,28 @@
 """Type errors of operators: Python's text with the operator and the types, for operands that a graph computes."""
 
+import numpy as np
 import pytest
 
 import autoconv
 
+
+class Float(float):
+    pass
+
+
+class Int(int):
+    pass
+
+
 COMPARISONS = ["<", "<=", ">", ">="]
 OPERATORS = ["|", "&", "^", "-", "+", "@", "%", "//", "<<"]
-OTHERS = [{1}, frozenset({1}), {1: 2}, [1], (1,), "a", None, 2j]
+OTHERS = [{1}, frozenset({1}), {1: 2}, [1], (1,), "a", None, 2j, Float(2.0), np.dtype(float)]
 
 
 def outcome(function, arguments):
     try:
         return function(*arguments)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         return str(error)
 
 
@@ -57,6 +67,31 @@ def test_divmod(tmp_path):
     texts = ["    return divmod(n, other)", "    return divmod(other, n + 1)"]
     for text, other, plain, compiled in outcomes(tmp_path, texts):
         assert plain == compiled, (text, other)
+
+
+def test_subclasses_of_numbers_and_lists():
+    def shifted(n, other):
+        return n >> other
+
+    def joined(n, other):
+        return [n] + other  # noqa: RUF005
+
+    for function in (shifted, joined):
+        for arguments in ((3, Float(2.0)), (Float(2.0), 3), (Int(3), 2.0), (2, Int(3)), (2.0, Int(3)), (2j, Int(1))):
+            assert outcome(autoconv.compile(function), arguments) == outcome(function, arguments)
+
+
+@pytest.mark.parametrize("symbol", ["|", "+", "<", "@"])
+def test_changed_arrays_beside_other_types(tmp_path, symbol):
+    """An array that the call has changed cannot run plain: the error is not the trace's own."""
+    (tmp_path / "words.py").write_text(f"def f(x, other):\n    x += 1\n    return (x > 0) {symbol} other\n")
+    namespace = {}
+    exec(compile((tmp_path / "words.py").read_text(), str(tmp_path / "words.py"), "exec"), namespace)
+    compiled = autoconv.compile(namespace["f"])
+    for other in (np.dtype(float), None, {1}, int, len):
+        for size in (0, 3):
+            expected, found = (str(outcome(f, (np.zeros(size), other))) for f in (namespace["f"], compiled))
+            assert found == expected
 
 
 def test_the_right_operand_is_asked():

@@ -55,7 +55,8 @@ def _is_too_deep(error: BaseException) -> bool:
 
 
 _PLACEHOLDER_NAMES = re.compile(
-    r"\b(SymbolicTensor|SymbolicObject|Variant|(Array|Instance|Number|Object)Method|NotAssigned|HeldIterator|Traced(List|Dict|Set))\b"
+    r"\b(Symbolic(Tensor|Object|Array)|Variant|(Array|Instance|Number|Object)Method|ArrayMember|NotAssigned|HeldIterator)\b"
+    r"|\b(Traced(List|Dict|Set)|DictView|Staged(Range|Tensor|Count|Array|Numbers|List|Sequence|Zip|Enumerate|Reversed|Map))\b"
     # raised by Python without the name of the class, or with the name of another one
     r"|vars\(\) argument must have __dict__ attribute|super\(type, obj\): obj (must be|\(instance of)"
 )

@@ -43,6 +43,7 @@ from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.differentiated_values import is_differentiated
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
+from autoconv.runtime.support.attributes import has_method
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
@@ -85,11 +86,10 @@ class SymbolicArray(TensorMethods):
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
         result = binary_dispatch.elementwise(op, *operands)
-        if result is not NotImplemented:
-            return fresh(result)
-        if op in _REFLECTED and not any(hasattr(type(operand), _REFLECTED[op]) for operand in _foreign(operands)):
+        name = _REFLECTED.get(op) if result is NotImplemented else None
+        if name is not None and not any(has_method(operand, name) for operand in _foreign(operands)):
             _refuse_foreign(operands)
-        return NotImplemented
+        return result if result is NotImplemented else fresh(result)
 
     def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
         return fresh(getattr(function, method)(*map(_load, inputs), **kwargs))

@@ -114,7 +114,11 @@ def _is_added_by_other(other: object, container: object) -> bool:
     """Return whether `container + other` calls the `__radd__` of `other`, as Python does for an operand of no list."""
     if type(other) is SymbolicTensor:
         refuse_as_python(operator.add, container, other)
-    return not isinstance(other, list) and hasattr(type(other), "__radd__")
+    reflected = getattr(type(other), "__radd__", None)
+    return not isinstance(other, list) and reflected is not None and reflected not in _ADDED_TO_NUMBERS
+
+
+_ADDED_TO_NUMBERS = (int.__radd__, float.__radd__, complex.__radd__)
 
 
 def _note_appended(container: object, args: tuple[Any, ...]) -> None:

@@ -34,6 +34,11 @@ def dict_of(value: object) -> Any:
     return getattr(value, "__dict__", None)
 
 
+def has_method(value: object, name: str) -> bool:
+    """Return whether the value's class has the special method: those of the class's own class do not count."""
+    return any(name in vars(base) for base in type(value).__mro__)
+
+
 def is_in_graph(value: object) -> bool:
     """Return whether the value is a user's object that is part of the graph, for which the Python object is a proxy."""
     return type(dict_of(value)) is GraphAttributes

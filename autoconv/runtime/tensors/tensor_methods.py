@@ -108,17 +108,30 @@ def refuse_as_dtype(frame: Any) -> None:
         raise TypeError("an array is no dtype")
 
 
-# Operators that Python's complex numbers do not support.
-_REAL_OPS = frozenset({"floor_divide", "modulo", "matmul", *(one.typed for one in BITWISE)})
+# Operators that Python's complex numbers do not support, and those that floats do not.
+_INTEGER_OPS = frozenset(one.typed for one in BITWISE)
+_REAL_OPS = frozenset({"floor_divide", "modulo", "matmul"}) | _INTEGER_OPS
 
 
 def _is_complex(*operands: Any) -> bool:
     """Return whether an operand is a complex number of Python's."""
-    for x in operands:
-        number = _graph_number(x)
-        if type(x) is complex or (number is not None and number.type.dtype.is_complex):
-            return True
-    return False
+    return any(_is_number(x, complex) for x in operands)
+
+
+def _is_number(x: object, kind: type) -> bool:
+    """Return whether the operand is a float or complex number of Python's, or of a subclass."""
+    number = _graph_number(x)
+    if number is None:
+        return isinstance(x, kind) and not hasattr(x, "dtype")
+    return bool(number.type.dtype.is_complex if kind is complex else number.type.dtype.is_floating)
+
+
+def _lacks_operator(op: str, x: object, y: object) -> bool:
+    """Return whether Python has no such operator for the operands, of which one is a symbolic number."""
+    if type(x) in _NO_OPERANDS or type(y) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(x, y)):
+        return True
+    is_of_subclass = type(x) not in _KNOWN and type(y) not in _KNOWN
+    return op in _INTEGER_OPS and is_of_subclass and (_is_number(x, float) or _is_number(y, float))
 
 
 def _graph_number(x: object) -> Any:
@@ -131,6 +144,8 @@ def _sample(value: Any) -> tuple[Any] | None:
     """Return a value of the operand's type, in a tuple; None for a tensor that is not a symbolic Python number."""
     if type(value) in (bool, int, float, complex):
         return (type(value)(1),)
+    if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
+        return (value,)  # of a subclass, which the error names
     kind = getattr(type(value), "__autoconv_plain__", type(value))
     if kind in _NO_OPERANDS:
         return (None if value is None else kind(),)
@@ -145,7 +160,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
     def forward(self: Any, other: object) -> Any:
         if type(other) not in _KNOWN:
             refuse_foreign(self, other, mirrored)
-        if type(other) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(self, other)):
+        if _lacks_operator(op, self, other):
             refuse_as_python(operator_entry.function, self, other)
         try:
             return EXPRESSIONS().binary(op, self, other)
@@ -158,7 +173,7 @@ def _binary_methods(op: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, 
             refuse_foreign(self, other, plain)
         elif type(other) is float:
             refuse_in_library(self, sys._getframe(1))
-        if type(other) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(self, other)):
+        if _lacks_operator(op, self, other):
             refuse_as_python(operator_entry.function, other, self)
         try:
             return EXPRESSIONS().binary(op, other, self)
