@@ -234,3 +234,29 @@ def test_functions_of_elements_that_are_assigned_at_open_sizes() -> None:
         expected = np.exp(x) * 2
         expected[0, 0] = 1.0
         np.testing.assert_allclose(assign(x), np.tanh(expected), rtol=1e-14)
+
+
+def test_equal_slices_in_branches_and_loops() -> None:
+    """The bounds of a slice are resolved in each region that is not sure to run after another one."""
+
+    def change(a: Any, n: int, k: int) -> Any:
+        total = 0.0
+        for i in range(n):
+            if a[i, 0] > 0:
+                a[i, k:] *= 2.0
+            else:
+                a[i, :k] += 1.0
+            total += a[i, k:].sum()
+            for j in range(2):
+                if j > 0:
+                    total += a[j, i:].sum()
+            total -= a[0, i:].sum()
+        return total + a[0, k:].sum()
+
+    compiled = autoconv.compile(change)
+    for n, k in ((5, 2), (3, 0), (6, 6), (6, -2), (6, 9), (0, -9)):
+        a = np.random.default_rng(n).normal(size=(6, 7))
+        mine, its = a.copy(), a.copy()
+        np.testing.assert_allclose(compiled(mine, n, k), change(its, n, k), rtol=1e-12)
+        np.testing.assert_array_equal(mine, its)
+    assert "plain Python" not in compiled.explain()

@@ -24,15 +24,17 @@ class AliasScopes:
         self._overlaps = overlaps
         self._scopes: dict[Value, str] | None = None
         self._texts: dict[frozenset[Value], str] = {}
+        self.access_group = ""  # of accesses in the innermost loop, where its iterations are independent
 
     def metadata_of(self, array: Value) -> str:
         """Return the metadata of a load or store of elements of an array in memory."""
+        group = f", !llvm.access.group {self.access_group}" if self.access_group else ""
         roots = self._overlaps.known_roots(array)
         if not roots:
-            return ""
+            return group
         if roots not in self._texts:
             self._texts[roots] = self._write_metadata(roots)
-        return self._texts[roots]
+        return self._texts[roots] + group
 
     def _write_metadata(self, roots: frozenset[Value]) -> str:
         if self._scopes is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
+from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, sizes
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import Calls
@@ -81,10 +82,13 @@ class Body:
         self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
         # Indices that the present region has checked, counted from the start, by the registers of index and size.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
+        # Slices by the registers of their parts and a size: start, length and step (see memory/slice_bounds.py).
+        self.slice_bounds: ChainMap[tuple[str, ...], tuple[Position, Position, Position]] = ChainMap()
         self.overlaps = Overlaps(graph, arguments_are_disjoint)
         self.known_ranges = _known_ranges(graph, self.overlaps)
         self.writes = Writes(graph, self.overlaps)
         self.alias_scopes = AliasScopes(module, self.overlaps)
+        self.dependence = LoopDependence(graph, self.known_ranges, self.overlaps)
         self.fresh = fresh_objects(graph)
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))

@@ -349,10 +349,11 @@ def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: 
     """Schedule a graph, and write it into a native function."""
     sizes_outside = body.module.sizes
     outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
-    positions = body.normalised_positions
+    positions, bounds = body.normalised_positions, body.slice_bounds
     body.normalised_positions = positions.new_child()  # checks of this region do not hold elsewhere
+    body.slice_bounds = bounds.new_child()
     region = Region(body, schedule(graph, body.classes), arguments, owners)
-    body.normalised_positions = positions
+    body.normalised_positions, body.slice_bounds = positions, bounds
     body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
     for register_, range_ in outside.items():  # in the region, a condition may have restricted it
         body.ranges.pop(register_, None)

@@ -102,6 +102,13 @@ class FunctionText(Builder):
     def branch(self, label: str) -> None:
         self.line(f"br label %{label}")
 
+    def branch_back(self, head: str, hints: str) -> None:
+        """Branch to the head of a loop, with hints for it if there are any (see `LoopBranch`)."""
+        if hints:
+            self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
+        else:
+            self.branch(head)
+
     def branch_if(self, condition: str, then: str, otherwise: str, unlikely: bool = False) -> None:
         weights = ", !prof !0" if unlikely else ""
         self.line(f"br i1 {condition}, label %{then}, label %{otherwise}{weights}")
@@ -240,8 +247,7 @@ class FunctionText(Builder):
         if unrolls:
             self.branch(head)
         else:
-            hints = FULLY_UNROLLED if in_registers else LONG_LOOP
-            self._lines.append(LoopBranch.of(f"  br label %{head}", hints))
+            self.branch_back(head, FULLY_UNROLLED if in_registers else LONG_LOOP)
             self._has_hints = True
         self.begin(done)
 

@@ -1,4 +1,4 @@
-"""Attributes and metadata: compile effort, branch weights, alias scopes and loop hints."""
+"""Attributes and metadata: compile effort, branch weights, alias scopes, access groups and loop hints."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LONG_LOOP = "!LONG"  # hints of a loop that is not unrolled
 FULLY_UNROLLED = "!WHOLE"  # hints of a loop to vectorise and unroll fully, so that stored values stay in registers
 FIRST_LOOP = 10  # number of a module's first loop metadata node
 FIRST_SCOPE = 1_000_000  # number of a module's first alias scope
+FIRST_GROUP = 2_000_000  # number of a module's first access group
 HINTS = {
     LONG_LOOP: '!{!"llvm.loop.unroll.disable"}',
     FULLY_UNROLLED: '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.followup_vectorized", '
@@ -32,8 +33,21 @@ def scope_definitions(count: int) -> str:
     return "".join(f"!{number} = distinct !{{!{number}, !7}}\n" for number in numbers)
 
 
+def group_definitions(count: int) -> str:
+    """Return the definitions of the first so many access groups of a module."""
+    return "".join(f"!{number} = distinct !{{}}\n" for number in range(FIRST_GROUP, FIRST_GROUP + count))
+
+
+def independent_loop(group: str) -> str:
+    """Return the hints of a loop whose iterations are independent as far as the accesses of a group go."""
+    return f'!{{!"llvm.loop.parallel_accesses", {group}}}'
+
+
 class LoopBranch(str):
-    """The line that branches back to the head of a loop with hints, which are numbered when the line is printed."""
+    """The line that branches back to the head of a loop with hints, which are numbered when the line is printed.
+
+    `hints` is a name of `HINTS`, or the text of metadata nodes.
+    """
 
     __slots__ = ("branch", "hints")
 

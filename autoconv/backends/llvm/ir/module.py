@@ -9,11 +9,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.metadata import (
+    FIRST_GROUP,
     FIRST_LOOP,
     FIRST_SCOPE,
     HINTS,
     METADATA,
     LoopBranch,
+    group_definitions,
     scope_definitions,
 )
 from autoconv.backends.llvm.ir.signature import Function, names_in
@@ -37,6 +39,7 @@ class ModuleText:
         self.sites: list[None] = []  # one item for each write to an object in them (see write_barrier.py)
         self._count = 0
         self._scopes = 0
+        self._groups = 0
         self.has_loops = False  # loops are worth a thorough compilation
         # Dimensions bound at the call, and their registers, which each function of a graph takes as parameters.
         self.open_sizes: Any = None
@@ -93,6 +96,11 @@ class ModuleText:
         self._scopes += 1
         return f"!{FIRST_SCOPE + self._scopes - 1}"
 
+    def new_access_group(self) -> str:
+        """Return the metadata node of a new group of accesses, to which a loop's hints refer."""
+        self._groups += 1
+        return f"!{FIRST_GROUP + self._groups - 1}"
+
     def texts(self) -> dict[str, int]:
         """Return the texts, which call each other's functions, with the optimisation level of each.
 
@@ -140,7 +148,9 @@ class ModuleText:
             elif name in names:
                 lines.append(f"@{name} = external global {kind}")
         text = "\n".join([*lines, *constants, *bodies, METADATA + scope_definitions(self._scopes)])
-        return text + "\n".join(f"!{i} = distinct !{{!{i}, {HINTS[hint]}}}" for i, hint in enumerate(hints, FIRST_LOOP))
+        text += group_definitions(self._groups)
+        loops = enumerate((HINTS.get(hint, hint) for hint in hints), FIRST_LOOP)
+        return text + "\n".join(f"!{i} = distinct !{{!{i}, {nodes}}}" for i, nodes in loops)
 
 
 def _number_loop_metadata(lines: Iterable[str], hints: list[str]) -> list[str]:

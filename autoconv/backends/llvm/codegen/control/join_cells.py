@@ -11,7 +11,8 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
-from autoconv.backends.llvm.ir.types import memory
+from autoconv.backends.llvm.ir.types import memory, register
+from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
@@ -20,7 +21,12 @@ def new_cell(region: LoweringContext, type_: Type) -> str | Cells:
     """Return a cell for a value of the type: memory for a number, a slot for an object."""
     if representation.is_memory(type_):
         return array_view.new_cells(region, type_)  # type: ignore[arg-type]
-    return region.out.alloca(memory(type_.dtype)) if is_scalar(type_) else region.out.slot()
+    return region.out.alloca(_kind(type_.dtype)) if is_scalar(type_) else region.out.slot()
+
+
+def _kind(dtype: DType) -> str:
+    """Return the LLVM type of a number in a cell: its type in memory, but bits for bools, which need no test there."""
+    return register(dtype) if dtype.is_bool else memory(dtype)
 
 
 def store_outputs(
@@ -37,7 +43,9 @@ def store_outputs(
             array_view.store_memory(region, cell, value.type, native)  # type: ignore[arg-type]
             continue
         native = convert(region, native, output.type, value.type)
-        if isinstance(native, Element):
+        if isinstance(native, Element) and native.dtype.is_bool:
+            region.out.store(_kind(native.dtype), native.ir, cell)
+        elif isinstance(native, Element):
             store(ElementWriter(region.out), native, cell, 0)
         elif isinstance(native, Object):
             if native.slot is not None:
@@ -50,7 +58,8 @@ def load_cell(region: LoweringContext, cell: str | Cells, type_: Type) -> Native
     if isinstance(cell, Cells):
         return array_view.load_memory(region, cell, type_)  # type: ignore[arg-type]
     if is_scalar(type_):
-        return load(ElementWriter(region.out), type_.dtype, cell, 0)
+        b, dtype = ElementWriter(region.out), type_.dtype
+        return b.wrap(dtype, region.out.load(_kind(dtype), cell)) if dtype.is_bool else load(b, dtype, cell, 0)
     return Object(region.out.load("ptr", cell), cell)
 
 

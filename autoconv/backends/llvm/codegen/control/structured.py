@@ -17,6 +17,7 @@ from autoconv.backends.llvm.codegen.control.selection import are_large, operand_
 from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.registry import lowering
 from autoconv.backends.llvm.codegen.values import Cells, Memory, Native, Object
+from autoconv.backends.llvm.ir.metadata import independent_loop
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
@@ -126,6 +127,10 @@ def write_while(region: LoweringContext, node: Node) -> None:
     chunk = None
     if counter is not None and weight is not None:
         chunk = _begin_chunk(region, cells, types, counter, captures, done, weight)
+    scopes = region.body.alias_scopes
+    outer_group = scopes.access_group
+    is_independent = region.body.dependence.has_independent_iterations(node)
+    scopes.access_group = region.body.module.new_access_group() if is_independent else ""
     out.branch(head)
     out.begin(head)
     state = [load_cell(region, cell, type_) for cell, type_ in zip(cells, types, strict=True)]
@@ -138,23 +143,30 @@ def write_while(region: LoweringContext, node: Node) -> None:
         assert isinstance(position, Element)
         out.branch_if((position < chunk.end).ir, enter, chunk.head)
     else:
-        borrowed_state = [as_borrowed(native) for native in state]
-        (condition,) = region.write_nested(test, [*borrowed_state, *captures])
-        if not isinstance(condition, Element):
-            raise AssertionError("the condition of a loop has to be a number")
-        out.branch_if(ElementWriter(out).cast(condition, bool_).ir, enter, done)
+        out.branch_if(_write_condition(region, test, state, captures), enter, done)
     out.begin(enter)
     if counter is not None:
         _record_counter_range(region, counter, initial, state, captures, in_body=True)
     store_outputs(region, cells, body.parameters[:count], body.outputs, region.write_nested(body, [*state, *captures]))
     if chunk is None and not is_short:
         region.body.poll(often=is_slow)  # behind the body: LLVM moves the test of a short head there, too
-    out.branch(head)
+    out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")
+    scopes.access_group = outer_group
     out.begin(done)
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = load_cell(region, cell, type_)
         region.set(value, native if isinstance(cell, Cells) else convert(region, native, type_, value.type))
+
+
+def _write_condition(
+    region: LoweringContext, test: Graph, state: Sequence[Native], captures: Sequence[Native]
+) -> str:
+    """Write the test of a loop; return an i1, whether the loop goes on."""
+    (condition,) = region.write_nested(test, [*(as_borrowed(native) for native in state), *captures])
+    if not isinstance(condition, Element):
+        raise AssertionError("the condition of a loop has to be a number")
+    return ElementWriter(region.out).cast(condition, bool_).ir
 
 
 def _has_short_trip_count(node: Node) -> bool:

@@ -8,7 +8,7 @@ from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, plus, product
-from autoconv.backends.llvm.ir.operand import Operand
+from autoconv.backends.llvm.ir.operand import FALSE, TRUE, Operand
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
@@ -23,24 +23,28 @@ def may_overlap(region: LoweringContext, one: Value, other: Value) -> str:
     low, high = array_view.byte_bounds(out, memory_of(region, one), one.dtype.size)
     other_low, other_high = array_view.byte_bounds(out, memory_of(region, other), other.dtype.size)
     meet = out.and_(out.icmp("ult", low, other_high), out.icmp("ult", other_low, high))
-    apart = _are_in_other_columns(region, one, other)
-    return meet if apart is None else out.and_(meet, out.not_(apart))
+    row = _row_of_common_base(one, other)
+    return meet if row is None else out.where(meet, lambda: _may_share_columns(region, one, other, row), FALSE)
 
 
-def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> str | None:
-    """Return an i1: whether no column of their base has elements of both; None where the layout is unknown."""
-    base, out = base_of(one), region.out
+def _row_of_common_base(one: Value, other: Value) -> int | None:
+    """Return the bytes from a row to the next one in the base of both views; None where there is no such base."""
+    base = base_of(one)
     strides = base.type.strides if isinstance(base.type, ArrayType) else ()
-    if base is not base_of(other) or len(strides) < 2 or not isinstance(strides[0], int) or strides[0] <= 0:
-        return None
-    row = strides[0]
+    is_known = base is base_of(other) and len(strides) > 1 and isinstance(strides[0], int) and strides[0] > 0
+    return strides[0] if is_known else None
+
+
+def _may_share_columns(region: LoweringContext, one: Value, other: Value, row: int) -> str:
+    """Return an i1: whether a column of their base may have elements of both."""
+    base, out = base_of(one), region.out
     start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")
     columns: list[tuple[str, str]] = []
     for value in (one, other):
         x = memory_of(region, value)
         width = _width_in_row(out, x, row)
         if width is None:
-            return None
+            return TRUE
         place = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
         first = out.op("srem", out.op("sub", place, start), row)
         columns.append((first, str(plus(out, plus(out, first, width), value.dtype.size))))
@@ -48,7 +52,7 @@ def _are_in_other_columns(region: LoweringContext, one: Value, other: Value) -> 
     apart = out.or_(out.icmp("sle", high, other_low), out.icmp("sle", other_high, low))
     for end in (high, other_high):  # neither goes on in the next row
         apart = out.and_(apart, out.icmp("sle", end, row))
-    return apart
+    return out.not_(apart)
 
 
 def _width_in_row(out: FunctionText, x: Memory, row: int) -> Position | None:

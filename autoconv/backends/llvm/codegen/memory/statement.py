@@ -83,7 +83,7 @@ class _Statement(StepLoops):
             how = self.region.body.overlaps.between(node.inputs[0], value)
             if how == OVERLAP or (how == EQUAL and (i in bases or not self._is_whole(value))):
                 return OVERLAP
-            if how not in (DISJOINT, EQUAL):
+            if how not in (DISJOINT, EQUAL) and not self.region.body.dependence.are_disjoint(node.inputs[0], value):
                 overlaps.append(may_overlap(self.region, node.inputs[0], value))
         return any_of(out, overlaps) if overlaps else DISJOINT
 

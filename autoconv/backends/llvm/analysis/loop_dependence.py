@@ -1,0 +1,235 @@
+"""Dependence tests for accesses to arrays: of loops whose iterations are independent, and of disjoint views.
+
+    for j in range(k + 1, n): a[i, j] = a[i, j] - a[i, k] * a[k, j]      where k < i
+
+No iteration reads what another one writes: column k is none of the columns j, and row k is not row i. LLVM then
+vectorises the loop without comparing addresses at run time. Indices are compared as linear forms, by the interval test
+and the GCD test (Banerjee, Dependence Analysis for Supercomputing, 1988), one dimension at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count, product
+from typing import Any
+
+from autoconv.backends.llvm.analysis.induction import counter_of
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import ArrayType
+from autoconv.ops.analysis.alias import DISJOINT, Overlaps
+from autoconv.ops.analysis.linear_forms import Atom, LinearForm, LinearForms, of_atom
+from autoconv.ops.analysis.value_range import INT64_RANGE, SIZES, Range
+from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
+from autoconv.ops.numpy.arrays import entries_of
+
+_MOST_ACCESSES = 24  # in a loop: their pairs are compared
+_UNKNOWN = -1  # in place of a dimension: it is no whole dimension of the base
+
+
+class LoopDependence:
+    """Dependence tests on the arrays in memory of a graph and its regions."""
+
+    def __init__(self, graph: Graph, ranges: Mapping[Any, Range], overlaps: Overlaps) -> None:
+        self.forms = LinearForms(graph)
+        self.ranges: dict[Atom, Range] = dict(ranges)
+        self._overlaps = overlaps
+        self._fresh = count()
+
+    def has_independent_iterations(self, loop: Node) -> bool:
+        """Return whether no iteration of a counting loop reads or writes an element that another one writes.
+
+        Only loads and stores of single elements are examined. False for a loop that contains other loops.
+        """
+        body = loop.regions[1]
+        if counter_of(loop) is None or any(
+            node.op.traits.control and not node.op.traits.selects for node in body.walk()
+        ):
+            return False
+        stored = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
+        loaded = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
+        if not stored or len(stored) + len(loaded) > _MOST_ACCESSES:
+            return False
+        iterations = _IterationPair(self, loop)
+        if any(iterations.varies(self._base(view)) for view in (*stored, *loaded)):
+            return False
+        return all(
+            self._overlaps.between(target, other) == DISJOINT or self._differ(target, other, iterations)
+            for i, target in enumerate(stored)
+            for other in (*stored[i:], *loaded)
+        )
+
+    def are_disjoint(self, one: Value, other: Value) -> bool:
+        """Return whether two views that exist in the same iteration have no common elements."""
+        return self._differ(one, other, None)
+
+    def unknown_offset(self) -> LinearForm:
+        """Return the form of an unknown number that is not negative."""
+        atom = next(self._fresh)
+        self.ranges[atom] = SIZES
+        return of_atom(atom)
+
+    def _differ(self, one: Value, other: Value, iterations: _IterationPair | None) -> bool:
+        """Return whether some dimension of the common base separates two views, here or in different iterations."""
+        base = self._base(one)
+        if base is not self._base(other) or not _is_injective(base):
+            return False
+        return any(
+            self._never_equal(x, y, iterations)
+            for first, second in zip(self._positions(one), self._positions(other), strict=True)
+            for x, y in product(first, second)
+        )
+
+    def _never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
+        if iterations is None:
+            return x.plus(y, -1).is_never_zero(self.ranges)
+        return iterations.move_together(x, y) or any(
+            first.plus(second, -1).is_never_zero(self.ranges)
+            for first, second in product(iterations.forms_in(0, x), iterations.forms_in(1, y))
+        )
+
+    # ---- views
+
+    def _base(self, view: Value) -> Value:
+        source = self._source(view)
+        return self.forms.outer(view) if source is None else self._base(source)
+
+    def _source(self, view: Value) -> Value | None:
+        """Return the array that a view is made of by an index; None for other values."""
+        node = self.forms.outer(view).node
+        return node.inputs[0] if node is not None and node.op.name == "array_view" else None
+
+    def _positions(self, view: Value) -> list[list[LinearForm]]:
+        """Return, by dimension of the base, forms of the positions of a view's elements; each form covers all of them.
+        """
+        source = self._source(view)
+        if source is None:
+            return [[self.unknown_offset()] for _ in _shape(view)]
+        result, dimensions = self._positions(source), self._dimensions(source)
+        for entry, parts, axis in self._entries(view, source):
+            if not isinstance(entry, NewAxis) and dimensions[axis] != _UNKNOWN:
+                result[dimensions[axis]] = self._taken(entry, parts, _shape(source)[axis])
+        return result
+
+    def _dimensions(self, view: Value) -> list[int]:
+        """Return, by dimension of a view, the dimension of the base that it is the whole of, or `_UNKNOWN`."""
+        source = self._source(view)
+        if source is None:
+            return list(range(len(_shape(view))))
+        before = self._dimensions(source)
+        return [
+            before[axis] if entry == Slice() else _UNKNOWN
+            for entry, _, axis in self._entries(view, source)
+            if not isinstance(entry, At)
+        ]
+
+    def _entries(self, view: Value, source: Value) -> list[tuple[Entry, tuple[object, ...], int]]:
+        """Return the entries of a view's index with their parts and dimensions of the source."""
+        node = self.forms.outer(view).node
+        assert node is not None
+        operands = iter(node.inputs[1:])
+        entries = entries_of(len(_shape(source)), node.attributes["spec"])
+        return [(entry, entry.filled(operands), axis) for entry, axis in entries]
+
+    def _taken(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
+        """Return forms of the positions that an entry of an index takes from a dimension."""
+        if isinstance(entry, At):
+            form = self._position(parts[0], size)
+            return [] if form is None else [form]
+        start, stop, step = parts
+        if not isinstance(entry, Slice) or not (step is None or (isinstance(step, int) and step > 0)):
+            return []
+        first = self._position(0 if start is None else start, size)
+        end = self._position(size if stop is None else stop, size)
+        forms = [] if first is None else [first.plus(self.unknown_offset())]
+        if end is not None:
+            forms.append(end.plus(LinearForm(-1)).plus(self.unknown_offset(), -1))
+        return forms
+
+    def _position(self, index: object, size: object) -> LinearForm | None:
+        """Return the form of a position; None where it may be negative, which counts from the end."""
+        if isinstance(index, int):
+            if index < 0 and isinstance(size, int):
+                index += size
+            return LinearForm(index) if index >= 0 else None
+        if not isinstance(index, Value):
+            return None
+        form = self.forms.of(index)
+        lows = (self.ranges.get(index, INT64_RANGE)[0], form.range(self.ranges)[0])
+        return form if max(lows) >= 0 else None
+
+
+class _IterationPair:
+    """Two iterations of a counting loop that differ, numbered 0 and 1."""
+
+    def __init__(self, dependence: LoopDependence, loop: Node) -> None:
+        counter, body = counter_of(loop), loop.regions[1]
+        assert counter is not None
+        self._dependence = dependence
+        self._counter = body.parameters[counter.position]
+        self._varying: set[Atom] = set(body.parameters[: state_size(loop)])
+        self._varying.update(value for node in body.walk() for value in node.results)
+        self._varying.discard(self._counter)
+        if counter.limit is not None:
+            self._limit = LinearForm(counter.limit)
+        else:
+            self._limit = self._length_of(loop.inputs[state_size(loop) + counter.capture])
+
+    def _length_of(self, limit: Value) -> LinearForm:
+        """Return the form of the limit of a loop whose body runs: a range has a positive length there."""
+        forms = self._dependence.forms
+        node = forms.outer(limit).node
+        if node is not None and node.op.name == "range_length":
+            start, stop, step = node.inputs
+            if forms.of(step) == LinearForm(1):
+                return forms.of(stop).plus(forms.of(start), -1)
+        return forms.of(limit)
+
+    def varies(self, base: Value) -> bool:
+        """Return whether the array may be another one in each iteration."""
+        return base in self._varying
+
+    def move_together(self, x: LinearForm, y: LinearForm) -> bool:
+        """Return whether two positions are equal in each iteration, and change from one to the next."""
+        return x.plus(y, -1) == LinearForm() and x.terms.get(self._counter, 0) != 0 and not self._varying & {*x.terms}
+
+    def forms_in(self, number: int, form: LinearForm) -> list[LinearForm]:
+        """Return forms of a number in one of the iterations: by the counter, and by what is left up to its limit."""
+        ranges = self._dependence.ranges
+        terms: dict[Atom, int] = {}
+        for atom, coefficient in form.terms.items():
+            varies = atom is self._counter or atom in self._varying
+            own = (number, atom) if varies else atom
+            if varies:
+                ranges[own] = ranges.get(atom, INT64_RANGE)
+            terms[own] = coefficient
+        by_counter = LinearForm(form.constant, terms)
+        factor = form.terms.get(self._counter, 0)
+        if not factor or self._varying & {*self._limit.terms}:
+            return [by_counter]
+        rest = LinearForm(form.constant, {a: n for a, n in terms.items() if a != (number, self._counter)})
+        last = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
+        return [by_counter, rest.plus(last, factor)]
+
+
+def _shape(view: Value) -> tuple[object, ...]:
+    assert isinstance(view.type, ArrayType)
+    return view.type.shape
+
+
+def _is_injective(base: Value) -> bool:
+    """Return whether different positions of an array are known to be different places in memory."""
+    type_ = base.type
+    if not isinstance(type_, ArrayType):
+        return False
+    if type_.is_dense:
+        return True
+    width = type_.dtype.size
+    for size, stride in sorted(zip(type_.shape, type_.strides, strict=True), key=lambda pair: abs(pair[1] or 0)):
+        if not isinstance(size, int) or stride is None or (size > 1 and abs(stride) < width):
+            return False
+        width += abs(stride) * (size - 1) if size else 0
+    return True
+
+
+__all__ = ["LoopDependence"]
