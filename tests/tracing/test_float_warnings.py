@@ -351,12 +351,21 @@ def changed_before_an_error(x):
     return x[len(x)]
 
 
-@pytest.mark.parametrize("program", [unused_quotient, unused_before_an_error, changed_before_an_error])
+def unused_through_others(x):
+    np.logical_not(x / x)
+    1 < np.abs(1 / x)[::-1]
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    "program", [unused_quotient, unused_before_an_error, changed_before_an_error, unused_through_others]
+)
 def test_errors_of_results_that_nothing_uses_or_reads_again(program):
     def called(function, row):
         x = np.array(row)
         try:
-            return function(x), x.tolist()
+            return str(function(x)), x.tolist()
         except IndexError as error:
             return str(error), x.tolist()
 

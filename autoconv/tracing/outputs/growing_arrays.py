@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.array_growth import MAX_UNREAD_BYTES, is_too_large, may_outgrow
 from autoconv.ops.analysis.reads import read_inputs
@@ -28,12 +29,14 @@ def refuse_growing_arrays(graph: Graph) -> None:
 
 
 def read_values(graph: Graph) -> set[Value]:
-    """Return the values whose elements the program may use."""
-    result, unused = set(graph.outputs), set(unused_nodes(graph, "compile"))
-    for node in reversed(list(graph.walk())):
-        if node not in unused and not (node.op.traits.allocates and result.isdisjoint(node.results)):
+    """Return the values whose elements the program may use; all outputs of regions are taken for read."""
+    unused = set(unused_nodes(graph, "compile"))
+    used = [node for node in graph.walk() if node not in unused]
+    result = {*graph.outputs, *(value for node in used for region in node.regions for value in region.outputs)}
+    for node in reversed(used):
+        has_effect = node.effects.must_run or bool(node.effects & Effects.RAISE)
+        if (has_effect and not node.op.traits.allocates) or not result.isdisjoint(node.results):
             result.update(node.inputs if node.regions else read_inputs(node))
-            result.update(value for region in node.regions for value in region.outputs)
     return result
 
 
