@@ -59,3 +59,17 @@ def test_items_are_elements(program):
         assert outcome(compiled, *arguments) == outcome(program, *arguments), arguments
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize("make", [list, tuple, lambda x: [np.sin, np.cos], lambda x: range(3)])
+@pytest.mark.parametrize("index", [lambda x: x > 1, lambda x: x[:1], lambda x: x[0] > 1, lambda x: x[1] / 2])
+def test_indices_that_are_no_integers(make, index):
+    def item(x):
+        return make(x)[index(x)]
+
+    x = np.arange(3)
+    with pytest.raises(TypeError) as expected:
+        item(x)
+    with pytest.raises(TypeError) as found:
+        autoconv.compile(item)(x)
+    assert str(found.value) == str(expected.value)

@@ -353,7 +353,7 @@ def changed_before_an_error(x):
 
 def unused_through_others(x):
     np.logical_not(x / x)
-    1 < np.abs(1 / x)[::-1]
+    np.abs(1 / x)[::-1] + 1
     x *= 2
     return x
 

@@ -1,5 +1,6 @@
 """Truth of a variant of None and objects with `__bool__` or `__len__`, as in Python."""
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -116,3 +117,20 @@ def test_a_chain_from_outside(kind):
     compiled = ac.compile(walks)
     for k in (5, 2, 4, 3):
         assert compiled(chain, k) == walks(chain, k)
+
+
+def test_arrays_of_other_dimensions():
+    """An array on one path only is no memory that the other path may read."""
+
+    def grows(x, y):
+        for _ in range(3):
+            if x[0] > 1:
+                x = y
+                x += 1
+        return x
+
+    compiled = ac.compile(grows)
+    for first, rows in ((-2, [[0]]), (3, [[0]]), (3, [[2]]), (3, [[2, 3]])):
+        pairs = [(np.array([first, 3]), np.array(rows)) for _ in range(2)]
+        assert outcome(compiled, pairs[0]) == outcome(grows, pairs[1])
+        np.testing.assert_array_equal(pairs[0][1], pairs[1][1])

@@ -316,7 +316,7 @@ def _truth_of_variant(value: Variant) -> Any:
     result: Any = None
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
         is_assigned = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")
-        if is_assigned and has_code(arm):  # its method runs only where the value is that arm
+        if is_assigned and _is_conditional(arm):  # computed only where the value is that arm
             arms = [functools.partial(_truth_tuple, arm), functools.partial(_unchanged, result is not None and result)]
             (result,) = stage_arms(value.tag == index, arms, [], ("condition",))
             continue
@@ -328,6 +328,13 @@ def _truth_of_variant(value: Variant) -> Any:
 def has_code(value: object) -> bool:
     """Return whether a user-defined method decides the truth of the value."""
     return not is_staged(value) and any(user_defined_method(value, name) for name in ("__bool__", "__len__"))
+
+
+def _is_conditional(value: object) -> bool:
+    """Return whether the truth of an arm may raise, run code or read memory: of all but single numbers and statics."""
+    if isinstance(value, SymbolicTensor) and value.type.shape == ():
+        return False
+    return is_staged(value) or hasattr(type(value), "__autoconv_tensor__") or has_code(value)
 
 
 def _truth_tuple(value: object) -> tuple[Any]:

@@ -135,6 +135,9 @@ _ARM_LIMIT = 64  # the largest number of items, other than numbers, from which a
 
 def _item_of(x: Any, index: SymbolicTensor) -> Any:
     """Read an item of a list, tuple or range: from a graph object, an array of the items, or by one arm for each."""
+    is_integer = index.type.shape == () and (index.weak or index.type.dtype.is_integer)
+    if _is_compiled() and not is_integer:
+        return apply_object("getitem", x, index)  # whose kernel raises Python's own error
     items = list(x)
     if index.weak and index.type.dtype.is_bool:
         index = dispatch.apply("python_int", index)
