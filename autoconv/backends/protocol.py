@@ -34,7 +34,7 @@ class OpenSizes(Protocol):
 
 
 class CompiledGraph(Protocol):
-    """A graph that can be run: a function from a list of arguments to a list of results."""
+    """A compiled graph: a function from a list of arguments to a list of results."""
 
     @property
     def entry(self) -> Callable[..., Any] | None:
@@ -82,10 +82,10 @@ class Dispatch:
 
     `slot` is the offset in instances of `owner` of a tuple: a call counter, a gate, a plain function, and the entries.
     `methods` is that of a mapping from instances to their methods.
-    `slow` takes the calls that no entry takes, and `failed` an entry's exceptions. Calls stop while `detour` is not 0;
-    `busy` is the number of graphs being recorded, and `variable` NumPy's error state with its `default`. `has_actions`
-    is true if states are capsules of the actions. `flagged` gives the result of a call that raised flags of
-    floating-point errors.
+    `slow` handles the calls that no entry takes, and `failed` an entry's exceptions. Native dispatch is off while
+    `detour` is not 0; `busy` is the number of graphs being recorded, and `variable` NumPy's error state with its
+    `default`. `has_actions` is true if error states are capsules that hold the actions. `flagged` computes the result
+    of a call that raised flags of floating-point errors.
     """
 
     owner: type
@@ -124,7 +124,7 @@ class Backend(Protocol):
         """Object files for C; None where there are none."""
 
     def compile(self, graph: Graph, form: CallForm | None = None, pool: int = 0) -> CompiledGraph:
-        """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported where nothing runs.
+        """Compile a graph; with a CallForm, `entry` may take a user's call. Raise Unsupported if it cannot run here.
 
         Large loops are split over the threads of the pool of that number.
         """
@@ -139,7 +139,7 @@ class Backend(Protocol):
         """Return a native `__call__` for the owner; None without native dispatch."""
 
     def mark_method_descriptor(self, kind: type) -> bool:
-        """Let calls of methods call objects of a subclass of the owner with the instance, without binding them first.
+        """Mark a subclass of the owner as a method descriptor: calls pass the instance to it without a bound method.
 
         Return whether that is possible.
         """

@@ -33,7 +33,7 @@ from autoconv.backends.llvm.legalize.complex.split import is_split
 from autoconv.backends.llvm.legalize.computed_sizes import has_nameable_sizes
 from autoconv.backends.llvm.legalize.decompose import is_composite
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
-from autoconv.backends.llvm.legalize.sink_transposes import take_turned_outputs
+from autoconv.backends.llvm.legalize.sink_transposes import take_transposed_outputs
 from autoconv.backends.llvm.runtime.library import addresses, pending_texts, resolve_item
 from autoconv.backends.llvm.runtime.references import declare_shared
 from autoconv.backends.llvm.target.machine import Target, compiling_for
@@ -58,7 +58,7 @@ class NativeGraph:
         if form is not None and not can_call(graph, form):
             form = None
         kinds = {} if form is None else outputs_of(form.result)
-        transposed_outputs = take_turned_outputs(graph) if "array" in kinds.values() else frozenset()
+        transposed_outputs = take_transposed_outputs(graph) if "array" in kinds.values() else frozenset()
         donated = form.donated if form is not None else frozenset()
         write_graph(graph, module, calls, donated)
         write_run(graph, module, calls, donated, transposed_outputs)

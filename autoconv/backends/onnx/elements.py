@@ -1,4 +1,4 @@
-"""Operations on elements, in ONNX."""
+"""Elementwise operations as ONNX nodes."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ _UNARY = {
     "abs": "Abs", "floor": "Floor", "ceil": "Ceil", "round_nearest_even": "Round", "sqrt": "Sqrt", "exponential": "Exp",
     "log": "Log", "sine": "Sin", "cosine": "Cos", "tanh": "Tanh", "sign": "Sign",
 }  # fmt: skip
-_SINGLE = {
+_FLOAT32_FUNCTIONS = {
     "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
     "erf": "Erf",
 }  # fmt: skip
 _TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
-_WITH_BITCAST = 26  # the first version of ONNX's operators that has BitCast
+_BITCAST_OPSET = 26  # the first version of ONNX's operators that has BitCast
 _UNSIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
 
 
 class ElementWriter(NodeWriter):
-    """Writes functions of elements: those of ONNX, and what it lacks made of them."""
+    """Write elementwise functions: those of ONNX, and compositions for those that ONNX lacks."""
 
-    functions: ClassVar[Mapping[str, str]] = {
+    native_functions: ClassVar[Mapping[str, str]] = {
         "exp": "exponential", "log": "log", "sin": "sine", "cos": "cosine", "tanh": "tanh",
     }  # fmt: skip
 
-    def unary(self, name: str, x: Term) -> Term:
+    def emit_unary(self, name: str, x: Term) -> Term:
         if name == "not":
             return self.emit("Not" if x.dtype.is_bool else "BitwiseNot", [x], x.dtype, x.shape)
         if name == "negate":
             if x.dtype.is_unsigned:
-                return self.converted(self.unary("negate", self.converted(x, int64)), x.dtype)
+                return self.emit_cast(self.emit_unary("negate", self.emit_cast(x, int64)), x.dtype)
             return self.emit("Neg", [x], x.dtype, x.shape)
         if name not in _UNARY:
             raise GraphUnfit(name, "ONNX has no such function")
         return self.emit(_UNARY[name], [x], x.dtype, x.shape)
 
-    def paired(self, name: str, x: Term, y: Term) -> Term:
+    def emit_binary(self, name: str, x: Term, y: Term) -> Term:
         dtype = x.dtype
         if name == "complex":
             raise GraphUnfit(name, "ONNX has no complex numbers")
@@ -54,37 +54,38 @@ class ElementWriter(NodeWriter):
             op = name.capitalize() if dtype.is_bool else f"Bitwise{name.capitalize()}"
             return self.emit(op, [x, y], dtype, x.shape)
         if name.startswith("shift_"):
-            return self._shifted_bits(name, x, y)
+            return self._shift_bits(name, x, y)
         if name == "remainder":
             return self.emit("Mod", [x, y], dtype, x.shape, fmod=1)
         if name == "atan2":
             return self._atan2(x, y)
         if dtype is uint64 and name in ("maximum", "minimum"):
-            return self.chosen(self.compared("gt" if name == "maximum" else "lt", x, y), x, y)
+            return self.emit_select(self.emit_comparison("gt" if name == "maximum" else "lt", x, y), x, y)
         if dtype in WIDE and name in ("maximum", "minimum", "power"):
-            return self.converted(self.paired(name, self.converted(x, int64), self.converted(y, int64)), dtype)
+            return self.emit_cast(self.emit_binary(name, self.emit_cast(x, int64), self.emit_cast(y, int64)), dtype)
         return self.emit(_BINARY[name], [x, y], dtype, x.shape)
 
-    def _shifted_bits(self, name: str, x: Term, y: Term) -> Term:
-        """Shift; ONNX shifts unsigned numbers alone."""
+    def _shift_bits(self, name: str, x: Term, y: Term) -> Term:
+        """Shift bits; ONNX shifts unsigned numbers only, so signed ones are converted."""
         direction = "LEFT" if name == "shift_left" else "RIGHT"
         if x.dtype.is_unsigned:
             return self.emit("BitShift", [x, y], x.dtype, x.shape, direction=direction)
-        bare = _UNSIGNED[x.dtype]
+        unsigned = _UNSIGNED[x.dtype]
         if name != "shift_right_arithmetic":
-            moved = self._shifted_bits(name, self.converted(x, bare), self.converted(y, bare))
-            return self.converted(moved, x.dtype)
-        below = self.compare("lt", x, 0)
-        moved = self._shifted_bits(name, self.converted(self.chosen(below, ~x, x), bare), self.converted(y, bare))
-        remainder = self.converted(moved, x.dtype)
-        return self.chosen(below, ~remainder, remainder)
+            shifted = self._shift_bits(name, self.emit_cast(x, unsigned), self.emit_cast(y, unsigned))
+            return self.emit_cast(shifted, x.dtype)
+        is_negative = self.compare("lt", x, 0)
+        magnitude = self.emit_cast(self.emit_select(is_negative, ~x, x), unsigned)
+        shifted = self._shift_bits(name, magnitude, self.emit_cast(y, unsigned))
+        remainder = self.emit_cast(shifted, x.dtype)
+        return self.emit_select(is_negative, ~remainder, remainder)
 
     def _atan2(self, y: Term, x: Term) -> Term:
         """Compute the angle from the quotient of the smaller and the larger coordinate."""
-        size_x, size_y = self.unary("abs", x), self.unary("abs", y)
-        large, small = self.paired("maximum", size_x, size_y), self.paired("minimum", size_x, size_y)
-        both = large.same(math.inf) & small.same(math.inf)
-        ratio = self.select(both, 1.0, small / self.select(large.same(0.0), 1.0, large))
+        size_x, size_y = self.emit_unary("abs", x), self.emit_unary("abs", y)
+        large, small = self.emit_binary("maximum", size_x, size_y), self.emit_binary("minimum", size_x, size_y)
+        both_infinite = large.same(math.inf) & small.same(math.inf)
+        ratio = self.select(both_infinite, 1.0, small / self.select(large.same(0.0), 1.0, large))
         angle = self.libm("atan", ratio)
         angle = self.select(size_y > size_x, math.pi / 2 - angle, angle)
         angle = self.select(self._is_negative(x), math.pi - angle, angle)
@@ -98,54 +99,54 @@ class ElementWriter(NodeWriter):
         if name != "copysign":
             return super().intrinsic(name, *operands)
         x, sign = self._broadcast_together(*operands)
-        size = self.unary("abs", x)
-        return self.chosen(self._is_negative(sign), -size, size)
+        size = self.emit_unary("abs", x)
+        return self.emit_select(self._is_negative(sign), -size, size)
 
     def libm(self, name: str, *operands: Any) -> Term:
         x = operands[0]
-        if name in _SINGLE and x.dtype is float32:
-            return self.emit(_SINGLE[name], [x], x.dtype, x.shape)
+        if name in _FLOAT32_FUNCTIONS and x.dtype is float32:
+            return self.emit(_FLOAT32_FUNCTIONS[name], [x], x.dtype, x.shape)
         if name == "expm1":  # Kahan's: the error of exp(x) cancels
-            grown = self.unary("exponential", x)
-            less = grown - 1.0
-            safe = self.select(grown.same(1.0) | (less <= -1.0) | ~(grown < math.inf), 2.0, grown)
-            quotient = less * (x / self.unary("log", safe))
-            quotient = self.select((less <= -1.0) | ~(grown < math.inf), less, quotient)
-            return self.select(grown.same(1.0), x, quotient)
+            exp = self.emit_unary("exponential", x)
+            expm1 = exp - 1.0
+            safe = self.select(exp.same(1.0) | (expm1 <= -1.0) | ~(exp < math.inf), 2.0, exp)
+            quotient = expm1 * (x / self.emit_unary("log", safe))
+            quotient = self.select((expm1 <= -1.0) | ~(exp < math.inf), expm1, quotient)
+            return self.select(exp.same(1.0), x, quotient)
         if name == "log1p":
-            whole = x + 1.0
-            safe = self.select(whole.same(1.0) | ~(whole < math.inf), 2.0, whole)
-            quotient = self.unary("log", safe) * (x / (safe - 1.0))
-            quotient = self.select(~(whole < math.inf), whole, quotient)
-            return self.select(whole.same(1.0), x, quotient)
+            total = x + 1.0
+            safe = self.select(total.same(1.0) | ~(total < math.inf), 2.0, total)
+            quotient = self.emit_unary("log", safe) * (x / (safe - 1.0))
+            quotient = self.select(~(total < math.inf), total, quotient)
+            return self.select(total.same(1.0), x, quotient)
         if name == "cbrt":
-            size = self.unary("abs", x)
+            size = self.emit_unary("abs", x)
             root = self.binary("power", size, 1 / 3)
             safe = self.select(root > 0.0, root, 1.0)
             root = self.select((root > 0.0) & (root < math.inf), root - (root - size / (safe * safe)) / 3.0, root)
             return self.intrinsic("copysign", root, x)
         if name == "tan":
-            return self.unary("sine", x) / self.unary("cosine", x)
+            return self.emit_unary("sine", x) / self.emit_unary("cosine", x)
         return super().libm(name, *operands)
 
-    def compared(self, test: str, x: Term, y: Term) -> Term:
+    def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
         if test == "ne":
-            return ~self.compared("eq", x, y)
+            return ~self.emit_comparison("eq", x, y)
         if x.dtype.is_bool and test != "eq":
-            x, y = self.converted(x, int32), self.converted(y, int32)
+            x, y = self.emit_cast(x, int32), self.emit_cast(y, int32)
         elif x.dtype in WIDE and x.dtype is not uint64:
-            x, y = self.converted(x, int64), self.converted(y, int64)
+            x, y = self.emit_cast(x, int64), self.emit_cast(y, int64)
         return self.emit(_TESTS[test], [x, y], bool_, x.shape)
 
-    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+    def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         if x.dtype.is_bool:
             return (condition & x) | (~condition & y)
         if x.dtype in WIDE and x.dtype is not uint8:
-            wide = self.chosen(condition, self.converted(x, int64), self.converted(y, int64))
-            return self.converted(wide, x.dtype)
+            wide = self.emit_select(condition, self.emit_cast(x, int64), self.emit_cast(y, int64))
+            return self.emit_cast(wide, x.dtype)
         return self.emit("Where", [condition, x, y], x.dtype, x.shape)
 
-    def converted(self, x: Term, dtype: DType) -> Term:
+    def emit_cast(self, x: Term, dtype: DType) -> Term:
         if x.dtype is dtype:
             return x
         if dtype.is_complex or dtype.is_string:
@@ -159,10 +160,10 @@ class ElementWriter(NodeWriter):
         if x.dtype is dtype:
             return x
         if x.dtype.is_integer and dtype.is_integer and x.dtype.size == dtype.size:
-            return self.converted(x, dtype)  # integers wrap
+            return self.emit_cast(x, dtype)  # integers wrap
         if x.dtype.size != dtype.size:
             raise GraphUnfit("bitcast", "ONNX reads the bits of a number as one of the same size")
-        self.opset = max(self.opset, _WITH_BITCAST)
+        self.opset = max(self.opset, _BITCAST_OPSET)
         return self.emit("BitCast", [x], dtype, x.shape, to=dtype)
 
 

@@ -1,4 +1,4 @@
-"""Conversion of a graph to an ONNX model: the records of the writer as protocol buffers."""
+"""Conversion of a graph to an ONNX model; the writer's records become protocol buffers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from autoconv.backends.onnx.nodes import Block, Record
 from autoconv.backends.onnx.writer import Writer
 from autoconv.backends.portable.lower import Lowering
 from autoconv.backends.portable.terms import Term
-from autoconv.backends.portable.types import contents
+from autoconv.backends.portable.types import array_type
 from autoconv.errors import AutoconvError
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Shape
 
-ERROR = "autoconv_error"  # an output: 0, or the number of the place that failed
+ERROR = "autoconv_error"  # name of the output that holds the error word: 0, or the number of the failed place
 
 
 def to_onnx(
@@ -30,13 +30,13 @@ def to_onnx(
     parameters. The metadata of the model has the places that the error output numbers. Raises GraphUnfit for ops
     without an ONNX form, and AutoconvError if the package onnx is missing.
     """
-    helper = _package("onnx.helper")
+    helper = _import_package("onnx.helper")
     writer = Writer(capacity)
     arguments: list[Term] = []
     inputs: list[tuple[Term, Shape]] = []
     constants_by_position = constants or {}
     for i, value in enumerate(graph.parameters):
-        kind = contents(value.type)
+        kind = array_type(value.type)
         if i in constants_by_position:
             arguments.append(writer.array(np.asarray(constants_by_position[i], kind.dtype.numpy), kind.dtype))
             continue
@@ -46,19 +46,19 @@ def to_onnx(
         inputs.append((term, kind.shape))
     lowered = Lowering(writer).graph(graph, arguments)
     block = Block([], writer.nodes)
-    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.sure(writer.word)]
+    outputs = [*lowered.results, *(term for _, term in lowered.written), writer.error_word_or_zero(writer.word)]
     labels = [f"result_{i}" for i in range(len(lowered.results))]
     labels += [f"new_{graph.parameters[position].name}" for position, _ in lowered.written]
-    ends = []
+    output_infos = []
     for term, label in zip(outputs, [*labels, ERROR], strict=True):
         block.nodes.append(Record("Identity", (term.name,), (label,)))
-        ends.append(_value_info(label, term.dtype, term.shape))
+        output_infos.append(_value_info(label, term.dtype, term.shape))
     model = helper.make_model(
         helper.make_graph(
             [_node(record) for record in block.nodes],
             graph.name,
             [_value_info(term.name, term.dtype, shape or ()) for term, shape in inputs],
-            ends,
+            output_infos,
             initializer=[_tensor(name, array) for name, array in writer.constants.items()],
         ),
         opset_imports=[helper.make_opsetid("", writer.opset)],
@@ -69,7 +69,7 @@ def to_onnx(
     return model
 
 
-def _package(name: str) -> Any:
+def _import_package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
@@ -79,28 +79,29 @@ def _package(name: str) -> Any:
 
 
 def _tensor(name: str, array: np.ndarray) -> Any:
-    return _package("onnx.numpy_helper").from_array(array, name)
+    return _import_package("onnx.numpy_helper").from_array(array, name)
 
 
 def _element(dtype: DType) -> int:
-    return int(_package("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(bool) if dtype.is_bool else dtype.numpy))
+    numpy_dtype = np.dtype(bool) if dtype.is_bool else dtype.numpy
+    return int(_import_package("onnx.helper").np_dtype_to_tensor_dtype(numpy_dtype))
 
 
 def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
     sizes = None if shape is None else [s if isinstance(s, int) else None if s is None else str(s) for s in shape]
-    return _package("onnx.helper").make_tensor_value_info(name, _element(dtype), sizes)
+    return _import_package("onnx.helper").make_tensor_value_info(name, _element(dtype), sizes)
 
 
 def _node(record: Record) -> Any:
     attributes = {key: _attribute(value) for key, value in record.attributes.items()}
-    return _package("onnx.helper").make_node(record.op, list(record.inputs), list(record.outputs), **attributes)
+    return _import_package("onnx.helper").make_node(record.op, list(record.inputs), list(record.outputs), **attributes)
 
 
 def _attribute(value: Any) -> Any:
     if isinstance(value, DType):
         return _element(value)
     if isinstance(value, Block):
-        return _package("onnx.helper").make_graph(
+        return _import_package("onnx.helper").make_graph(
             [_node(record) for record in value.nodes],
             "block",
             [_value_info(x.name, x.dtype, x.shape) for x in value.inputs],

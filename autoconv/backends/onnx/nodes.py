@@ -1,4 +1,7 @@
-"""Nodes of an ONNX graph as records; `model` makes protocol buffers of them. Subgraphs see the names around them."""
+"""Nodes of an ONNX graph as records; `model` makes protocol buffers of them.
+
+Subgraphs can use the names of the graphs around them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from autoconv.graph.dtypes import DType, int8, int16, int64, uint8, uint16, uint
 
 @dataclass
 class Record:
-    """A node: the operation, names in and out, attributes; a `Block` among them is a subgraph."""
+    """A node: operation, names of inputs and outputs, attributes; an attribute that is a `Block` is a subgraph."""
 
     op: str
     inputs: tuple[str, ...]
@@ -38,7 +41,7 @@ WIDE = (int8, int16, uint8, uint16, uint32, uint64)  # dtypes for which ONNX Run
 
 
 class NodeWriter(Control):
-    """The nodes of a graph. Open sizes are int64 terms."""
+    """Collect the nodes of a graph. Open sizes are int64 terms."""
 
     runtime = "ONNX"
     raises = True
@@ -51,7 +54,7 @@ class NodeWriter(Control):
         self.places: list[str] = []
         self.word: Term | None = None
         self._count = 0
-        self._of_bytes: dict[Any, Term] = {}
+        self._constant_by_bytes: dict[Any, Term] = {}
 
     # ---- nodes
 
@@ -70,7 +73,7 @@ class NodeWriter(Control):
         return result
 
     @contextmanager
-    def inside(self, inputs: Sequence[Term]) -> Iterator[Block]:
+    def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:
         block, outer = Block(list(inputs)), self.nodes
         self.nodes = block.nodes
         try:
@@ -90,10 +93,10 @@ class NodeWriter(Control):
         if dtype.is_complex or dtype.is_string:
             raise GraphUnfit(dtype.name, "ONNX has no such elements")
         key = (dtype.name, array.shape, array.tobytes())
-        if key not in self._of_bytes:
-            term = self._of_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)
+        if key not in self._constant_by_bytes:
+            term = self._constant_by_bytes[key] = Term(self, f"c{len(self.constants)}", dtype, array.shape)
             self.constants[term.name] = np.ascontiguousarray(array).reshape(array.shape)
-        return self._of_bytes[key]
+        return self._constant_by_bytes[key]
 
     def integers(self, numbers: Sequence[int]) -> Term:
         return self.array(np.array(numbers, np.int64).reshape(len(numbers)), int64)

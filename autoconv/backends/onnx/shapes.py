@@ -12,7 +12,7 @@ from autoconv.backends.portable.terms import ListTerm, Term, padded_shape, stati
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_BEFORE_FIRST = -(2**63) + 1  # an end before the first element, for slices that go backwards
+_BEFORE_FIRST = -(2**63) + 1  # stop of a slice that goes backwards to the first element
 
 
 class ShapeWriter(ElementWriter):
@@ -60,10 +60,10 @@ class ShapeWriter(ElementWriter):
             result_shape.append(static_sizes[0] if static_sizes else 1 if not not_one else not_one[0])
         shape = tuple(result_shape)
         if static_shape(shape) is not None:
-            return [self.expanded(x, shape) for x in operands]
-        return [self._spread(x, shape, operands) for x in operands]
+            return [self.expand(x, shape) for x in operands]
+        return [self._expand_to_open_shape(x, shape, operands) for x in operands]
 
-    def _spread(self, x: Term, shape: tuple[Any, ...], others: Sequence[Term]) -> Term:
+    def _expand_to_open_shape(self, x: Term, shape: tuple[Any, ...], others: Sequence[Term]) -> Term:
         """Expand `x` to a shape with open sizes, which are taken from the other operands at run time."""
         for other in others:
             if other is not x and other.shape != ():
@@ -72,7 +72,7 @@ class ShapeWriter(ElementWriter):
             x = Term(self, x.name, x.dtype, shape) if x.rank == len(shape) else x
         return x
 
-    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+    def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
         shape = tuple(shape)
         if x.shape == shape and static_shape(shape) is not None:
             return x
@@ -115,10 +115,10 @@ class ShapeWriter(ElementWriter):
     def open_slice(self, x: Term, axis: int, start: Any, stop: Any, step: Any) -> Term | None:
         if not (step is None or (isinstance(step, int) and step)):
             return None
-        falls = step is not None and step < 0
-        if falls and not (start is None or (isinstance(start, int) and start >= 0)):
+        is_backward = step is not None and step < 0
+        if is_backward and not (start is None or (isinstance(start, int) and start >= 0)):
             return None  # one before the first element begins at the first in ONNX, and is empty in Python
-        bounds = (2**63 - 1, _BEFORE_FIRST) if falls else (0, 2**63 - 1)
+        bounds = (2**63 - 1, _BEFORE_FIRST) if is_backward else (0, 2**63 - 1)
         first, end = (
             self.integers([bound]) if given is None else self.shape_vector([given])
             for given, bound in zip((start, stop), bounds, strict=True)
@@ -155,7 +155,7 @@ class ShapeWriter(ElementWriter):
             row = self.cast(self.emit("Range", [zero, self.cast(count, int64), one], int64, (None,)), dtype)
         row_shape = [shape[a] if a == axis else 1 for a in range(len(shape))]
         along_axis = self.reshape(row, row_shape, [sizes[a] if a == axis else 1 for a in range(len(shape))])
-        return self.expanded(along_axis, shape, sizes)
+        return self.expand(along_axis, shape, sizes)
 
 
 __all__ = ["ShapeWriter"]

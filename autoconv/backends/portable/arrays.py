@@ -30,21 +30,21 @@ class Arrays:
         """Return a number as an array without dimensions."""
         raise NotImplementedError
 
-    def unary(self, name: str, x: Term) -> Term:
+    def emit_unary(self, name: str, x: Term) -> Term:
         """Apply a function of one array, by StableHLO's name."""
         raise NotImplementedError
 
-    def paired(self, name: str, x: Term, y: Term) -> Term:
+    def emit_binary(self, name: str, x: Term, y: Term) -> Term:
         """Apply a function of two arrays, by StableHLO's name."""
         raise NotImplementedError
 
-    def compared(self, test: str, x: Term, y: Term) -> Term:
+    def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
         raise NotImplementedError
 
-    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+    def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         raise NotImplementedError
 
-    def converted(self, x: Term, dtype: DType) -> Term:
+    def emit_cast(self, x: Term, dtype: DType) -> Term:
         """Convert to another dtype. A float out of the range of an integer dtype gives an unspecified number."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class Arrays:
         """Return the operands broadcast to one shape."""
         raise NotImplementedError
 
-    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+    def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
         """Broadcast to a shape; `sizes` has its open sizes as terms."""
         raise NotImplementedError
 
@@ -137,8 +137,8 @@ class Arrays:
         """Sort stably, nan last; return the sorted elements and their positions in `x`."""
         raise NotImplementedError
 
-    def distinct(self, x: Term) -> list[Term] | None:
-        """Return the distinct elements of a vector in order of occurrence, the place of each element's own, and counts.
+    def find_distinct(self, x: Term) -> list[Term] | None:
+        """Return a vector's distinct elements in order of occurrence, each element's index among them, and the counts.
 
         None if the runtime has no arrays of open size.
         """

@@ -1,4 +1,4 @@
-"""Variables and arrays in memory, for runtimes without memory: cells with contents, views of them, who writes them."""
+"""Variables and arrays in memory, for runtimes without memory: cells, views of them, and which nodes write them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ class Cell:
     """Mutable contents: of a variable, or the memory of an array.
 
     argument        the position among the graph's parameters; None for memory of the graph itself
-    moved           the contents belong to another cell now, as after a loop that exchanges two arrays
-    frozen          may be read under another name: it must not be written
-    twins           cells of arrays that may be the same one: once this is written, they are not up to date
+    is_moved        the contents belong to another cell now, as after a loop that exchanges two arrays
+    is_frozen       another name may read the contents: they must not be written
+    possible_aliases  cells of arrays that may be this one: they are out of date once this one is written
     """
 
     term: Term
     argument: int | None = None
-    moved: bool = False
-    frozen: bool = False
-    twins: list[Cell] = field(default_factory=list)
+    is_moved: bool = False
+    is_frozen: bool = False
+    possible_aliases: list[Cell] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One of several arrays, which a branch or loop has chosen: the one whose position is the tag, an int32."""
+    """One of several arrays that a branch or loop has chosen: `tag` (an int32) is its position in `options`."""
 
     options: tuple[View, ...]
     tag: Term
@@ -39,14 +39,14 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An array in memory: the cell, or a choice, and the ops that lead from its contents to the array's."""
+    """An array in memory: a cell or a choice, and the view ops to apply to its contents, with their operands."""
 
     cell: Cell | Choice
     chain: tuple[tuple[Node, tuple[Term, ...]], ...] = ()
 
 
 def options_of(view: View) -> list[View]:
-    """Return the arrays in cells that an array may be."""
+    """Return the views of single cells that a view may stand for."""
     if isinstance(view.cell, Cell):
         return [view]
     return [View(option.cell, (*option.chain, *view.chain)) for option in view.cell.options]
@@ -69,11 +69,11 @@ def stored_cells(node: Node, operands: Sequence[Item]) -> set[Cell]:
         for item in operands
     ]
     result: set[Cell] = set()
-    _note_stored(node, cells, result)
+    _collect_stored_cells(node, cells, result)
     return result
 
 
-def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
+def _collect_stored_cells(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]) -> None:
     """Add the cells that a node writes; `cells` are those that each of its inputs may stand for."""
     op = node.op
     if op.traits.stores_into is not None:
@@ -82,16 +82,16 @@ def _note_stored(node: Node, cells: Sequence[frozenset[Cell]], stored: set[Cell]
         stored |= cells[0]
     state = frozenset[Cell]().union(*cells[: state_size(node)])
     for region in node.regions:
-        inside: dict[Value, frozenset[Cell]] = {}
+        cells_by_value: dict[Value, frozenset[Cell]] = {}
         captures_of_region = cells[len(node.inputs) - len(region.parameters) :]
-        for i, (parameter, own) in enumerate(zip(region.parameters, captures_of_region, strict=False)):
-            inside[parameter] = state if i < state_size(node) and own else own
+        for i, (parameter, captured) in enumerate(zip(region.parameters, captures_of_region, strict=False)):
+            cells_by_value[parameter] = state if i < state_size(node) and captured else captured
         for inner in region.nodes:
-            of_inputs = [inside.get(value, frozenset()) for value in inner.inputs]
-            _note_stored(inner, of_inputs, stored)
-            together = frozenset[Cell]().union(*of_inputs)
-            inside.update(
-                (value, together) for value in inner.results if isinstance(value.type, (ArrayType, ResourceType))
+            input_cells = [cells_by_value.get(value, frozenset()) for value in inner.inputs]
+            _collect_stored_cells(inner, input_cells, stored)
+            all_cells = frozenset[Cell]().union(*input_cells)
+            cells_by_value.update(
+                (value, all_cells) for value in inner.results if isinstance(value.type, (ArrayType, ResourceType))
             )
 
 

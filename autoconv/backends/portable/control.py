@@ -16,16 +16,16 @@ class Control(Rules):
     place = ""
     word: Term | None = None
 
-    def special(self, node: Node, operands: Sequence[Term]) -> Term | None:
-        """Return the runtime's own form of an op on elements; None where its rule is to be written."""
+    def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
+        """Return the runtime's own form of an elementwise op, or None if it has none: then the op's rule is applied."""
         return None
 
-    def sure(self, word: Term | None) -> Term:
+    def error_word_or_zero(self, word: Term | None) -> Term:
         """Return the error word as a term."""
         raise NotImplementedError
 
     def block(self, parameters: Sequence[Term]) -> Any:
-        """Collect what is written inside; a context manager."""
+        """Return a context manager that collects the nodes written in it."""
         raise NotImplementedError
 
     def branch(self, index: Term, arms: Sequence[tuple[Any, list[Term]]]) -> list[Term]:
@@ -36,7 +36,7 @@ class Control(Rules):
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
-        """Write a loop; returns its state and the error word."""
+        """Write a loop; return its final state and the error word."""
         raise NotImplementedError
 
 

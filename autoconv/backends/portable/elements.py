@@ -16,13 +16,14 @@ from autoconv.ops.elements.special import erf, erfc
 
 
 class Elementwise(Arrays):
-    """The operations of element rules (`autoconv.ops.elements.Elements`) and of rules of ops, in terms of `Arrays`."""
+    """The operations that element rules (`autoconv.ops.elements.Elements`) and ops' rules use, by those of `Arrays`."""
 
-    in_loop = False  # rules then call the elementary functions by name, see `libm`
-    functions: ClassVar[Mapping[str, str]] = {}  # functions of the runtime, with its names; others are written out
+    in_loop = False  # so that element rules call elementary functions by name, see `libm`
+    # Functions that the runtime has, with its names; others are written out.
+    native_functions: ClassVar[Mapping[str, str]] = {}
 
     def term(self, value: Any, like: Term) -> Term:
-        """Return an operand as an array: a number takes the dtype of what it meets."""
+        """Return an operand as an array; a number gets the dtype of `like`."""
         return value if isinstance(value, Term) else self.constant(value, like.dtype)
 
     def _broadcast_together(self, x: Any, y: Any) -> list[Term]:
@@ -30,21 +31,21 @@ class Elementwise(Arrays):
         return self.broadcast(self.term(x, like), self.term(y, like))
 
     def binary(self, name: str, x: Any, y: Any) -> Term:
-        fold = _FOLDED.get(name)
+        fold = _FOLDS.get(name)
         first, second = (z.known if isinstance(z, Term) else z for z in (x, y))
-        result = self.paired(name, *self._broadcast_together(x, y))
+        result = self.emit_binary(name, *self._broadcast_together(x, y))
         if fold is not None and isinstance(first, int) and isinstance(second, int) and result.dtype.is_integer:
             result.known = fold(first, second)
         return result
 
     def compare(self, test: str, x: Any, y: Any) -> Term:
-        return self.compared(test, *self._broadcast_together(x, y))
+        return self.emit_comparison(test, *self._broadcast_together(x, y))
 
     def select(self, condition: Term, x: Any, y: Any) -> Term:
         like = x if isinstance(x, Term) else y
         if not isinstance(like, Term):
             raise TypeError("a choice between two numbers has no dtype")
-        return self.chosen(*self.broadcast(condition, self.term(x, like), self.term(y, like)))
+        return self.emit_select(*self.broadcast(condition, self.term(x, like), self.term(y, like)))
 
     def cast(self, x: Term, dtype: DType) -> Term:
         """Convert as NumPy does: a number to bool is a comparison with 0, a complex number loses its imaginary part."""
@@ -53,28 +54,28 @@ class Elementwise(Arrays):
         if dtype.is_bool:
             return self.compare("ne", x, 0)
         if x.dtype.is_complex and not dtype.is_complex:
-            return self.cast(self.unary("real", x), dtype)
+            return self.cast(self.emit_unary("real", x), dtype)
         if x.dtype.is_floating and dtype.is_integer:
-            return self._truncated(x, dtype)
-        result = self.converted(x, dtype)
+            return self._float_to_integer(x, dtype)
+        result = self.emit_cast(x, dtype)
         result.known = x.known if dtype.is_integer else None
         return result
 
-    def _truncated(self, x: Term, dtype: DType) -> Term:
-        """Convert floats to integers as the machine does: what does not fit 64 bits becomes the lowest number."""
+    def _float_to_integer(self, x: Term, dtype: DType) -> Term:
+        """Convert floats to integers as x86-64 does: one that does not fit 64 bits becomes the lowest int64."""
         if dtype.is_unsigned and dtype.size == 8:
-            return self.converted(x, dtype)
-        wide = self.cast(x, float32) if x.dtype is float16 else x
-        fits = self.compare("ge", wide, -(2.0**63)) & self.compare("lt", wide, 2.0**63)
-        whole = self.converted(self.select(fits, wide, 0.0), int64)
-        whole = self.select(fits, whole, int64.min)
+            return self.emit_cast(x, dtype)
+        x_wide = self.cast(x, float32) if x.dtype is float16 else x
+        fits = self.compare("ge", x_wide, -(2.0**63)) & self.compare("lt", x_wide, 2.0**63)
+        integer = self.emit_cast(self.select(fits, x_wide, 0.0), int64)
+        integer = self.select(fits, integer, int64.min)
         if dtype is int64:
-            return whole
-        return self.converted(whole, dtype)
+            return integer
+        return self.emit_cast(integer, dtype)
 
     def bits(self, name: str, x: Any, y: Any) -> Term:
         names = {"shl": "shift_left", "ashr": "shift_right_arithmetic", "lshr": "shift_right_logical"}
-        return self.paired(names.get(name, name), *self._broadcast_together(x, y))
+        return self.emit_binary(names.get(name, name), *self._broadcast_together(x, y))
 
     def fma(self, x: Any, y: Any, z: Any) -> Term:
         return x * y + z
@@ -90,12 +91,12 @@ class Elementwise(Arrays):
         if name == "copysign":
             x, sign = self._broadcast_together(*operands)
             bits = _INTEGERS[x.dtype.size]
-            low = self.bitcast(x, bits) & bits.max
-            return self.bitcast(low | (self.bitcast(sign, bits) & bits.min), x.dtype)
+            magnitude_bits = self.bitcast(x, bits) & bits.max
+            return self.bitcast(magnitude_bits | (self.bitcast(sign, bits) & bits.min), x.dtype)
         if name == "trunc":
             (x,) = operands
-            return self.intrinsic("copysign", self.unary("floor", self.unary("abs", x)), x)
-        return self.unary(_INTRINSICS[name], operands[0])
+            return self.intrinsic("copysign", self.emit_unary("floor", self.emit_unary("abs", x)), x)
+        return self.emit_unary(_INTRINSICS[name], operands[0])
 
     def libm(self, name: str, *operands: Any) -> Term:
         if name == "pow":
@@ -106,53 +107,54 @@ class Elementwise(Arrays):
             return self._hypot(*self._broadcast_together(*operands))
         (x,) = operands
         if name in ("log2", "log10"):
-            return self.unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
-        if name in self.functions:
-            return self.unary(self.functions[name], x)
+            return self.emit_unary("log", x) * (1 / math.log(2 if name == "log2" else 10))
+        if name in self.native_functions:
+            return self.emit_unary(self.native_functions[name], x)
         if name in ("asinh", "acosh", "atanh"):
             return self._inverse_hyperbolic(name, x)
         if name in ("sinh", "cosh"):
             return self._hyperbolic(name, x)
-        rule = _WITHOUT_ROUNDING.get(name) or VECTORISED.get(name)
+        rule = _SCALAR_RULES.get(name) or VECTORISED.get(name)
         if rule is None:
             raise GraphUnfit(name, f"{self.runtime} has no such function")
         return rule(self, x)
 
     def _hyperbolic(self, name: str, x: Term) -> Term:
-        """Compute by half of e^|x|, which is a product of two roots: it overflows later than e^|x| does."""
-        size = self.unary("abs", x)
+        """Compute from half of e^|x|, as a product of two square roots, because e^|x| itself overflows earlier."""
+        size = self.emit_unary("abs", x)
         root = self.libm("exp", size * 0.5)
         half = root * 0.5 * root
         if name == "cosh":
             return half + 0.25 / half
-        growth = self.libm("expm1", self.select(size > 20.0, 0.0, size))
-        near = (growth + growth / (growth + 1.0)) * 0.5
-        return self.intrinsic("copysign", self.select(size > 20.0, half, near), x)
+        expm1 = self.libm("expm1", self.select(size > 20.0, 0.0, size))
+        moderate = (expm1 + expm1 / (expm1 + 1.0)) * 0.5
+        return self.intrinsic("copysign", self.select(size > 20.0, half, moderate), x)
 
     def _inverse_hyperbolic(self, name: str, x: Term) -> Term:
-        """Compute by log1p, which is exact near 0; far out by the logarithm of 2x."""
+        """Compute by log1p, which is exact near 0; for large numbers, by the logarithm of 2x."""
         if name == "atanh":
             return self.libm("log1p", x * 2.0 / (1.0 - x)) * 0.5
-        size = self.unary("abs", x) if name == "asinh" else x
-        far = size > 1e8
-        near = self.select(far, 1.0, size)
+        size = self.emit_unary("abs", x) if name == "asinh" else x
+        is_large = size > 1e8
+        moderate = self.select(is_large, 1.0, size)
         if name == "asinh":
-            square = near * near
-            magnitude = self.libm("log1p", near + square / (self.unary("sqrt", square + 1.0) + 1.0))
+            square = moderate * moderate
+            magnitude = self.libm("log1p", moderate + square / (self.emit_unary("sqrt", square + 1.0) + 1.0))
         else:
-            excess = near - 1.0
-            magnitude = self.libm("log1p", excess + self.unary("sqrt", excess * 2.0 + excess * excess))
-        magnitude = self.select(far, self.unary("log", self.select(far, size, 1.0)) + math.log(2.0), magnitude)
+            excess = moderate - 1.0
+            magnitude = self.libm("log1p", excess + self.emit_unary("sqrt", excess * 2.0 + excess * excess))
+        large = self.emit_unary("log", self.select(is_large, size, 1.0)) + math.log(2.0)
+        magnitude = self.select(is_large, large, magnitude)
         if name == "acosh":
             return self.select(x < 1.0, math.nan, magnitude)
         return self.intrinsic("copysign", magnitude, x)
 
     def _hypot(self, x: Term, y: Term) -> Term:
-        x, y = self.unary("abs", x), self.unary("abs", y)
+        x, y = self.emit_unary("abs", x), self.emit_unary("abs", y)
         large = self.select(x > y, x, y)
         scale = self.select((large > 0.0) & (large < math.inf), large, 1.0)
         a, b = x / scale, y / scale
-        norm = self.unary("sqrt", a * a + b * b) * scale
+        norm = self.emit_unary("sqrt", a * a + b * b) * scale
         return self.select(x.same(math.inf) | y.same(math.inf), math.inf, norm)
 
     def divide(self, x: Any, y: Any) -> Term:
@@ -187,7 +189,7 @@ class Elementwise(Arrays):
         self.fail_where(condition if not condition.shape else self.reduce_any(condition))
 
     def warn(self, error: str, condition: Term) -> None:
-        """Ignore what NumPy warns of."""
+        """Ignore the condition: NumPy's warnings have no counterpart."""
 
     def reduce_any(self, x: Term) -> Term:
         """Return whether any element is true."""
@@ -199,13 +201,13 @@ class Elementwise(Arrays):
         """Ignore operands for which native code calls the C library: the runtime has functions of its own."""
 
 
-_FOLDED: dict[str, Callable[[int, int], int]] = {
+_FOLDS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
 }  # fmt: skip
 
 
-# Rules for vectors round by (x + large) - large, which XLA takes for x.
-_WITHOUT_ROUNDING: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
+# Scalar rules, used because vector rules round by (x + large) - large, which XLA simplifies to x.
+_SCALAR_RULES: dict[str, Callable[[Any, Any], Any]] = {"erf": erf, "erfc": erfc}
 
 
 _INTRINSICS = {"fabs": "abs", "floor": "floor", "ceil": "ceil", "rint": "round_nearest_even", "sqrt": "sqrt"}

@@ -1,9 +1,10 @@
-"""Loops, for runtimes without memory: what is state, and arrays that change places in each turn.
+"""Loops, for runtimes without memory: the state of a loop, and arrays that iterations exchange.
 
-An array of the loop's state may be another one after a turn, as in `old, new = new, old`. Where it can be, its contents
-are then state. If one of such arrays is an argument that a turn writes, its memory has to be found again after the
-loop: where all of them are exchanged among themselves, a number beside each, its tag, follows the memory. In other
-cases the state is the tag alone, of a choice among the arrays that exist before the loop.
+A name in the loop's state may refer to another array after an iteration, as in `old, new = new, old`. If possible, the
+contents of such arrays are state. If one of them is an argument that the loop writes, the cell that has its memory must
+be identified after the loop. Where iterations only permute the arrays, each has a number beside its contents, its tag,
+which moves with the memory. In other cases the state is a tag alone: the position of an array among those that exist
+before the loop.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import TensorType
 
 
-def contents(item: Item) -> list[Term]:
+def item_terms(item: Item) -> list[Term]:
     """Return the terms of a value or a list."""
     return [item.buffer, item.length] if isinstance(item, ListTerm) else [item]
 
 
-def rebuilt(item: Item, terms: list[Term]) -> Item:
+def take_item(item: Item, terms: list[Term]) -> Item:
     """Take the terms of a value or list like `item` from the front of `terms`."""
     return ListTerm(terms.pop(0), terms.pop(0)) if isinstance(item, ListTerm) else terms.pop(0)
 
@@ -38,181 +39,182 @@ class LoopState:
         self._node = node
         self._operands = list(operands)
         body = node.regions[1]
-        self.count = state_size(node)
+        self.element_count = state_size(node)
         stored = stored_cells(node, operands)
         self._options: list[View] = []  # arrays that a choice of the state is one of
-        self._chosen: list[int] = []
-        self._turned: dict[int, int] = {}
-        self.exchanged = _exchanged_arrays(body, operands, self.count)
+        self._choice_positions: list[int] = []
+        self._exchange_sources: dict[int, int] = {}
+        self.exchanged = _exchanged_arrays(body, operands, self.element_count)
         if not _have_own_contents(self.exchanged, operands):
-            self._choose()
+            self._make_choices()
         elif any(
             cell.argument is not None and (cell in stored or self._are_exchanged(body))
-            for cell in _cells(self.exchanged, operands)
+            for cell in _cells_at(self.exchanged, operands)
         ):
-            turned = _exchange_permutation(body, operands, self.exchanged)
-            if turned is None:
-                self._choose()
+            permutation = _exchange_permutation(body, operands, self.exchanged)
+            if permutation is None:
+                self._make_choices()
             else:
-                self._turned = turned
-        self.items = [self._first(i, body) for i in range(self.count)]
+                self._exchange_sources = permutation
+        self.items = [self._initial_item(i, body) for i in range(self.element_count)]
         for i in self.exchanged:
             stored = (stored - set(cells_of(operands[i]))) | {self.items[i].cell}
-        self.cells = [cell for cell in memory.cells if cell in stored and not cell.moved]
-        self.known = len(memory.cells)
-        self._moving = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
-        self._written: set[int] = set()  # arrays that a turn writes before it gives the state others
+        self.cells = [cell for cell in memory.cells if cell in stored and not cell.is_moved]
+        self.outer_cell_count = len(memory.cells)
+        self._value_positions = [i for i, item in enumerate(self.items) if isinstance(item, (Term, ListTerm))]
+        self._written_arrays: set[int] = set()  # arrays that a turn writes before it gives the state others
 
     def _are_exchanged(self, body: Graph) -> bool:
-        """Return whether a turn only exchanges the arrays: none of them becomes a new one."""
-        origins = [_origins(body, body.outputs[i]) for i in self.exchanged]
-        own = {body.parameters[i] for i in self.exchanged}
-        return all(one is not None and one <= own for one in origins)
+        """Return whether an iteration only exchanges the arrays, and makes no new one."""
+        origins = [_possible_origins(body, body.outputs[i]) for i in self.exchanged]
+        parameters = {body.parameters[i] for i in self.exchanged}
+        return all(sources is not None and sources <= parameters for sources in origins)
 
-    def _choose(self) -> None:
-        """Hold the arrays that change in the loop as choices among those before it."""
-        self._chosen, self.exchanged = sorted(self.exchanged), set()
-        for i in self._chosen:
+    def _make_choices(self) -> None:
+        """Represent the arrays that change in the loop as choices among those that exist before it."""
+        self._choice_positions, self.exchanged = sorted(self.exchanged), set()
+        for i in self._choice_positions:
             self._options += [
                 one for one in options_of(self._operands[i]) if _index_of_view(one, self._options) is None
             ]
 
-    def _first(self, position: int, body: Graph) -> Item:
+    def _initial_item(self, position: int, body: Graph) -> Item:
         item, type_ = self._operands[position], body.parameters[position].type
         if position in self.exchanged:
             cell = self._memory.new_cell(self._memory.load(item))
-            own = cells_of(item)
-            cell.frozen, cell.twins = any(one.frozen for one in own), [twin for one in own for twin in one.twins]
+            cells = cells_of(item)
+            cell.is_frozen = any(outer_cell.is_frozen for outer_cell in cells)
+            cell.possible_aliases = [alias for outer_cell in cells for alias in outer_cell.possible_aliases]
             return View(cell)
         if isinstance(item, Term) and isinstance(type_, TensorType):
             return self._memory.w.cast(item, type_.dtype)
         return item
 
-    def terms(self) -> list[Term]:
+    def initial_terms(self) -> list[Term]:
         """Return the terms of the state before the loop."""
-        found = [term for i in self._moving for term in contents(self.items[i])]
-        tags = [self._memory.w.constant(place, int32) for place in range(len(self._turned))]
-        tags += [self._tag(self._operands[i]) for i in self._chosen]
-        return [*found, *(cell.term for cell in self.cells), *tags]
+        values = [term for i in self._value_positions for term in item_terms(self.items[i])]
+        tags = [self._memory.w.constant(position, int32) for position in range(len(self._exchange_sources))]
+        tags += [self._tag(self._operands[i]) for i in self._choice_positions]
+        return [*values, *(cell.term for cell in self.cells), *tags]
 
     def _tag(self, view: View) -> Term:
-        """Return the position of an array among those that a choice is one of."""
+        """Return the position of an array among the options of the loop's choices."""
         w = self._memory.w
-        places = [_index_of_view(one, self._options) for one in options_of(view)]
-        if None in places:
+        positions = [_index_of_view(option, self._options) for option in options_of(view)]
+        if None in positions:
             raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
-        tag = w.constant(places[-1], int32)
-        for i, place in enumerate(places[:-1]):
+        tag = w.constant(positions[-1], int32)
+        for i, position in enumerate(positions[:-1]):
             assert isinstance(view.cell, Choice)
-            tag = w.select(view.cell.tag.same(i), w.constant(place, int32), tag)
+            tag = w.select(view.cell.tag.same(i), w.constant(position, int32), tag)
         return tag
 
-    def enter(self, terms: Sequence[Term], word: Term) -> list[Item]:
-        """Return what the parameters of a region are at the beginning of a turn."""
+    def begin_iteration(self, terms: Sequence[Term], word: Term) -> list[Item]:
+        """Return the items of a region's parameters at the beginning of an iteration."""
         terms_left, items = list(terms), list(self.items)
-        for i in self._moving:
-            items[i] = rebuilt(self.items[i], terms_left)
+        for i in self._value_positions:
+            items[i] = take_item(self.items[i], terms_left)
         for cell in self.cells:
             cell.term = terms_left.pop(0)
-        for i, tag in zip(self._chosen, terms_left[len(self._turned) :], strict=True):
+        for i, tag in zip(self._choice_positions, terms_left[len(self._exchange_sources) :], strict=True):
             items[i] = self._choice(tag)
         self._memory.w.word = word
-        return [*items, *self._operands[self.count :]]
+        return [*items, *self._operands[self.element_count :]]
 
     def _choice(self, tag: Term) -> View:
         return View(Choice(tuple(self._options), tag)) if len(self._options) > 1 else self._options[0]
 
-    def leave(
-        self, items: Sequence[Item], firsts: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
+    def end_iteration(
+        self, items: Sequence[Item], initial_contents: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
     ) -> list[Term]:
         """Return the state after a turn; `firsts` are the contents of exchanged arrays at its beginning."""
         body = self._node.regions[1]
-        self._written.update(i for i in self.exchanged if items[i].cell.term is not firsts[i])
-        terms_of_moving: list[Term] = []
-        for i in self._moving:
+        self._written_arrays.update(i for i in self.exchanged if items[i].cell.term is not initial_contents[i])
+        state_terms: list[Term] = []
+        for i in self._value_positions:
             item, type_ = outputs[i], body.parameters[i].type
             if isinstance(item, Term) and isinstance(type_, TensorType):
                 item = self._memory.w.cast(item, type_.dtype)
-            terms_of_moving += contents(item)
+            state_terms += item_terms(item)
         contents_by_cell: dict[Cell, Term] = {}
         for i, item in enumerate(outputs):
             if i in self.exchanged:
                 contents_by_cell[self.items[i].cell] = self._memory.load(item)
-            elif i not in self._chosen and i not in self._moving and item is not self.items[i]:
+            elif i not in self._choice_positions and i not in self._value_positions and item is not self.items[i]:
                 raise GraphUnfit("while", "an array of the loop becomes another one", self._node.span)
-        tags_of_outputs = [self._tag(outputs[i]) for i in self._chosen]
-        terms_of_moving += [contents_by_cell.get(cell, cell.term) for cell in self.cells]
-        tags = terms[len(terms_of_moving) :]
+        choice_tags = [self._tag(outputs[i]) for i in self._choice_positions]
+        state_terms += [contents_by_cell.get(cell, cell.term) for cell in self.cells]
+        tags = terms[len(state_terms) :]
         return [
-            *terms_of_moving,
-            *(tags[list(self._turned).index(source)] for source in self._turned.values()),
-            *tags_of_outputs,
+            *state_terms,
+            *(tags[list(self._exchange_sources).index(source)] for source in self._exchange_sources.values()),
+            *choice_tags,
         ]
 
     def results(self, terms: list[Term]) -> list[Item]:
         """Return the loop's results, and give the cells their contents after it."""
-        del self._memory.cells[self.known :]
+        del self._memory.cells[self.outer_cell_count :]
         items = list(self.items)
-        for i in self._moving:
-            items[i] = rebuilt(self.items[i], terms)
+        for i in self._value_positions:
+            items[i] = take_item(self.items[i], terms)
         for cell in self.cells:
             cell.term = terms.pop(0)
-        for i, tag in zip(self._chosen, terms[len(self._turned) :], strict=True):
+        for i, tag in zip(self._choice_positions, terms[len(self._exchange_sources) :], strict=True):
             items[i] = self._choice(tag)
-        if self._turned:
-            self._return_memory(items, terms)
-        for i in self.exchanged - set(self._turned):
+        if self._exchange_sources:
+            self._restore_memory(items, terms)
+        for i in self.exchanged - set(self._exchange_sources):
             new = self.items[i].cell
             for old in cells_of(self._operands[i]):
-                old.moved = i in self._written
-                old.twins.append(new)
-                new.twins.append(old)
+                old.is_moved = i in self._written_arrays
+                old.possible_aliases.append(new)
+                new.possible_aliases.append(old)
         return items
 
-    def _return_memory(self, items: list[Item], tags: Sequence[Term]) -> None:
-        """Give each array's cell the contents of the array that has its memory in the end."""
+    def _restore_memory(self, items: list[Item], tags: Sequence[Term]) -> None:
+        """Set each cell to the contents of the array that has the cell's memory after the loop."""
         w = self._memory.w
-        ends = [(self.items[j].cell, tag) for j, tag in zip(self._turned, tags, strict=False)]
-        options = tuple(View(self._operands[i].cell) for i in self._turned)
-        for place, option in enumerate(options):
-            for cell, tag in ends:
-                option.cell.term = w.select(tag.same(place), cell.term, option.cell.term)  # type: ignore[union-attr]
-        for i, (_, tag) in zip(self._turned, ends, strict=True):
+        final_cells = [(self.items[j].cell, tag) for j, tag in zip(self._exchange_sources, tags, strict=False)]
+        options = tuple(View(self._operands[i].cell) for i in self._exchange_sources)
+        for position, option in enumerate(options):
+            for cell, tag in final_cells:
+                option.cell.term = w.select(tag.same(position), cell.term, option.cell.term)  # type: ignore[union-attr]
+        for i, (_, tag) in zip(self._exchange_sources, final_cells, strict=True):
             items[i] = View(Choice(options, tag))
 
 
 def _exchanged_arrays(body: Graph, operands: Sequence[Item], count: int) -> set[int]:
-    """Return which arrays of a loop's state may be others after a turn."""
+    """Return the positions in a loop's state of names that may refer to another array after an iteration."""
     return {i for i in range(count) if isinstance(operands[i], View) and body.outputs[i] is not body.parameters[i]}
 
 
-def _origins(graph: Graph, value: Value) -> set[Value] | None:
-    """Return the parameters that an array may be, by way of control flow; None where it may be a new one."""
+def _possible_origins(graph: Graph, value: Value) -> set[Value] | None:
+    """Return the parameters that an array may come from through control flow; None if it may be a new array."""
     sources: dict[Value, list[Value | None]] = {}
     for node in graph.walk():
         for source, target in flow_edges(node):
             sources.setdefault(target, []).append(source)
     result: set[Value] = set()
-    seen: set[Value] = set()
-    left: list[Value | None] = [value]
-    while left:
-        one = left.pop()
-        if one is None or (one not in sources and one not in graph.parameters):
+    visited: set[Value] = set()
+    worklist: list[Value | None] = [value]
+    while worklist:
+        current = worklist.pop()
+        if current is None or (current not in sources and current not in graph.parameters):
             return None
-        if one in graph.parameters:
-            result.add(one)
-        elif one not in seen:
-            seen.add(one)
-            left += sources[one]
+        if current in graph.parameters:
+            result.add(current)
+        elif current not in visited:
+            visited.add(current)
+            worklist += sources[current]
     return result
 
 
-def _cells(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
+def _cells_at(positions: set[int], operands: Sequence[Item]) -> list[Cell]:
     return [cell for i in positions for cell in cells_of(operands[i])]
 
 
 def _have_own_contents(exchanged: set[int], operands: Sequence[Item]) -> bool:
-    """Return whether each of the arrays is whole, and no other operand is one of them."""
+    """Return whether each of the arrays is a cell of its own, not a view, that no other operand refers to."""
     cells: list[Cell | Choice] = [cell for item in operands if isinstance(item, View) for cell in cells_of(item)]
     return not any(
         option.chain or cells.count(option.cell) > 1 for i in exchanged for option in options_of(operands[i])
@@ -220,9 +222,9 @@ def _have_own_contents(exchanged: set[int], operands: Sequence[Item]) -> bool:
 
 
 def _exchange_permutation(body: Graph, operands: Sequence[Item], exchanged: set[int]) -> dict[int, int] | None:
-    """Return the permutation of the arrays that a turn exchanges, None where it is none.
+    """Return the permutation that an iteration applies to the arrays, or None if it is no permutation.
 
-    The position of an array leads to that of the one whose memory it gets.
+    It maps the position of an array to the position of the one whose memory it takes over.
     """
     parameters = {}
     for i in sorted(exchanged):
@@ -238,4 +240,4 @@ def _index_of_view(view: View, options: Sequence[View]) -> int | None:
     return next((i for i, one in enumerate(options) if one.cell is view.cell and one.chain == view.chain), None)
 
 
-__all__ = ["LoopState", "contents", "rebuilt"]
+__all__ = ["LoopState", "item_terms", "take_item"]

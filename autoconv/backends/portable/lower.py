@@ -1,8 +1,8 @@
-"""Writes a graph for another runtime: values, control flow, variables and memory.
+"""Write a graph for another runtime: values, control flow, variables and memory.
 
-Other runtimes have no memory. A variable, and the memory of an array, is a `Cell` here: it has a term with the present
-contents, and a write gives it another one. An array is a `View`: a cell, and the ops that lead from its contents to the
-array's. A region that writes cells returns their contents; a loop has them in its state.
+Other runtimes have no memory. A variable, and the memory of an array, is a `Cell` here: its term has the present
+contents, and a write replaces the term. An array is a `View`: a cell, and the view ops to apply to its contents. A
+region that writes cells returns their contents; a loop has them in its state.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.backends.portable.cells import Cell, Choice, Item, View, cells_of
 from autoconv.backends.portable.joins import JoinedArrays
-from autoconv.backends.portable.loops import LoopState, contents, rebuilt
+from autoconv.backends.portable.loops import LoopState, item_terms, take_item
 from autoconv.backends.portable.memory import MEMORY, Memory, types_of
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
@@ -29,8 +29,8 @@ from autoconv.ops.index_spec import At
 class Lowered:
     """The result of lowering a graph: terms of its results, and of the cells among its parameters that it writes.
 
-    With `views` the results of arrays are the contents of their cells, or the tags of choices, and these views lead
-    from there.
+    If there are `views`, a result that is an array is given by the contents of its cell, or by the tag of its choice.
+    The view has to be applied to it.
     """
 
     results: list[Term]
@@ -40,14 +40,14 @@ class Lowered:
 
 
 class Lowering(Memory):
-    """Goes over the nodes of a graph and its regions; `writer` writes the text."""
+    """Lower the nodes of a graph and its regions; `writer` emits the operations."""
 
     # ---- whole graphs
 
     def graph(self, graph: Graph, arguments: Sequence[Term], in_place: bool = False) -> Lowered:
         """Write a graph for these arguments; those of variables and arrays are their contents.
 
-        With `in_place`, results that share memory are given by views, where that is possible.
+        With `in_place`, results that share memory are described by views, if possible.
         """
         items: list[Item] = []
         for position, (parameter, term) in enumerate(zip(graph.parameters, arguments, strict=True)):
@@ -56,18 +56,19 @@ class Lowering(Memory):
                 items.append(cell if isinstance(parameter.type, ResourceType) else View(cell))
             else:
                 items.append(term)
-        first = [cell.term for cell in self.cells]
+        terms_before = [cell.term for cell in self.cells]
         cells_before = list(self.cells)
         outputs = self.body(graph, items)
         written = [
             (cell.argument or 0, cell.term)
-            for cell, term in zip(cells_before, first, strict=True)
+            for cell, term in zip(cells_before, terms_before, strict=True)
             if cell.term is not term
         ]
         cells = [cell for item in outputs if isinstance(item, View) for cell in cells_of(item)]
-        shares = len(set(cells)) < len(cells) or any(cell.argument is not None or cell.twins for cell in cells)
-        parts = shares or any(isinstance(item, View) and item.chain for item in outputs)
-        if not (in_place and parts) or any(cell.twins for cell in cells):
+        shares = len(set(cells)) < len(cells)
+        shares = shares or any(cell.argument is not None or cell.possible_aliases for cell in cells)
+        needs_views = shares or any(isinstance(item, View) and item.chain for item in outputs)
+        if not (in_place and needs_views) or any(cell.possible_aliases for cell in cells):
             return Lowered([self._result(item) for item in outputs], written, shares)
         results = [self._result(View(item.cell) if isinstance(item, View) else item, in_place) for item in outputs]
         return Lowered(results, written, shares, [item if isinstance(item, View) else None for item in outputs])
@@ -81,7 +82,7 @@ class Lowering(Memory):
         raise GraphUnfit("return", "a list, a variable or a slice whose bounds are values cannot be a result")
 
     def body(self, graph: Graph, items: Sequence[Item]) -> list[Item]:
-        """Write the nodes of a graph or region; returns its outputs."""
+        """Write the nodes of a graph or region, and return its outputs."""
         env: dict[Value, Item] = dict(zip(graph.parameters, items, strict=True))
         for node in graph.nodes:
             operands = [env[value] for value in node.inputs]
@@ -91,7 +92,7 @@ class Lowering(Memory):
     def node(self, node: Node, operands: list[Item]) -> Sequence[Item]:
         self.w.place = f"{node.op.name} at {node.span}" if node.span is not None else node.op.name
         try:
-            outputs_of_node = self._written(node, operands)
+            outputs_of_node = self._lower_node(node, operands)
         except GraphUnfit as error:
             if error.span is None and node.span is not None:
                 raise GraphUnfit(node.op.name, error.reason, node.span) from error
@@ -100,38 +101,38 @@ class Lowering(Memory):
             raise GraphUnfit(node.op.name, f"{self.w.runtime} has no form for {types_of(node)}", node.span)
         return list(outputs_of_node) if isinstance(outputs_of_node, (list, tuple)) else [outputs_of_node]
 
-    def _written(self, node: Node, operands: list[Item]) -> Any:
+    def _lower_node(self, node: Node, operands: list[Item]) -> Any:
         name = node.op.name
-        if name == "numpy_shapes":  # the operations that follow refuse shapes that do not fit
+        if name == "numpy_shapes":  # the operations that follow check the shapes themselves
             return []
         memory = MEMORY.get(name)
-        if memory is not None and (name in _MAKERS or not operands or not isinstance(operands[0], Term)):
+        if memory is not None and (name in _ALLOCATIONS or not operands or not isinstance(operands[0], Term)):
             return memory(self, node, *operands)
         if operands and isinstance(operands[0], Progression) and name not in _CONTROL:
-            return self._of_progression(node, operands)
+            return self._lower_on_progression(node, operands)
         if any(isinstance(x, Window) for x in operands) and name not in _CONTROL:
-            return self._of_windows(node, operands)
+            return self._lower_on_windows(node, operands)
         if any(not isinstance(x, (Term, ListTerm)) for x in operands) and name not in _CONTROL:
             return None
         if name in _CONTROL:
             return getattr(self, _CONTROL[name])(node, operands)
         rule = RULES.get(name)
         result = None if rule is None else rule(self.w, node, *operands)
-        return self._element(node, operands) if result is None and name in ELEMENTS else result
+        return self._lower_element(node, operands) if result is None and name in ELEMENTS else result
 
-    def _of_windows(self, node: Node, operands: list[Item]) -> Any:
+    def _lower_on_windows(self, node: Node, operands: list[Item]) -> Any:
         """Write an op on slices whose bounds are values."""
         name = node.op.name
         if any(not isinstance(x, (Term, Window)) for x in operands):
             return None
         if name in ELEMENTS:
-            return elementwise(self.w, operands, lambda numbers: self._element(node, numbers))
+            return elementwise(self.w, operands, lambda numbers: self._lower_element(node, numbers))
         _, _, kind = name.partition("_")
         if kind in _REDUCTIONS and len(operands) == 1:
             return reduce_window(self.w, node, operands[0], kind, lambda numbers: RULES[name](self.w, node, numbers))
         return None
 
-    def _of_progression(self, node: Node, operands: list[Item]) -> Term | None:
+    def _lower_on_progression(self, node: Node, operands: list[Item]) -> Term | None:
         """Take an element of a range, or its length."""
         first, *rest = operands
         match node.op.name, node.attributes.get("spec"):
@@ -145,24 +146,24 @@ class Lowering(Memory):
                 return first.at(self.w, rest[0])
         return None
 
-    def _element(self, node: Node, operands: list[Term]) -> Term | None:
+    def _lower_element(self, node: Node, operands: list[Term]) -> Term | None:
         result = node.results[0].type
         if not isinstance(result, TensorType):
             return None
-        like = {x.dtype for x in operands}
-        special = self.w.special(node, operands)
-        if special is not None:
-            return special
-        if any(dtype.is_complex for dtype in like) and node.op.name not in _COMPLEX:
+        dtypes = {x.dtype for x in operands}
+        native = self.w.native_form(node, operands)
+        if native is not None:
+            return native
+        if any(dtype.is_complex for dtype in dtypes) and node.op.name not in _COMPLEX:
             return None
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
-        wide = self.w.broadcast(*operands)
-        element = ELEMENTS[node.op.name](self.w, *wide, **node.attributes)
+        operands_broadcast = self.w.broadcast(*operands)
+        element = ELEMENTS[node.op.name](self.w, *operands_broadcast, **node.attributes)
         if element is None:
             return None
         element = self.w.cast(element, result.dtype)
-        return self.w.broadcast(element, wide[0])[0] if not element.shape else element
+        return self.w.broadcast(element, operands_broadcast[0])[0] if not element.shape else element
 
     # ---- control flow
 
@@ -179,22 +180,23 @@ class Lowering(Memory):
         outer_word = self.w.word
         arms = []
         for region in node.regions:
-            self._restore(before, outer_word)
-            arms.append(self._arm(region, captures, node, cell_count))
-        self._restore(before, outer_word)
+            self._restore_contents(before, outer_word)
+            arms.append(self._lower_arm(region, captures, node, cell_count))
+        self._restore_contents(before, outer_word)
         arrays = JoinedArrays(self, index, cell_count, captures)
-        joined = [self._joined([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
-        changed = [i for i in range(cell_count) if any(arm.known[i] is not before[i] for arm in arms)]
+        joined = [self._join_results([arm.outputs[i] for arm in arms], arrays) for i in range(len(node.results))]
+        changed = [i for i in range(cell_count) if any(arm.outer_contents[i] is not before[i] for arm in arms)]
         fails = any(arm.word is not outer_word for arm in arms)
         del self.cells[cell_count:]
-        ends = []
+        arm_results = []
         for number, arm in enumerate(arms):
-            values = [term for own, join in zip(arm.terms, joined, strict=True) if join == "values" for term in own]
-            values += [*arrays.values(number, arm.made), *(arm.known[i] for i in changed)]
-            ends.append((arm.block, [*values, *([self.w.sure(arm.word)] if fails else [])]))
-        results = self.w.branch(index, ends)
-        items = [rebuilt(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
-        arrays.enter(results)
+            pairs = zip(arm.terms, joined, strict=True)
+            values = [term for terms, join in pairs if join == "values" for term in terms]
+            values += [*arrays.arm_values(number, arm.new_contents), *(arm.outer_contents[i] for i in changed)]
+            arm_results.append((arm.block, [*values, *([self.w.error_word_or_zero(arm.word)] if fails else [])]))
+        results = self.w.branch(index, arm_results)
+        items = [take_item(arms[0].outputs[i], results) if join == "values" else None for i, join in enumerate(joined)]
+        arrays.take_results(results)
         for i in changed:
             self.cells[i].term = results.pop(0)
         if fails:
@@ -204,23 +206,23 @@ class Lowering(Memory):
             for i, (item, join) in enumerate(zip(items, joined, strict=True))
         ]
 
-    def _arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
+    def _lower_arm(self, region: Graph, captures: Sequence[Item], node: Node, cell_count: int) -> _Arm:
         first = len(self.cells)
         with self.w.block([]) as block:
             outputs = [
                 self.w.cast(x, value.type.dtype) if isinstance(x, Term) and isinstance(value.type, TensorType) else x
                 for x, value in zip(self.body(region, captures), node.results, strict=True)
             ]
-        terms = [contents(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
+        terms = [item_terms(x) if isinstance(x, (Term, ListTerm)) else [] for x in outputs]
         new_terms = {cell: cell.term for cell in self.cells[first:]}
         return _Arm(block, outputs, [cell.term for cell in self.cells[:cell_count]], self.w.word, terms, new_terms)
 
-    def _restore(self, terms: Sequence[Term], word: Term | None) -> None:
+    def _restore_contents(self, terms: Sequence[Term], word: Term | None) -> None:
         for cell, term in zip(self.cells, terms, strict=False):
             cell.term = term
         self.w.word = word
 
-    def _joined(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
+    def _join_results(self, items: Sequence[Item], arrays: JoinedArrays) -> Any:
         """Return how results of the arms are joined: the "same" object, by their "values", or as an array."""
         first = items[0]
         if isinstance(first, (Term, ListTerm)):
@@ -232,23 +234,23 @@ class Lowering(Memory):
         state = LoopState(self, node, operands)
 
         def run_test(terms: list[Term], word: Term) -> Term:
-            (go,) = self.body(test, state.enter(terms, word))
-            return go  # type: ignore[no-any-return]
+            (condition,) = self.body(test, state.begin_iteration(terms, word))
+            return condition  # type: ignore[no-any-return]
 
         def run_body(terms: list[Term], word: Term) -> list[Term]:
-            items = state.enter(terms, word)
-            firsts = {i: items[i].cell.term for i in state.exchanged}
+            items = state.begin_iteration(terms, word)
+            initial_contents = {i: items[i].cell.term for i in state.exchanged}
             exchanged = {state.items[i].cell for i in state.exchanged}
-            stale = exchanged | {cell for cell in self.cells if cell.moved}
+            stale = exchanged | {cell for cell in self.cells if cell.is_moved}
             outputs = self.body(body, items)
-            if any(cell.moved and cell not in stale for cell in self.cells[: state.known]):
+            if any(cell.is_moved and cell not in stale for cell in self.cells[: state.outer_cell_count]):
                 raise GraphUnfit("while", "the loop writes an array that has two names", node.span)
-            result = state.leave(items, firsts, outputs, terms)
+            result = state.end_iteration(items, initial_contents, outputs, terms)
             for cell in exchanged:  # the next turn gives it other memory
-                cell.moved = False
+                cell.is_moved = False
             return result
 
-        result = self.w.loop(run_test, run_body, state.terms(), self.w.sure(self.w.word))
+        result = self.w.loop(run_test, run_body, state.initial_terms(), self.w.error_word_or_zero(self.w.word))
         self.w.word = result.pop()
         return state.results(result)[: len(node.results)]
 
@@ -262,14 +264,14 @@ class Lowering(Memory):
 
 @dataclass(frozen=True)
 class _Arm:
-    """An arm of a branch: its block and outputs, and at its end the contents of cells, the error word, and terms."""
+    """An arm of a branch: its block and outputs; the contents of cells, the error word and the terms at its end."""
 
     block: Any
     outputs: list[Item]
-    known: list[Term]
+    outer_contents: list[Term]
     word: Term | None
     terms: list[list[Term]]
-    made: dict[Cell, Term]
+    new_contents: dict[Cell, Term]
 
 
 _COMPLEX = frozenset([
@@ -277,6 +279,6 @@ _COMPLEX = frozenset([
     "select", "cast", "complex", "zeros_like", "ones_like", "squared_difference",
 ])  # fmt: skip
 _REDUCTIONS = frozenset(["sum", "prod", "max", "min", "any", "all"])
-_MAKERS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
+_ALLOCATIONS = frozenset(["array_of", "array_new"])  # they take numbers, and give an array
 _CONTROL = {"cond": "cond", "while": "loop", "call": "call", "custom_gradient": "call", "try": "refuse"}
 __all__ = ["Lowered", "Lowering"]

@@ -11,7 +11,7 @@ from autoconv.backends.portable.cells import SIZE_OF_A_VALUE, Cell, Choice, Item
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.subscripts import assign, check_positions, positions_of, subscript, write_at
-from autoconv.backends.portable.rules.windows import Window, cast, elementwise, plain
+from autoconv.backends.portable.rules.windows import Window, cast, elementwise, fit_array
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.effects import Effects
@@ -42,7 +42,7 @@ class Memory:
                 value = cell.term + value
             case "assign_sub_variable":
                 value = cell.term - value
-        cell.term = self.w.expanded(value, cell.term.shape, self.w.sizes(cell.term))
+        cell.term = self.w.expand(value, cell.term.shape, self.w.sizes(cell.term))
         return cell.term
 
     def load(self, view: View) -> Any:
@@ -50,24 +50,24 @@ class Memory:
         if isinstance(view.cell, Choice):
             *others, result = (self.load(option) for option in options_of(view))
             for i, other in reversed(list(enumerate(others))):
-                result = self._either(view.cell.tag.same(i), other, result)
+                result = self._select_array(view.cell.tag.same(i), other, result)
             return result
-        if view.cell.moved:
+        if view.cell.is_moved:
             raise GraphUnfit("array", "an array is used by an old name after a loop or branch gave it another")
-        return self._through(view, view.cell.term)
+        return self._apply_views(view, view.cell.term)
 
-    def _either(self, condition: Term, x: Term | Window, y: Term | Window) -> Any:
-        """Return one of two arrays of one shape, or of a value and an array."""
+    def _select_array(self, condition: Term, x: Term | Window, y: Term | Window) -> Any:
+        """Select one of two arrays of the same shape; `x` may be a number."""
         if isinstance(x, Term) and isinstance(y, Term):
-            return self.w.select(condition, self.w.expanded(x, y.shape, self.w.sizes(y)), y)
+            return self.w.select(condition, self.w.expand(x, y.shape, self.w.sizes(y)), y)
         return elementwise(self.w, [x, y], lambda pair: self.w.select(condition, *pair))
 
-    def _through(self, view: View, term: Any) -> Any:
-        """Apply the ops of a view to contents of its cell, or to positions in them."""
+    def _apply_views(self, view: View, term: Any) -> Any:
+        """Apply the ops of a view to the contents of its cell, or to an array of positions in them."""
         for node, operands in view.chain:
-            term = _identity_view(term)
+            term = _require_term(term)
             if node.op.name == "array_strided":
-                term = self._strided(node, term)
+                term = self._take_strided(node, term)
                 continue
             name = OPS[node.op.name].traits.on_values
             rule = RULES.get(name)
@@ -80,48 +80,50 @@ class Memory:
             term = part
         return term
 
-    def _strided(self, node: Node, term: Term) -> Term:
-        """Take the elements that a view by strides has of a contiguous array."""
-        of, shape = node.inputs[0].type, node.attributes["shape"]
+    def _take_strided(self, node: Node, term: Term) -> Term:
+        """Gather the elements of a strided view of a contiguous array."""
+        source_type, shape = node.inputs[0].type, node.attributes["shape"]
         static_sizes = static_shape(term.shape)
-        if not isinstance(of, ArrayType) or not of.is_dense or static_sizes is None or static_shape(shape) is None:
+        has_static_sizes = static_sizes is not None and static_shape(shape) is not None
+        if not isinstance(source_type, ArrayType) or not source_type.is_dense or not has_static_sizes:
             raise GraphUnfit(node.op.name, "a view by strides of an array that is not contiguous", node.span)
-        size = of.dtype.size
-        places = np.full(shape, node.attributes["offset"] // size, np.int64)
+        size = source_type.dtype.size
+        at = np.full(shape, node.attributes["offset"] // size, np.int64)
         for axis, (count, stride) in enumerate(zip(shape, node.attributes["strides"], strict=True)):
-            places += (np.arange(count) * (stride // size)).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-        return self.w.reshape(self.w.take(self.w.flat(term), 0, places.reshape(-1)), shape)
+            at += (np.arange(count) * (stride // size)).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        return self.w.reshape(self.w.take(self.w.flatten(term), 0, at.reshape(-1)), shape)
 
     def store(self, view: View, value: Term | Window) -> None:
         """Write to all elements of an array."""
         if isinstance(view.cell, Choice):
             for i, option in enumerate(options_of(view)):
-                now = self.load(option)
-                self.store(option, self._either(view.cell.tag.same(i), cast(self.w, value, now.dtype), now))
+                current = self.load(option)
+                new_value = cast(self.w, value, current.dtype)
+                self.store(option, self._select_array(view.cell.tag.same(i), new_value, current))
             return
         cell, w = view.cell, self.w
-        if cell.frozen or cell.moved or any(twin.argument is not None for twin in cell.twins):
+        if cell.is_frozen or cell.is_moved or any(twin.argument is not None for twin in cell.possible_aliases):
             raise GraphUnfit("array_store", "an array that has two names is written")
-        for twin in cell.twins:
-            twin.moved = True
+        for alias in cell.possible_aliases:
+            alias.is_moved = True
         value = cast(w, value, cell.term.dtype)
         if not view.chain:
-            value = plain(w, value, cell.term.shape)
-            cell.term = w.expanded(value, cell.term.shape, w.sizes(cell.term))
+            value = fit_array(w, value, cell.term.shape)
+            cell.term = w.expand(value, cell.term.shape, w.sizes(cell.term))
             return
-        (node, operands), *more = view.chain
-        if not more and node.op.name == "array_view":
+        (node, operands), *rest = view.chain
+        if not rest and node.op.name == "array_view":
             updated = assign(w, cell.term, value, node.attributes["spec"], operands)
             if updated is not None:
                 cell.term = updated
                 return
-        places = self._through(view, positions_of(w, cell.term))
-        cell.term = write_at(w, cell.term, value, places, None)
+        positions = self._apply_views(view, positions_of(w, cell.term))
+        cell.term = write_at(w, cell.term, value, positions, None)
 
     def view(self, node: Node, base: View, *operands: Term) -> View:
         result = View(base.cell, (*base.chain, (node, operands)))
         if node.effects & Effects.RAISE:  # an index out of range is an error, also where nothing is read
-            check_positions(self.w, _identity_view(self.load(base)), node.attributes["spec"], operands)
+            check_positions(self.w, _require_term(self.load(base)), node.attributes["spec"], operands)
         return result
 
     def array_load(self, node: Node, view: View) -> Term:
@@ -133,27 +135,27 @@ class Memory:
 
     def array_set(self, node: Node, view: View, value: Term | Window, *operands: Term) -> list[Item] | None:
         if isinstance(view.cell, Choice):
-            return self._set_chosen(view, view.cell.tag, value, node, operands)
-        now = _identity_view(self.load(view))
-        updated = assign(self.w, now, cast(self.w, value, now.dtype), node.attributes["spec"], operands)
+            return self._set_in_choice(view, view.cell.tag, value, node, operands)
+        current = _require_term(self.load(view))
+        updated = assign(self.w, current, cast(self.w, value, current.dtype), node.attributes["spec"], operands)
         if updated is None:
             return None
         self.store(view, updated)
         return []
 
-    def _set_chosen(
+    def _set_in_choice(
         self, view: View, tag: Term, value: Term | Window, node: Node, operands: tuple[Term, ...]
     ) -> list[Item] | None:
-        """Write to places of the array that is chosen, and to those of the others what they hold."""
+        """Write to the chosen array; write to each of the others the elements that it has already."""
         for i, option in enumerate(options_of(view)):
-            part = subscript(self.w, _identity_view(self.load(option)), node.attributes["spec"], operands)
-            if not isinstance(part, Term):  # as of a mask: the whole arrays are written
-                updated = assign(self.w, _identity_view(self.load(view)), value, node.attributes["spec"], operands)
+            part = subscript(self.w, _require_term(self.load(option)), node.attributes["spec"], operands)
+            if not isinstance(part, Term):  # the elements of a mask, for example: whole arrays are written
+                updated = assign(self.w, _require_term(self.load(view)), value, node.attributes["spec"], operands)
                 if updated is None:
                     return None
                 self.store(view, updated)
                 return []
-            choice = self.w.select(tag.same(i), self.w.cast(_identity_view(value), part.dtype), part)
+            choice = self.w.select(tag.same(i), self.w.cast(_require_term(value), part.dtype), part)
             if self.array_set(node, option, choice, *operands) is None:
                 return None
         return []
@@ -174,7 +176,7 @@ class Memory:
             raise GraphUnfit("array_new", SIZE_OF_A_VALUE, node.span)
         dtype = node.attributes["dtype"]
         fill = node.attributes.get("fill")
-        return View(self.new_cell(self.w.expanded(self.w.constant(0 if fill is None else fill, dtype), shape, values)))
+        return View(self.new_cell(self.w.expand(self.w.constant(0 if fill is None else fill, dtype), shape, values)))
 
     def array_size(self, node: Node, view: View) -> Term:
         term = self.load(view)
@@ -185,7 +187,7 @@ class Memory:
         return self.w.size_term(term, node.attributes["axis"] % term.rank, node.results[0].dtype)
 
 
-def _identity_view(term: Term | Window) -> Term:
+def _require_term(term: Term | Window) -> Term:
     if isinstance(term, Window):
         raise GraphUnfit("slice", "a part of a slice whose bounds are values")
     return term

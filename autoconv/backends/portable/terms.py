@@ -1,7 +1,7 @@
 """Arrays in the text of another runtime, with the operators that element rules use.
 
 A rule of `autoconv.ops.elements` computes one element. Here its operands are whole arrays, so that one rule serves
-every runtime: a writer gives the few operations of `arrays.Arrays`, and `elements` makes of them what rules ask for.
+every runtime: a writer has the few operations of `arrays.Arrays`, and `elements` composes those that rules use.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Operators(Protocol):
     def cast(self, x: Term, dtype: DType) -> Term: ...
     def fail(self, condition: Term) -> None: ...
     def select(self, condition: Term, x: Any, y: Any) -> Term: ...
-    def unary(self, name: str, x: Term) -> Term: ...
+    def emit_unary(self, name: str, x: Term) -> Term: ...
 
 
 class Term:
-    """An array in the text: its name, dtype and shape. `known` is the value of an integer that is known."""
+    """An array in the text: its name, dtype and shape. `known` is the value of an integer constant, else None."""
 
     __slots__ = ("dtype", "known", "name", "shape", "writer")
 
@@ -86,10 +86,10 @@ class Term:
         return self.writer.bits("xor", self, other)
 
     def __neg__(self) -> Term:
-        return self.writer.unary("negate", self)
+        return self.writer.emit_unary("negate", self)
 
     def __invert__(self) -> Term:
-        return self.writer.unary("not", self)
+        return self.writer.emit_unary("not", self)
 
     def __lt__(self, other: Any) -> Term:
         return self.writer.compare("lt", self, other)
@@ -109,7 +109,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class ListTerm:
-    """A list of arrays of one shape: the buffer [capacity, *shape], and how many of its rows are the list's (int32)."""
+    """A list of arrays of one shape: a buffer [capacity, *shape], and the number of rows in use (int32)."""
 
     buffer: Term
     length: Term
@@ -117,7 +117,7 @@ class ListTerm:
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """A range of open length that is not made as an array: loops take its elements one by one."""
+    """A range of open length that is no array: loops compute its elements one by one."""
 
     start: Term
     step: Term
@@ -125,9 +125,9 @@ class Progression:
 
     def at(self, w: Operators, index: Term) -> Term:
         """Return an element; a position out of range sets the error word, a negative one counts from the end."""
-        place = w.cast(index, self.start.dtype)
-        w.fail((place >= self.length) | (place < -self.length))
-        return self.start + w.select(place < 0, place + self.length, place) * self.step
+        position = w.cast(index, self.start.dtype)
+        w.fail((position >= self.length) | (position < -self.length))
+        return self.start + w.select(position < 0, position + self.length, position) * self.step
 
 
 def static_shape(shape: Shape) -> tuple[int, ...] | None:

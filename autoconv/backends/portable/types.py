@@ -1,4 +1,4 @@
-"""Types of parameters, as other runtimes have them."""
+"""Types of parameters in other runtimes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.types import ArrayType, ResourceType, TensorType, Type
 
 
-def contents(type_: Type) -> TensorType:
-    """Return the type of what a parameter holds; raises GraphUnfit for what is no array."""
+def array_type(type_: Type) -> TensorType:
+    """Return the type of the array that a parameter holds. Raises GraphUnfit for other parameters."""
     if isinstance(type_, ResourceType):
-        return contents(type_.value)
+        return array_type(type_.value)
     if isinstance(type_, ArrayType) and type_.shared:
         raise GraphUnfit("parameter", "arrays among the arguments may overlap")
     if isinstance(type_, ArrayType):

@@ -7,9 +7,9 @@ from autoconv.graph.graph import Span
 
 
 class GraphUnfit(UnimplementedError):
-    """A graph has an op, a type or a size that the other runtime has no form for.
+    """A graph has an op, a type or a size that the other runtime cannot represent.
 
-    `failed_op` is the op's name, `reason` what is missing, `span` the place in the program, None where it is unknown.
+    `failed_op` is the op's name, `reason` what is missing, `span` the place in the program if it is known, else None.
 
     >>> from autoconv.stablehlo import GraphUnfit
     >>> raise GraphUnfit("unique", "StableHLO has no form for int32[?]")

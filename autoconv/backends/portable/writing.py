@@ -13,11 +13,11 @@ from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.graph.dtypes import DType, int64
 
-_FEW = 8  # elements: shorter scans are folded by doubling
+_MAX_DOUBLED = 8  # elements: shorter scans are folded by doubling
 
 
 class Rules(Elementwise):
-    """A writer as rules of ops see it."""
+    """The interface of a writer for rules of ops."""
 
     def sizes(self, x: Term) -> list[Any]:
         """Return the sizes: numbers, and terms where they are open."""
@@ -27,15 +27,15 @@ class Rules(Elementwise):
         size = self.size(x, axis)
         return self.constant(size, dtype) if isinstance(size, int) else self.cast(size, dtype)
 
-    def count(self, x: Term) -> Any:
+    def element_count(self, x: Term) -> Any:
         """Return the number of elements."""
         result: Any = 1
         for size in self.sizes(x):
             result = result * size
         return result
 
-    def given_sizes(self, requested: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
-        """Return a shape, and its sizes: those that are not known are elements of a vector."""
+    def requested_sizes(self, requested: Sequence[Any], vector: Term | None) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return a requested shape, with None for open sizes, and its sizes, whose open ones are in a vector."""
         shape: list[int | None] = []
         sizes: list[Any] = []
         for i, size in enumerate(requested):
@@ -50,25 +50,25 @@ class Rules(Elementwise):
             sizes.append(self.as_size(element))
         return tuple(shape), sizes
 
-    def flat(self, x: Term) -> Term:
+    def flatten(self, x: Term) -> Term:
         """Return the elements in order, in one dimension."""
         static_sizes = static_shape(x.shape)
-        return self.reshape(x, (None if static_sizes is None else math.prod(static_sizes),), [self.count(x)])
+        return self.reshape(x, (None if static_sizes is None else math.prod(static_sizes),), [self.element_count(x)])
 
-    def filled_like(self, x: Term, number: Any, dtype: DType) -> Term:
-        return self.expanded(self.constant(number, dtype), x.shape, self.sizes(x))
+    def fill_like(self, x: Term, number: Any, dtype: DType) -> Term:
+        return self.expand(self.constant(number, dtype), x.shape, self.sizes(x))
 
     def keep_dimensions(self, x: Term, before: Term, axes: Sequence[int]) -> Term:
-        """Put dimensions of size 1 where a reduction dropped `axes`."""
+        """Insert dimensions of size 1 where a reduction dropped `axes`."""
         shape = [1 if axis in axes else size for axis, size in enumerate(before.shape)]
         sizes = [1 if axis in axes else size for axis, size in enumerate(self.sizes(before))]
         return self.reshape(x, shape, sizes)
 
-    def unkept(self, x: Term, axes: Sequence[int]) -> Term:
+    def drop_dimensions(self, x: Term, axes: Sequence[int]) -> Term:
         """Drop dimensions of size 1."""
         sizes = self.sizes(x)
-        left = [axis for axis in range(x.rank) if axis not in axes]
-        return self.reshape(x, [x.shape[a] for a in left], [sizes[a] for a in left])
+        kept_axes = [axis for axis in range(x.rank) if axis not in axes]
+        return self.reshape(x, [x.shape[a] for a in kept_axes], [sizes[a] for a in kept_axes])
 
     def take(self, x: Term, axis: int, positions: np.ndarray) -> Term:
         """Take elements along an axis by known positions."""
@@ -91,68 +91,69 @@ class Rules(Elementwise):
             shape.append(size)
             sizes.append(value)
         return (
-            self.expanded(x, [*shape, *x.shape[x.rank - inner :]], [*sizes, *sizes_x[x.rank - inner :]]),
-            self.expanded(y, [*shape, *y.shape[y.rank - inner :]], [*sizes, *sizes_y[y.rank - inner :]]),
+            self.expand(x, [*shape, *x.shape[x.rank - inner :]], [*sizes, *sizes_x[x.rank - inner :]]),
+            self.expand(y, [*shape, *y.shape[y.rank - inner :]], [*sizes, *sizes_y[y.rank - inner :]]),
         )
 
-    def arg(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
+    def extreme_position(self, x: Term, axis: int, largest: bool, dtype: DType) -> Term:
         """Return the first position of the largest or smallest element; nan counts as both."""
-        best = self.keep_dimensions(self.reduce(x, (axis,), *_best(x.dtype, largest)), x, (axis,))
-        hit = x.same(best)
+        extreme = self.keep_dimensions(self.reduce(x, (axis,), *_extreme_fold(x.dtype, largest)), x, (axis,))
+        is_extreme = x.same(extreme)
         if x.dtype.is_floating:
-            hit = hit | self.is_nan(x)
+            is_extreme = is_extreme | self.is_nan(x)
         sizes = self.sizes(x)
         shape = [size if a == axis else 1 for a, size in enumerate(x.shape)]
-        place = self.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
-        return self.cast(self.reduce(self.select(hit, place, int64.max), (axis,), "minimum", int64.max), dtype)
+        positions = self.iota(shape, axis, int64, [size if a == axis else 1 for a, size in enumerate(sizes)])
+        candidates = self.select(is_extreme, positions, int64.max)
+        return self.cast(self.reduce(candidates, (axis,), "minimum", int64.max), dtype)
 
     def scan(self, x: Term, axis: int, op: str, start: Any, exclusive: bool, backwards: bool) -> Term:
-        """Fold what comes before each element."""
+        """Fold all elements up to each element; with `exclusive`, without that element."""
         size = x.shape[axis]
         if not isinstance(size, int):
             raise GraphUnfit(op, "a scan along an axis of open size")
         if backwards:
             x = self.reverse(x, (axis,))
         if exclusive:
-            x = self._shifted(x, axis, min(1, size), start)
+            x = self._shift(x, axis, min(1, size), start)
         x = self._prefixes(x, axis, size, op, start)
         return self.reverse(x, (axis,)) if backwards else x
 
     def _prefixes(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
-        """Fold pairs, then what comes before each pair: the work is proportional to the size (Blelloch, 1990)."""
-        if size <= _FEW:
-            return self._doubled(x, axis, size, op, start)
+        """Fold pairs, then scan the results, in work proportional to the size (Blelloch, 1990)."""
+        if size <= _MAX_DOUBLED:
+            return self._scan_by_doubling(x, axis, size, op, start)
         firsts, seconds = self.part(x, axis, 0, size - 1, 2), self.part(x, axis, 1, size, 2)
-        odd = self._prefixes(self.paired(op, firsts, seconds), axis, size // 2, op, start)
-        even = self.paired(op, self.part(odd, axis, 0, (size - 1) // 2), self.part(x, axis, 2, size, 2))
+        odd = self._prefixes(self.emit_binary(op, firsts, seconds), axis, size // 2, op, start)
+        even = self.emit_binary(op, self.part(odd, axis, 0, (size - 1) // 2), self.part(x, axis, 2, size, 2))
         even = self.concatenate([self.part(x, axis, 0, 1), even], axis)
-        rest = [self.part(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
-        return self.concatenate([self._interleaved(self.part(even, axis, 0, size // 2), odd, axis), *rest], axis)
+        last = [self.part(even, axis, size // 2, size // 2 + 1)] if size % 2 else []
+        return self.concatenate([self._interleave(self.part(even, axis, 0, size // 2), odd, axis), *last], axis)
 
-    def _interleaved(self, x: Term, y: Term, axis: int) -> Term:
+    def _interleave(self, x: Term, y: Term, axis: int) -> Term:
         sizes = self.sizes(x)
-        split = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]], [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
-        both = self.concatenate([self.reshape(x, *split), self.reshape(y, *split)], axis + 1)
+        split_shape = [*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]], [*sizes[: axis + 1], 1, *sizes[axis + 1 :]]
+        pairs = self.concatenate([self.reshape(x, *split_shape), self.reshape(y, *split_shape)], axis + 1)
         shape, sizes[axis] = list(x.shape), 2 * sizes[axis]
         shape[axis] = sizes[axis]
-        return self.reshape(both, shape, sizes)
+        return self.reshape(pairs, shape, sizes)
 
-    def _doubled(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
+    def _scan_by_doubling(self, x: Term, axis: int, size: int, op: str, start: Any) -> Term:
         """Fold ever longer parts, in log2(n) steps (Hillis and Steele, 1986)."""
-        by = 1
-        while by < size:
-            x = self.paired(op, x, self._shifted(x, axis, by, start))
-            by *= 2
+        distance = 1
+        while distance < size:
+            x = self.emit_binary(op, x, self._shift(x, axis, distance, start))
+            distance *= 2
         return x
 
-    def _shifted(self, x: Term, axis: int, by: int, start: Any) -> Term:
-        part = self.part(x, axis, 0, x.shape[axis] - by)
-        amounts = [by if a == axis else 0 for a in range(x.rank)]
+    def _shift(self, x: Term, axis: int, distance: int, start: Any) -> Term:
+        part = self.part(x, axis, 0, x.shape[axis] - distance)
+        amounts = [distance if a == axis else 0 for a in range(x.rank)]
         return self.pad(part, self.constant(start, x.dtype), amounts, [0] * x.rank)
 
 
-def _best(dtype: DType, largest: bool) -> tuple[str, Any]:
-    """Return the fold that finds the largest or smallest element, and what it starts from."""
+def _extreme_fold(dtype: DType, largest: bool) -> tuple[str, Any]:
+    """Return the fold that finds the largest or smallest element, and its start value."""
     if dtype.is_bool:
         return ("or", False) if largest else ("and", True)
     name = "maximum" if largest else "minimum"

@@ -1,4 +1,4 @@
-"""Graphs as StableHLO text, for XLA and what else reads it."""
+"""Graphs as StableHLO text, for XLA and other tools that read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes operations in StableHLO: text, regions, elements, and shapes."""
+"""Write operations in StableHLO: text, regions, elementwise operations, and shapes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _COMPLEX = {
 
 
 class ArrayWriter(Control):
-    """The operations of a function's body. Terms are SSA values; regions see the values around them."""
+    """Write the operations of a function's body. Terms are SSA values; regions may use the values around them."""
 
     runtime = "StableHLO"
     has_open_sizes = False
-    functions: ClassVar[Mapping[str, str]] = {
+    native_functions: ClassVar[Mapping[str, str]] = {
         "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one", "sin": "sine",
         "cos": "cosine", "tan": "tan", "tanh": "tanh", "cbrt": "cbrt",
     }  # fmt: skip
@@ -70,22 +70,22 @@ class ArrayWriter(Control):
     ) -> list[Term]:
         name = self.name()
         count = len(results)
-        given = ", ".join(x.name for x in operands)
-        left = f"{name}:{count} = " if count > 1 else f"{name} = " if count else ""
-        props = f" <{{{properties}}}>" if properties else ""
+        operand_names = ", ".join(x.name for x in operands)
+        assignment = f"{name}:{count} = " if count > 1 else f"{name} = " if count else ""
+        property_text = f" <{{{properties}}}>" if properties else ""
         types = ", ".join(tensor_type(x.dtype, x.shape) for x in operands)
-        ends = [tensor_type(*result) for result in results]
-        end = ends[0] if count == 1 else f"({', '.join(ends)})"
-        head = f'{left}"stablehlo.{op}"({given}){props}'
+        result_types = [tensor_type(*result) for result in results]
+        result_text = result_types[0] if count == 1 else f"({', '.join(result_types)})"
+        head = f'{assignment}"stablehlo.{op}"({operand_names}){property_text}'
         if not regions:
-            self.line(f"{head} : ({types}) -> {end}")
+            self.line(f"{head} : ({types}) -> {result_text}")
         else:
             self.line(f"{head} ({{")
             for i, region in enumerate(regions):
                 if i:
                     self.line("}, {")
                 self.lines += region
-            self.line(f"}}) : ({types}) -> {end}")
+            self.line(f"}}) : ({types}) -> {result_text}")
         names = [f"{name}#{i}" for i in range(count)] if count > 1 else [name]
         return [Term(self, n, dtype, shape) for n, (dtype, shape) in zip(names, results, strict=False)]
 
@@ -105,7 +105,7 @@ class ArrayWriter(Control):
             self.lines, self.indent = outer, indent
             self._constants.pop()
 
-    def end(self, values: Sequence[Term]) -> None:
+    def end_region(self, values: Sequence[Term]) -> None:
         """End a region with its results."""
         names = ", ".join(x.name for x in values)
         types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
@@ -133,26 +133,26 @@ class ArrayWriter(Control):
     def integers(self, numbers: Sequence[int], dtype: DType = int64) -> Term:
         return self.array(np.array(numbers, dtype.numpy).reshape(len(numbers)), dtype)
 
-    def unary(self, name: str, x: Term) -> Term:
+    def emit_unary(self, name: str, x: Term) -> Term:
         dtype = x.dtype.real_dtype if x.dtype.is_complex and name in ("abs", "real", "imag") else x.dtype
         if name in ("real", "imag") and not x.dtype.is_complex:
             return x if name == "real" else self.zeros_like(x)
         return self.emit(name, [x], dtype, x.shape)
 
-    def paired(self, name: str, x: Term, y: Term) -> Term:
+    def emit_binary(self, name: str, x: Term, y: Term) -> Term:
         dtype = x.dtype
         if name == "complex":
             dtype = complex64 if x.dtype.size == 4 else complex128
         return self.emit(name, [x, y], dtype, x.shape)
 
-    def compared(self, test: str, x: Term, y: Term) -> Term:
+    def emit_comparison(self, test: str, x: Term, y: Term) -> Term:
         direction = f"comparison_direction = #stablehlo<comparison_direction {_COMPARISONS[test]}>"
         return self.emit("compare", [x, y], bool_, x.shape, direction)
 
-    def chosen(self, condition: Term, x: Term, y: Term) -> Term:
+    def emit_select(self, condition: Term, x: Term, y: Term) -> Term:
         return self.emit("select", [condition, x, y], x.dtype, x.shape)
 
-    def converted(self, x: Term, dtype: DType) -> Term:
+    def emit_cast(self, x: Term, dtype: DType) -> Term:
         return self.emit("convert", [x], dtype, x.shape)
 
     def bitcast(self, x: Term, dtype: DType) -> Term:
@@ -166,23 +166,23 @@ class ArrayWriter(Control):
     def zeros_like(self, x: Term) -> Term:
         return self.broadcast(self.constant(0, x.dtype), x)[0]
 
-    def special(self, node: Node, operands: Sequence[Term]) -> Term | None:
+    def native_form(self, node: Node, operands: Sequence[Term]) -> Term | None:
         """Write functions of complex numbers by the operation itself."""
-        return self._of_complex(node.op.name, operands) if operands[0].dtype.is_complex else None
+        return self._complex_function(node.op.name, operands) if operands[0].dtype.is_complex else None
 
-    def _of_complex(self, name: str, operands: Sequence[Term]) -> Term | None:
+    def _complex_function(self, name: str, operands: Sequence[Term]) -> Term | None:
         x = operands[0]
         if name in _COMPLEX:
-            return self.unary(_COMPLEX[name], x)
+            return self.emit_unary(_COMPLEX[name], x)
         one = self.constant(1, x.dtype)
         if name == "power" and operands[1].dtype is x.dtype:
             return self.binary("power", *operands)
         if name == "reciprocal":
             return self.binary("divide", one, x)
         if name == "sigmoid":
-            return self.binary("divide", one, one + self.unary("exponential", -x))
+            return self.binary("divide", one, one + self.emit_unary("exponential", -x))
         if name in ("sinh", "cosh"):
-            up, down = self.unary("exponential", x), self.unary("exponential", -x)
+            up, down = self.emit_unary("exponential", x), self.emit_unary("exponential", -x)
             return (up - down if name == "sinh" else up + down) * self.constant(0.5, x.dtype)
         return None
 
@@ -220,21 +220,21 @@ class ArrayWriter(Control):
         sizes: list[Any] = []
         types: list[Any] = []
         for axis in range(rank):
-            window: tuple[Any, Any] = (1, 1)
+            size_source: tuple[Any, Any] = (1, 1)
             for x in operands:
-                own = axis - rank + x.rank
-                if own < 0 or x.shape[own] == 1:
+                operand_axis = axis - rank + x.rank
+                if operand_axis < 0 or x.shape[operand_axis] == 1:
                     continue
-                if isinstance(x.shape[own], int):
-                    window = (x.shape[own], x.shape[own])
+                if isinstance(x.shape[operand_axis], int):
+                    size_source = (x.shape[operand_axis], x.shape[operand_axis])
                     break
-                if window == (1, 1):
-                    window = (x.shape[own], (x, own))
-            types.append(window[0])
-            sizes.append(window[1] if isinstance(window[1], int) else self.size(*window[1]))
-        return [self.expanded(x, types, sizes) for x in operands]
+                if size_source == (1, 1):
+                    size_source = (x.shape[operand_axis], (x, operand_axis))
+            types.append(size_source[0])
+            sizes.append(size_source[1] if isinstance(size_source[1], int) else self.size(*size_source[1]))
+        return [self.expand(x, types, sizes) for x in operands]
 
-    def expanded(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
+    def expand(self, x: Term, shape: Sequence[Any], sizes: Sequence[Any] | None = None) -> Term:
         """Broadcast to a shape; `sizes` gives the open ones of its sizes as terms."""
         if x.shape == tuple(shape):
             return x
@@ -295,30 +295,30 @@ class ArrayWriter(Control):
         return self.emit("dynamic_slice", [x, *starts], x.dtype, shape, f"slice_sizes = array<i64{list_text(shape)}>")
 
     def dynamic_update(self, x: Term, box: Term, starts: Sequence[Term]) -> Term:
-        """Write a box; several elements by a choice between arrays.
+        """Write a box: one element or the whole array directly, other boxes by a select between arrays.
 
-        XLA's code for the CPU may write such a box in place while it still reads the array for later elements of it.
+        XLA's code for the CPU may write other boxes in place while it still reads the array for their later elements.
         """
         if not starts:
             return self.reshape(box, ())
         if all(size == 1 for size in box.shape) or box.shape == x.shape:
             return self.emit("dynamic_update_slice", [x, box, *starts], x.dtype, x.shape)
         sizes, box_sizes = self.sizes(x), self.sizes(box)
-        empty = self.expanded(self.constant(0, x.dtype), x.shape, sizes)
-        nowhere = self.expanded(self.constant(False, bool_), x.shape, sizes)
-        there = self.expanded(self.constant(True, bool_), box.shape, box_sizes)
-        filled = self.emit("dynamic_update_slice", [empty, box, *starts], x.dtype, x.shape)
-        where = self.emit("dynamic_update_slice", [nowhere, there, *starts], bool_, x.shape)
-        return self.chosen(where, filled, x)
+        empty = self.expand(self.constant(0, x.dtype), x.shape, sizes)
+        no_mask = self.expand(self.constant(False, bool_), x.shape, sizes)
+        box_mask = self.expand(self.constant(True, bool_), box.shape, box_sizes)
+        box_in_place = self.emit("dynamic_update_slice", [empty, box, *starts], x.dtype, x.shape)
+        mask = self.emit("dynamic_update_slice", [no_mask, box_mask, *starts], bool_, x.shape)
+        return self.emit_select(mask, box_in_place, x)
 
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         if not (any(low) or any(high)):
             return x
         shape = padded_shape(x.shape, low, high)
-        none = [0] * x.rank
+        no_padding = [0] * x.rank
         properties = (
             f"edge_padding_low = array<i64{list_text(low)}>, edge_padding_high = array<i64{list_text(high)}>, "
-            f"interior_padding = array<i64{list_text(none)}>"
+            f"interior_padding = array<i64{list_text(no_padding)}>"
         )
         return self.emit("pad", [x, value], x.dtype, shape, properties)
 
@@ -332,7 +332,7 @@ class ArrayWriter(Control):
         return self.emit("concatenate", parts, parts[0].dtype, shape, f"dimension = {axis} : i64")
 
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
-        """Return the position along an axis, of each element."""
+        """Return an array that holds each element's position along an axis."""
         if all(isinstance(size, int) for size in shape):
             return self.emit("iota", [], dtype, shape, f"iota_dimension = {axis} : i64")
         if sizes is None:
@@ -352,8 +352,8 @@ def list_text(numbers: Any) -> str:
     return ": " + ", ".join(map(str, values)) if values else ""
 
 
-def items(numbers: Any) -> str:
+def join_numbers(numbers: Any) -> str:
     return ", ".join(map(str, numbers))
 
 
-__all__ = ["ArrayWriter", "items", "list_text"]
+__all__ = ["ArrayWriter", "join_numbers", "list_text"]

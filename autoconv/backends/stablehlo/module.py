@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.backends.portable.cells import Cell, Choice, View, options_of
 from autoconv.backends.portable.lower import Lowered, Lowering
 from autoconv.backends.portable.terms import Term
-from autoconv.backends.portable.types import contents
+from autoconv.backends.portable.types import array_type
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.backends.stablehlo.writer import Writer
 from autoconv.graph.graph import Graph
@@ -20,8 +20,8 @@ from autoconv.graph.types import TensorType
 class Part:
     """A result that is a part of an array: of an argument, or of one of the module's results, by position.
 
-    `chain` leads there from the array: kernels of ops with their attributes, and with the positions of results that are
-    further operands.
+    The part is computed from the array by `chain`: kernels of view ops, each with its attributes and the positions of
+    the results that are its further operands.
     """
 
     position: int
@@ -76,25 +76,25 @@ def to_stablehlo(
     new contents into the arguments, and takes the parts. Parameters at the positions `donated` that the graph writes
     lose their memory to their new contents.
 
-    Raises GraphUnfit, which names the op and its place, for what has no form.
+    Raises GraphUnfit, which names the op and its place, for a graph that StableHLO cannot represent.
     """
     writer = Writer(capacity)
     parameters = []
     for i, value in enumerate(graph.parameters):
-        kind = contents(value.type)
+        kind = array_type(value.type)
         parameters.append(Term(writer, f"%arg{i}", kind.dtype, _shape(kind)))
         if numbers and i in numbers:
             parameters[-1].known = numbers[i]
     lowered = Lowering(writer).graph(graph, parameters, in_place)
-    values, operands, parts = _share_part(lowered) if lowered.views else (lowered.results, [], ())
-    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.sure(writer.word)]
+    values, operands, parts = _describe_parts(lowered) if lowered.views else (lowered.results, [], ())
+    outputs = [*values, *(term for _, term in lowered.written), *operands, writer.error_word_or_zero(writer.word)]
     aliases = {
         position: len(values) + i
         for i, (position, term) in enumerate(lowered.written)
         if position in donated and (term.dtype, term.shape) == (parameters[position].dtype, parameters[position].shape)
     }
     return Module(
-        _text(parameters, outputs, writer.lines, aliases),
+        _module_text(parameters, outputs, writer.lines, aliases),
         len(values),
         tuple(position for position, _ in lowered.written),
         tuple(writer.places),
@@ -105,43 +105,43 @@ def to_stablehlo(
     )
 
 
-def _share_part(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
-    """Return the values of a module's results, further values, and the graph's results as parts of these."""
+def _describe_parts(lowered: Lowered) -> tuple[list[Term], list[Term], tuple[Part | ChosenPart, ...]]:
+    """Return the values of a module's results, further values that parts need, and the graph's results as parts."""
     values: list[Term] = []
     bases: dict[Cell, int] = {}
     choices: list[tuple[int, list[tuple[int, bool, View | None]]]] = []  # the tag, and what the result may be
     for view, term in zip(lowered.views, lowered.results, strict=True):
         options = [None] if view is None else options_of(view)
-        places = []
+        origins = []
         for option in options:
             cell = None if option is None else option.cell
             assert not isinstance(cell, Choice)
             if cell is not None and cell.argument is not None:
-                places.append((cell.argument, True, option))
+                origins.append((cell.argument, True, option))
                 continue
             position = len(values) if cell is None else bases.get(cell, len(values))
             if position == len(values):
                 values.append(term if cell is None else cell.term)
             if cell is not None:
                 bases[cell] = position
-            places.append((position, False, option))
-        choices.append((len(values), places))
-        if len(places) > 1:
+            origins.append((position, False, option))
+        choices.append((len(values), origins))
+        if len(origins) > 1:
             values.append(term)
     operands: list[Term] = []
     first = len(values) + len(lowered.written)
     parts: list[Part | ChosenPart] = []
-    for tag, places in choices:
-        own = []
-        for position, of_argument, option in places:
+    for tag, origins in choices:
+        parts_of_result = []
+        for position, of_argument, option in origins:
             chain = []
             for node, operand_count in option.chain if option is not None else ():
                 assert node.op.kernel is not None
                 start = first + len(operands)
                 chain.append((node.op.kernel, node.attributes, tuple(range(start, start + len(operand_count)))))
                 operands += operand_count
-            own.append(Part(position, of_argument, tuple(chain)))
-        parts.append(own[0] if len(own) == 1 else ChosenPart(tuple(own), tag))
+            parts_of_result.append(Part(position, of_argument, tuple(chain)))
+        parts.append(parts_of_result[0] if len(parts_of_result) == 1 else ChosenPart(tuple(parts_of_result), tag))
     return values, operands, tuple(parts)
 
 
@@ -149,7 +149,7 @@ def _shape(kind: TensorType) -> tuple[int | None, ...]:
     return tuple(size if isinstance(size, int) else None for size in kind.shape or ())
 
 
-def _text(
+def _module_text(
     parameters: Sequence[Term], outputs: Sequence[Term], lines: Sequence[str], aliases: Mapping[int, int]
 ) -> str:
     """Return the module; `aliases` has the results that take the memory of parameters."""

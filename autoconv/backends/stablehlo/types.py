@@ -34,27 +34,27 @@ def tensor_type(dtype: DType, shape: Sequence[Any]) -> str:
 
 def literal(array: np.ndarray, dtype: DType) -> str:
     """Return the text of a constant's elements, exact to the bit."""
-    kind = tensor_type(dtype, array.shape)
+    type_text = tensor_type(dtype, array.shape)
     if array.size == 0:
-        return f"dense<> : {kind}"
+        return f"dense<> : {type_text}"
     if array.size == 1 or (array == array.reshape(-1)[0]).all():
-        return f"dense<{_number(array.reshape(-1)[0], dtype)}> : {kind}"
-    return f"dense<{_nested(array, dtype)}> : {kind}"
+        return f"dense<{_number_text(array.reshape(-1)[0], dtype)}> : {type_text}"
+    return f"dense<{_nested_text(array, dtype)}> : {type_text}"
 
 
-def _nested(array: np.ndarray, dtype: DType) -> str:
+def _nested_text(array: np.ndarray, dtype: DType) -> str:
     if array.ndim == 0:
-        return _number(array[()], dtype)
-    return f"[{', '.join(_nested(np.asarray(part), dtype) for part in array)}]"
+        return _number_text(array[()], dtype)
+    return f"[{', '.join(_nested_text(np.asarray(part), dtype) for part in array)}]"
 
 
-def _number(number: Any, dtype: DType) -> str:
+def _number_text(number: Any, dtype: DType) -> str:
     if dtype.is_bool:
         return "true" if number else "false"
     if dtype.is_complex:
         part = dtype.real_dtype
         real, imag = np.real(number).astype(part.numpy), np.imag(number).astype(part.numpy)
-        return f"({_number(real, part)}, {_number(imag, part)})"
+        return f"({_number_text(real, part)}, {_number_text(imag, part)})"
     if dtype.is_floating:
         bits = np.asarray(number, dtype.numpy).view(_FLOAT_BITS[dtype.name])
         return f"0x{int(bits):0{2 * dtype.size}X}"

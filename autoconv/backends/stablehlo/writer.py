@@ -1,4 +1,4 @@
-"""Writes the body of a function in StableHLO: positions, folds, products, control flow, and the error word."""
+"""Write the body of a function in StableHLO: gathers, reductions, products, control flow, and the error word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.backends.stablehlo.arrays import ArrayWriter, items, list_text
+from autoconv.backends.stablehlo.arrays import ArrayWriter, join_numbers, list_text
 from autoconv.backends.stablehlo.types import tensor_type
 from autoconv.graph.dtypes import bool_, complex64, complex128, int32
 
@@ -21,29 +21,29 @@ class Writer(ArrayWriter):
     """
 
     def gather_nd(self, x: Term, indices: Term) -> Term:
-        depth, lead = indices.shape[-1], indices.rank - 1
-        rest = x.shape[depth:]
-        if not all(isinstance(size, int) for size in rest):
+        depth, batch_rank = indices.shape[-1], indices.rank - 1
+        slice_sizes = x.shape[depth:]
+        if not all(isinstance(size, int) for size in slice_sizes):
             raise GraphUnfit("gather", "other dimensions of the array are open")
         numbers = (
-            f"offset_dims = [{items(range(lead, lead + len(rest)))}], "
-            f"collapsed_slice_dims = [{items(range(depth))}], start_index_map = [{items(range(depth))}], "
-            f"index_vector_dim = {lead}"
+            f"offset_dims = [{join_numbers(range(batch_rank, batch_rank + len(slice_sizes)))}], "
+            f"collapsed_slice_dims = [{join_numbers(range(depth))}], start_index_map = [{join_numbers(range(depth))}], "
+            f"index_vector_dim = {batch_rank}"
         )
         properties = (
             f"dimension_numbers = #stablehlo.gather<{numbers}>, "
-            f"slice_sizes = array<i64{list_text([1] * depth + list(rest))}>, indices_are_sorted = false"
+            f"slice_sizes = array<i64{list_text([1] * depth + list(slice_sizes))}>, indices_are_sorted = false"
         )
-        return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *rest), properties)
+        return self.emit("gather", [x, indices], x.dtype, (*indices.shape[:-1], *slice_sizes), properties)
 
     def scatter_nd(self, base: Term, indices: Term, updates: Term, combine: str | None) -> Term:
-        depth, lead = indices.shape[-1], indices.rank - 1
+        depth, batch_rank = indices.shape[-1], indices.rank - 1
         shape_of_updates = (*indices.shape[:-1], *base.shape[depth:])
-        updates = self.expanded(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
+        updates = self.expand(updates, shape_of_updates, [*self.sizes(indices)[:-1], *self.sizes(base)[depth:]])
         numbers = (
-            f"update_window_dims = [{items(range(lead, updates.rank))}], "
-            f"inserted_window_dims = [{items(range(depth))}], "
-            f"scatter_dims_to_operand_dims = [{items(range(depth))}], index_vector_dim = {lead}"
+            f"update_window_dims = [{join_numbers(range(batch_rank, updates.rank))}], "
+            f"inserted_window_dims = [{join_numbers(range(depth))}], "
+            f"scatter_dims_to_operand_dims = [{join_numbers(range(depth))}], index_vector_dim = {batch_rank}"
         )
         properties = (
             f"scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, indices_are_sorted = false, "
@@ -51,21 +51,21 @@ class Writer(ArrayWriter):
         )
         old, new = self.new_term(base.dtype, ()), self.new_term(base.dtype, ())
         with self.region([old, new]) as lines:
-            self.end([new if combine is None else self.paired(combine, old, new)])
+            self.end_region([new if combine is None else self.emit_binary(combine, old, new)])
         return self.emit("scatter", [base, indices, updates], base.dtype, base.shape, properties, [lines])
 
     def sort(self, x: Term, axis: int, descending: bool) -> tuple[Term, Term]:
-        place = self.iota(x.shape, axis, int32, self.sizes(x))
+        positions = self.iota(x.shape, axis, int32, self.sizes(x))
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         i, j = self.new_term(int32, ()), self.new_term(int32, ())
         with self.region([a, b, i, j]) as lines:
-            first = self.compare("gt" if descending else "lt", a, b)
+            precedes = self.compare("gt" if descending else "lt", a, b)
             if x.dtype.is_floating:  # nan is above all numbers
-                above, below = (a, b) if descending else (b, a)
-                first = first | (self.is_nan(above) & ~self.is_nan(below))
-            self.end([first])
+                upper, lower = (a, b) if descending else (b, a)
+                precedes = precedes | (self.is_nan(upper) & ~self.is_nan(lower))
+            self.end_region([precedes])
         properties = f"dimension = {axis} : i64, is_stable = true"
-        sorted_ = self.emit_all("sort", [x, place], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
+        sorted_ = self.emit_all("sort", [x, positions], [(x.dtype, x.shape), (int32, x.shape)], properties, [lines])
         return sorted_[0], sorted_[1]
 
     def dot(
@@ -76,8 +76,10 @@ class Writer(ArrayWriter):
         shape += [size for axis, size in enumerate(x.shape) if axis not in (*x_batch, *x_axes)]
         shape += [size for axis, size in enumerate(y.shape) if axis not in (*y_batch, *y_axes)]
         numbers = (
-            f"lhs_batching_dimensions = [{items(x_batch)}], rhs_batching_dimensions = [{items(y_batch)}], "
-            f"lhs_contracting_dimensions = [{items(x_axes)}], rhs_contracting_dimensions = [{items(y_axes)}]"
+            f"lhs_batching_dimensions = [{join_numbers(x_batch)}], "
+            f"rhs_batching_dimensions = [{join_numbers(y_batch)}], "
+            f"lhs_contracting_dimensions = [{join_numbers(x_axes)}], "
+            f"rhs_contracting_dimensions = [{join_numbers(y_axes)}]"
         )
         return self.emit("dot_general", [x, y], x.dtype, shape, f"dot_dimension_numbers = #stablehlo.dot<{numbers}>")
 
@@ -85,13 +87,13 @@ class Writer(ArrayWriter):
         factor = self.emit("cholesky", [x], x.dtype, x.shape, "lower = true")
         size = x.shape[-1]
         lower = self.array(np.tril(np.ones((size, size), bool)), bool_)
-        return self.select(self.expanded(lower, x.shape), factor, 0)
+        return self.select(self.expand(lower, x.shape), factor, 0)
 
     def triangular_solve(self, x: Term, y: Term, lower: bool, adjoint: bool) -> Term:
-        turn = "ADJOINT" if adjoint else "NO_TRANSPOSE"
+        transpose = "ADJOINT" if adjoint else "NO_TRANSPOSE"
         properties = (
             f"left_side = true, lower = {str(lower).lower()}, unit_diagonal = false, "
-            f"transpose_a = #stablehlo<transpose {turn}>"
+            f"transpose_a = #stablehlo<transpose {transpose}>"
         )
         return self.emit("triangular_solve", [x, y], y.dtype, y.shape, properties)
 
@@ -117,16 +119,16 @@ class Writer(ArrayWriter):
         shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
         a, b = self.new_term(x.dtype, ()), self.new_term(x.dtype, ())
         with self.region([a, b]) as lines:
-            self.end([self.paired(op, a, b)])
+            self.end_region([self.emit_binary(op, a, b)])
         return self.emit("reduce", [x, first], x.dtype, shape, f"dimensions = array<i64{list_text(axes)}>", [lines])
 
-    def sure(self, word: Term | None) -> Term:
+    def error_word_or_zero(self, word: Term | None) -> Term:
         return word if word is not None else self.constant(0, int32)
 
     def block(self, parameters: Sequence[Term]) -> Any:
         return self.region(parameters)
 
-    def _close(self, lines: list[str], values: Sequence[Term]) -> None:
+    def _append_return(self, lines: list[str], values: Sequence[Term]) -> None:
         names = ", ".join(x.name for x in values)
         types = ", ".join(tensor_type(x.dtype, x.shape) for x in values)
         lines.append(f'{self.indent}  "stablehlo.return"({names}) : ({types}) -> ()')
@@ -136,7 +138,7 @@ class Writer(ArrayWriter):
         if any(other != shapes[0] for other in shapes):
             raise GraphUnfit("cond", "the arms give arrays of different shapes")
         for lines, values in arms:
-            self._close(lines, values)
+            self._append_return(lines, values)
         results = [(x.dtype, x.shape) for x in arms[0][1]]
         regions = [lines for lines, _ in arms]
         if not results:
@@ -150,43 +152,43 @@ class Writer(ArrayWriter):
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
         initial = [*state, word]
-        parameters = self._like(initial)
+        parameters = self._new_terms_like(initial)
         with self.region(parameters) as lines:
-            go = test(parameters[:-1], parameters[-1])
-            simple = self.word is parameters[-1]
-            self.end([go & parameters[-1].same(0)])
-        if not simple:  # a test that may fail cannot hand on its word: it is computed before, and after each turn
-            return self._tested_loop(test, body, state, word)
-        parameters = self._like(initial)
-        with self.region(parameters) as turn:
+            condition = test(parameters[:-1], parameters[-1])
+            test_cannot_fail = self.word is parameters[-1]
+            self.end_region([condition & parameters[-1].same(0)])
+        if not test_cannot_fail:  # its error word has to be state: the test moves to the end of the body
+            return self._loop_with_failing_test(test, body, state, word)
+        parameters = self._new_terms_like(initial)
+        with self.region(parameters) as body_lines:
             after = body(parameters[:-1], parameters[-1])
-            self._check(state, after)
-            self.end([*after, self.sure(self.word)])
-        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, turn])
+            self._check_shapes(state, after)
+            self.end_region([*after, self.error_word_or_zero(self.word)])
+        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])
 
-    def _tested_loop(
+    def _loop_with_failing_test(
         self, test: Callable[[list[Term], Term], Term], body: Callable[[list[Term], Term], list[Term]],
         state: Sequence[Term], word: Term,
     ) -> list[Term]:
         first = test(list(state), word)
-        initial = [*state, self.sure(self.word), first]
-        parameters = self._like(initial)
+        initial = [*state, self.error_word_or_zero(self.word), first]
+        parameters = self._new_terms_like(initial)
         with self.region(parameters) as lines:
-            self.end([parameters[-1] & parameters[-2].same(0)])
-        parameters = self._like(initial)
-        with self.region(parameters) as turn:
+            self.end_region([parameters[-1] & parameters[-2].same(0)])
+        parameters = self._new_terms_like(initial)
+        with self.region(parameters) as body_lines:
             after = body(parameters[:-2], parameters[-2])
-            self._check(state, after)
-            go = test(list(after), self.sure(self.word))
-            self.end([*after, self.sure(self.word), go])
-        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, turn])[:-1]
+            self._check_shapes(state, after)
+            condition = test(list(after), self.error_word_or_zero(self.word))
+            self.end_region([*after, self.error_word_or_zero(self.word), condition])
+        return self.emit_all("while", initial, [(x.dtype, x.shape) for x in initial], "", [lines, body_lines])[:-1]
 
-    def _like(self, terms: Sequence[Term]) -> list[Term]:
+    def _new_terms_like(self, terms: Sequence[Term]) -> list[Term]:
         return [self.new_term(x.dtype, x.shape) for x in terms]
 
-    def _check(self, state: Sequence[Term], after: Sequence[Term]) -> None:
-        for before, now in zip(state, after, strict=True):
-            if before.shape != now.shape:
+    def _check_shapes(self, state: Sequence[Term], after: Sequence[Term]) -> None:
+        for before_term, after_term in zip(state, after, strict=True):
+            if before_term.shape != after_term.shape:
                 raise GraphUnfit("while", "a variable of the loop changes its shape")
 
     def fail_where(self, condition: Term) -> None:

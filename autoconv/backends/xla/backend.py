@@ -14,7 +14,7 @@ import numpy as np
 
 from autoconv.backends.call_form import CallForm
 from autoconv.backends.portable.cells import SIZE_OF_A_VALUE
-from autoconv.backends.portable.types import contents
+from autoconv.backends.portable.types import array_type
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.protocol import Backend, CompiledGraph, Dispatch, OpenSizes, SymbolicCode
 from autoconv.backends.stablehlo import ChosenPart, Module, Part, to_stablehlo
@@ -53,7 +53,7 @@ class XlaGraph:
                 raise
             self._numbers = tuple(
                 i for i, value in enumerate(graph.parameters)
-                if getattr(value.type, "shape", None) == () and contents(value.type).dtype.is_integer
+                if getattr(value.type, "shape", None) == () and array_type(value.type).dtype.is_integer
                 and not isinstance(value.type, (ArrayType, ResourceType))
             )  # fmt: skip
             if not self._numbers:
@@ -117,7 +117,7 @@ class XlaGraph:
         module = to_stablehlo(self._graph, numbers=numbers, in_place=True, donated=donated)
         if module.shares:
             raise GraphUnfit("return", "a result that is an argument, or a part of one")
-        parameters = [contents(value.type) for value in self._graph.parameters]
+        parameters = [array_type(value.type) for value in self._graph.parameters]
         try:
             aliased = {position: module.results + module.written.index(position) for position in module.donated}
             return module, Executable(module.text, self._device, parameters, module.types, aliased)

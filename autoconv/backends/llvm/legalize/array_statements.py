@@ -16,7 +16,7 @@ import numpy as np
 
 from autoconv.backends.llvm.ir.types import is_native
 from autoconv.backends.llvm.legalize.array_reductions import PART, TOTAL, Total, evaluate_steps, find_total
-from autoconv.backends.llvm.legalize.statement_nodes import is_element, is_gather, is_part
+from autoconv.backends.llvm.legalize.statement_nodes import is_gather, is_open_slice, is_pure_element
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, append_copy, compute_effects, copy_regions
 from autoconv.graph.rewrite import begin_copy
@@ -64,7 +64,8 @@ ASSIGN = Op(
 
 def fuse_statements(graph: Graph) -> Graph:
     """Return a copy of the graph, regions included, with elementwise assignments and reductions of views fused."""
-    if not any(node.op.name in ("array_store", "array_of", "array_load") or is_part(node) for node in graph.walk()):
+    memory_ops = ("array_store", "array_of", "array_load")
+    if not any(node.op.name in memory_ops or is_open_slice(node) for node in graph.walk()):
         return graph
     copy = _rebuild(graph, Overlaps(graph), {})
     compute_effects(copy)
@@ -190,7 +191,7 @@ class _Fusion:
         type_ = value.type
         assert isinstance(type_, TensorType)
         if operand is value and type_.shape and None in type_.shape:
-            if value.node is None or not is_part(value.node):
+            if value.node is None or not is_open_slice(value.node):
                 return None  # a kernel's result: not known to be contiguous
             self.parts.append(value.node)
         return self.add(value, Step(type_, "", (self.input(operand),)))
@@ -303,7 +304,7 @@ class _Statements:
         for node in reversed(self._graph.nodes[: self._positions[last]]):
             if node not in nodes or getattr(node.results[0].type, "shape", ()) == ():
                 continue
-            fuses = is_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
+            fuses = is_pure_element(node) or (is_gather(node) and self._is_undisturbed(node, last))
             if fuses and self._is_used_by(node, result | users):
                 result.add(node)
                 nodes |= {value.node for value in node.inputs}

@@ -11,7 +11,7 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.decompose_rules import COMPOSITES
-from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, reshape
+from autoconv.backends.llvm.legalize.shaped_builder import count_elements, dimensions, reshape
 from autoconv.graph.dimensions import product
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.effects import Effects
@@ -135,7 +135,7 @@ def _variance_rule(root: bool) -> Rule:
         if is_known(shape):
             result = b.divide(total, float(max(math.prod(shape[a] for a in axes) - ddof, 0)))
         else:
-            divisor = b.subtract(count(b, x, axes, dtype), b.constant(value=np.asarray(ddof, dtype.numpy)))
+            divisor = b.subtract(count_elements(b, x, axes, dtype), b.constant(value=np.asarray(ddof, dtype.numpy)))
             result = b.divide(total, b.maximum(divisor, b.constant(value=np.zeros((), dtype.numpy))))
         return b.sqrt(result) if root else result
 

@@ -10,7 +10,14 @@ import numpy as np
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
 from autoconv.backends.llvm.legalize.contractions import CONTRACTIONS
-from autoconv.backends.llvm.legalize.shaped_builder import count, dimensions, fill, join, part, reshape
+from autoconv.backends.llvm.legalize.shaped_builder import (
+    concatenate,
+    count_elements,
+    dimensions,
+    make_zeros,
+    reshape,
+    slice_axis,
+)
 from autoconv.graph.dimensions import plus, quotient, times
 from autoconv.graph.dtypes import float32, float64
 from autoconv.graph.effects import Effects
@@ -29,11 +36,12 @@ def _shift(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     if not shape[axis]:
         return x
     is_reverse = node.attributes.get("reverse", False)
-    remaining_size, edge = plus(shape[axis], -1), fill(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
+    remaining_size, edge = plus(shape[axis], -1), make_zeros(b, x, (*shape[:axis], 1, *shape[axis + 1 :]))
     if remaining_size == 0:
         return edge
-    kept = part(b, x, axis, 1, None, remaining_size) if is_reverse else part(b, x, axis, None, -1, remaining_size)
-    return join(b, (kept, edge) if is_reverse else (edge, kept), axis, shape)
+    start, stop = (1, None) if is_reverse else (None, -1)
+    kept = slice_axis(b, x, axis, start, stop, remaining_size)
+    return concatenate(b, (kept, edge) if is_reverse else (edge, kept), axis, shape)
 
 
 def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
@@ -44,7 +52,7 @@ def _unpad(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         size = dimensions(result)[axis]
         if before or after:
             stop = plus(size, times(after, -1)) if isinstance(after, Symbol) else -after or None
-            result = part(b, result, axis, before, stop, plus(size, times(plus(before, after), -1)))
+            result = slice_axis(b, result, axis, before, stop, plus(size, times(plus(before, after), -1)))
     return result
 
 
@@ -59,7 +67,7 @@ def _split(b: GraphBuilder, node: Node, inputs: Any) -> Any:
     for value in node.results:
         size = dimensions(value)[axis]
         stop = plus(start, size)
-        parts_found.append(part(b, x, axis, start, stop, size))
+        parts_found.append(slice_axis(b, x, axis, start, stop, size))
         start = stop
     if start != dimensions(x)[axis] and (by_lengths or node.op.name == "split_like"):
         return None
@@ -158,7 +166,7 @@ def _integer_mean(b: GraphBuilder, node: Node, inputs: Any) -> Any:
         if dtype.size < 4:
             return None
         axes = range(len(sizes(x.type))) if axis is None else (axis,) if isinstance(axis, int) else axis
-        return _divide_towards_zero(b, total, count(b, x, axes, dtype))
+        return _divide_towards_zero(b, total, count_elements(b, x, axes, dtype))
     element_count = math.prod(sizes(x.type)) // max(math.prod(sizes(total.type)), 1)
     divisor = int(np.asarray(element_count, np.int64).astype(dtype.numpy))
     if element_count == 0 or divisor == 0:

@@ -19,10 +19,10 @@ from autoconv.backends.llvm.legalize.interchange_loops import interchange
 from autoconv.backends.llvm.legalize.lent_loads import mark_lent_loads
 from autoconv.backends.llvm.legalize.loads_of_views import add_dimensions_to_views
 from autoconv.backends.llvm.legalize.order_statistics import select_order_statistics
-from autoconv.backends.llvm.legalize.promote_handler_cells import with_cells
+from autoconv.backends.llvm.legalize.promote_handler_cells import promote_cells
 from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
 from autoconv.backends.llvm.legalize.sink_transposes import sink_transposes
-from autoconv.backends.llvm.legalize.unroll_short_axes import split_components
+from autoconv.backends.llvm.legalize.unroll_short_axes import unroll_components
 from autoconv.graph.graph import Graph
 
 
@@ -45,9 +45,9 @@ LEGALISATIONS = (
     Legalisation(name="interchange_loops", transform=interchange),
     Legalisation(name="order_statistics", transform=select_order_statistics),
     Legalisation(name="computed_sizes", transform=name_computed_sizes),  # last of those that copy regions
-    Legalisation(name="unroll_short_axes", transform=split_components),
+    Legalisation(name="unroll_short_axes", transform=unroll_components),
     Legalisation(name="lent_loads", transform=mark_lent_loads),  # marks nodes that no pass but the next one copies
-    Legalisation(name="promote_handler_cells", transform=with_cells),  # last: no other pass meets cells
+    Legalisation(name="promote_handler_cells", transform=promote_cells),  # last: no other pass meets cells
 )
 
 

@@ -1,4 +1,4 @@
-"""Promote handler cells: numbers that the body of a `try` stores for its handlers live in registers instead of a dict.
+"""Promote handler cells: numbers that the body of a `try` stores for its handlers move from a dict to registers.
 
     before   %frame = object_build(kind='dict')
              try(%frame, %x, …) { body: object_apply(%frame, 0, object_box(%x), function='setitem') …
@@ -31,22 +31,24 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.value_range import is_inside
 from autoconv.ops.record import Op, no_gradient
 
-_NATIVE = no_gradient("made by the native backend")
+_NO_GRADIENT = no_gradient("made by the native backend")
 _DTYPES: dict[type, DType] = {bool: bool_, int: int64, float: float64}
 _CELL = ObjectType("cell")
 CELL = Op(
-    name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NATIVE, effects=Effects.WRITE
-)
+    name="cell", graphdef="Cell", result=lambda *, type: _CELL, kernel=None, gradient=_NO_GRADIENT,
+    effects=Effects.WRITE,
+)  # fmt: skip
 SET = Op(
-    name="cell_set", graphdef="CellSet", result=lambda cell, x: (), kernel=None, gradient=_NATIVE, effects=Effects.WRITE
-)
+    name="cell_set", graphdef="CellSet", result=lambda cell, x: (), kernel=None, gradient=_NO_GRADIENT,
+    effects=Effects.WRITE,
+)  # fmt: skip
 GET = Op(
-    name="cell_get", graphdef="CellGet", result=lambda cell, default: default, kernel=None, gradient=_NATIVE,
+    name="cell_get", graphdef="CellGet", result=lambda cell, default: default, kernel=None, gradient=_NO_GRADIENT,
     effects=Effects.READ,
 )  # fmt: skip
 
 
-def with_cells(graph: Graph) -> Graph:
+def promote_cells(graph: Graph) -> Graph:
     """Return the graph, regions included, with dicts that only hold numbers for handlers replaced by cells."""
     if not any(node.op.name == "try" for node in graph.walk()) or has_recursion(graph):
         return graph
@@ -75,26 +77,26 @@ class _Frame:
 
     def __init__(self, node: Node) -> None:
         self.creation = node
-        self.capturing_nodes: list[Node] = []  # nodes that capture it in their regions, the outer ones first
-        self.places: dict[Graph, Value] = {}  # the value that stands for it in each graph
-        self.keys: dict[int, _Uses] = defaultdict(_Uses)
-        self.unfit: set[int] = set()
+        self.capturing_nodes: list[Node] = []  # nodes whose regions capture it, outer ones first
+        self.value_by_graph: dict[Graph, Value] = {}  # the value that stands for it in each graph
+        self.uses_by_key: dict[int, _Uses] = defaultdict(_Uses)
+        self.unpromoted_keys: set[int] = set()
 
     def rewrite(self) -> None:
-        if not self._follow(self.creation.results[0]):
+        if not self._collect_uses(self.creation.results[0]):
             return
-        for key, uses in self.keys.items():
-            if key not in self.unfit and self._agree(uses):
-                self._put_in_cell(uses)
+        for key, uses in self.uses_by_key.items():
+            if key not in self.unpromoted_keys and self._have_one_type(uses):
+                self._promote_key(uses)
             else:
-                self.unfit.add(key)
-        if not self.unfit:
-            self._take_out()
+                self.unpromoted_keys.add(key)
+        if not self.unpromoted_keys:
+            self._remove_dict()
 
-    def _follow(self, value: Value) -> bool:
-        """Collect all uses of the dict in the graph of `value`, its name there; return False if it escapes."""
+    def _collect_uses(self, value: Value) -> bool:
+        """Collect all uses of the dict, which is `value` in that value's graph; return False if it escapes."""
         graph = value.graph
-        self.places[graph] = value
+        self.value_by_graph[graph] = value
         if value in graph.outputs:
             return False
         for node in graph.nodes:
@@ -102,33 +104,33 @@ class _Frame:
                 continue
             position = node.inputs.index(value)
             if node.regions:
-                if not self._follow_into(node, position):
+                if not self._collect_uses_in_regions(node, position):
                     return False
-            elif position or value in node.inputs[1:] or not self._note(graph, node):
+            elif position or value in node.inputs[1:] or not self._record_use(graph, node):
                 return False
         return True
 
-    def _follow_into(self, node: Node, position: int) -> bool:
+    def _collect_uses_in_regions(self, node: Node, position: int) -> bool:
         is_state = node.op.traits.repeats and position < state_size(node)
         is_twice = node.inputs.count(node.inputs[position]) > 1
         if lowering_class(node) != "control" or node.op.name == "call" or is_state or is_twice:
             return False
         self.capturing_nodes.append(node)
-        from_behind = position - len(node.inputs)  # captures are the last parameters of all regions
-        return all(self._follow(region.parameters[from_behind]) for region in node.regions)
+        parameter_index = position - len(node.inputs)  # captures are the last parameters of all regions
+        return all(self._collect_uses(region.parameters[parameter_index]) for region in node.regions)
 
-    def _note(self, graph: Graph, node: Node) -> bool:
+    def _record_use(self, graph: Graph, node: Node) -> bool:
         """Record a node that stores or loads a key; return False for another use of the dict."""
         name, attributes = node.op.name, node.attributes
         is_set = name == "object_apply" and attributes["function"] == "setitem" and not attributes["keywords"]
         is_get = name == "object_method" and attributes["name"] == "get"
         if len(node.inputs) != 3 or not (is_set or is_get):
             return False
-        key = _constant(node.inputs[1])
+        key = _constant_object(node.inputs[1])
         readers = [reader for reader in graph.nodes if not set(node.results).isdisjoint(reader.inputs)]
         if type(key) is not int or any(value in graph.outputs for value in node.results):
             return False
-        uses = self.keys[key]
+        uses = self.uses_by_key[key]
         if is_set:
             uses.sets.append(node)
             fits = not readers
@@ -137,11 +139,11 @@ class _Frame:
             uses.readers += readers
             fits = all(_is_plain_unboxing(reader) for reader in readers)
         if not fits:
-            self.unfit.add(key)
+            self.unpromoted_keys.add(key)
         return True
 
     @staticmethod
-    def _agree(uses: _Uses) -> bool:
+    def _have_one_type(uses: _Uses) -> bool:
         """Return whether all stored and loaded numbers have one type, which fits a register."""
         types = {reader.attributes["type"] for reader in uses.readers}
         if not types:
@@ -152,15 +154,15 @@ class _Frame:
 
     # ---- rewriting
 
-    def _put_in_cell(self, uses: _Uses) -> None:
+    def _promote_key(self, uses: _Uses) -> None:
         if uses.type is not None:
             cells = self._new_cell(uses.type)
             for node in uses.sets:
                 graph = _graph_of(node)
                 _insert(graph, node, SET, (cells[graph], _number(graph, node, uses.type)))
             for reader in uses.readers:
-                got, graph = _loading_node(reader), _graph_of(reader)
-                reader.inputs = (cells[graph], _number(graph, got, uses.type))
+                load, graph = _loading_node(reader), _graph_of(reader)
+                reader.inputs = (cells[graph], _number(graph, load, uses.type))
                 reader.op, reader.attributes, reader.effects = GET, {}, Effects.READ
         for node in (*uses.sets, *uses.gets):
             _graph_of(node).nodes.remove(node)
@@ -176,13 +178,13 @@ class _Frame:
             cells.update(zip(owner.regions, inner, strict=True))
         return cells
 
-    def _take_out(self) -> None:
+    def _remove_dict(self) -> None:
         """Remove the dict, which has no uses left."""
         for owner in reversed(self.capturing_nodes):
-            outer = self.places[_graph_of(owner)]
+            outer = self.value_by_graph[_graph_of(owner)]
             owner.inputs = tuple(value for value in owner.inputs if value is not outer)
             for region in owner.regions:
-                region.parameters.remove(self.places[region])
+                region.parameters.remove(self.value_by_graph[region])
         self.creation.results[0].graph.nodes.remove(self.creation)
 
 
@@ -197,7 +199,7 @@ def _loading_node(reader: Node) -> Node:
     return node
 
 
-def _constant(value: Value) -> Any:
+def _constant_object(value: Value) -> Any:
     is_constant = value.node is not None and value.node.op.name == "object_constant"
     return value.node.attributes["value"] if is_constant else None  # type: ignore[union-attr]
 
@@ -210,7 +212,7 @@ def _is_number(value: Value, type_: Type) -> bool:
     """Return whether an object is a number of that type."""
     if value.node is not None and value.node.op.name == "object_box":
         return value.node.inputs[0].type == type_
-    number, kind = _constant(value), _DTYPES.get(type(_constant(value)))
+    number, kind = _constant_object(value), _DTYPES.get(type(_constant_object(value)))
     if kind is None or TensorType(kind, (), True) != type_:
         return False
     return kind is not int64 or is_inside((number, number))
@@ -221,7 +223,7 @@ def _number(graph: Graph, node: Node, type_: Type) -> Value:
     boxed = node.inputs[2]
     if boxed.node is not None and boxed.node.op.name == "object_box":
         return boxed.node.inputs[0]
-    array = np.asarray(_constant(boxed), type_.dtype.numpy)  # type: ignore[union-attr]
+    array = np.asarray(_constant_object(boxed), type_.dtype.numpy)  # type: ignore[union-attr]
     return _insert(graph, node, OPS["constant"], (), value=array, weak=True).results[0]
 
 

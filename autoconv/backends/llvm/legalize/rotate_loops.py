@@ -6,7 +6,7 @@
                  state = body(state)
                  going = test(state)
 
-Everything runs as often as before, and in the same order. Values that the body computes and the test reads (the
+Tests and bodies run as often as before, and in the same order. Values that the body computes and the test reads (the
 distance of the next guess from a solution, for example) need not be read from memory again.
 """
 
@@ -19,11 +19,11 @@ from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.graph.graph import Graph, Node, Value, clone, copy_node, copy_regions, leads_to_recursion
 from autoconv.graph.region_flow import state_size
 
-_LOOPS = frozenset({"element", "reduce"})
+_LOOP_CLASSES = frozenset({"element", "reduce"})
 
 
 def rotate_loops(graph: Graph) -> Graph:
-    """Return the graph, regions included, with such loops rotated."""
+    """Return the graph, regions included, with loops rotated whose test reads arrays."""
     if not any(_is_rotatable(node) for node in graph.walk()):
         return graph
 
@@ -38,27 +38,27 @@ def _is_rotatable(node: Node) -> bool:
         return False
     test, body = node.regions
     state = state_size(node)
-    same = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
+    has_same_outputs = [value.type for value in body.outputs] == [value.type for value in test.parameters[:state]]
     has_same_inputs = [value.type for value in node.inputs] == [value.type for value in test.parameters]
-    loops = any(lowering_class(inner) in _LOOPS for inner in test.nodes)
-    return same and has_same_inputs and is_scalar(test.outputs[0].type) and loops
+    has_loops = any(lowering_class(inner) in _LOOP_CLASSES for inner in test.nodes)
+    return has_same_outputs and has_same_inputs and is_scalar(test.outputs[0].type) and has_loops
 
 
 def _rotate_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]:
     test, body = node.regions
     count = state_size(node)
-    (going,) = _inline(copy, test, inputs)
-    head, turned = Graph(test.name), Graph(body.name)
-    for graph in (head, turned):
-        graph.add_parameter(going.type, "going")
+    (condition,) = _inline(copy, test, inputs)
+    new_test, new_body = Graph(test.name), Graph(body.name)
+    for graph in (new_test, new_body):
+        graph.add_parameter(condition.type, "going")
         for value in body.parameters:
             graph.add_parameter(value.type, value.name)
-    head.outputs = head.parameters[:1]
-    state = _inline(turned, body, turned.parameters[1:])
-    turned.outputs = [*_inline(turned, test, [*state, *turned.parameters[1 + count :]]), *state]
+    new_test.outputs = new_test.parameters[:1]
+    state = _inline(new_body, body, new_body.parameters[1:])
+    new_body.outputs = [*_inline(new_body, test, [*state, *new_body.parameters[1 + count :]]), *state]
     loop = copy.add_replacement(
-        node, node.op, [going, *inputs], {**node.attributes, "state": count + 1}, regions=(head, turned),
-        types=[going.type, *(value.type for value in node.results)],
+        node, node.op, [condition, *inputs], {**node.attributes, "state": count + 1}, regions=(new_test, new_body),
+        types=[condition.type, *(value.type for value in node.results)],
     )  # fmt: skip
     return loop.results[1:]
 

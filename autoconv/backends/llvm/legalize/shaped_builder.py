@@ -15,7 +15,7 @@ from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import Slice
 
-_WHOLE = Slice()
+_FULL_SLICE = Slice()
 
 
 def dimensions(x: Value) -> tuple[Dimension, ...]:
@@ -34,34 +34,34 @@ def broadcast(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     return x if dimensions(x) == tuple(shape) else _add_node(b, "broadcast_to", x, shape, {"shape": tuple(shape)})
 
 
-def part(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
+def slice_axis(b: GraphBuilder, x: Value, axis: int, start: Dimension, stop: Dimension, size: Dimension) -> Value:
     """Slice the axis from `start` to `stop`, `size` elements."""
-    whole = dimensions(x)
-    spec = (*[_WHOLE] * axis, Slice(start, stop, None))
-    return _add_node(b, "get_item", x, (*whole[:axis], size, *whole[axis + 1 :]), {"spec": spec})
+    shape = dimensions(x)
+    spec = (*[_FULL_SLICE] * axis, Slice(start, stop, None))
+    return _add_node(b, "get_item", x, (*shape[:axis], size, *shape[axis + 1 :]), {"spec": spec})
 
 
-def fill(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
+def make_zeros(b: GraphBuilder, x: Value, shape: Sequence[Dimension]) -> Value:
     """Make zeros of the dtype of `x`."""
     zero = b.constant(value=np.zeros((), x.dtype.numpy))
     return _add_node(b, "fill", zero, shape, {"shape": tuple(shape)})
 
 
-def join(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
+def concatenate(b: GraphBuilder, parts: Sequence[Value], axis: int, shape: Sequence[Dimension]) -> Value:
     """Concatenate along the axis to an array of that shape."""
     types = [parts[0].type.with_shape(tuple(shape))]  # type: ignore[union-attr]
     return b.graph.add(OPS["concat"], tuple(parts), {"axis": axis}, types=types, span=b.span).results[0]
 
 
-def count(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:
+def count_elements(b: GraphBuilder, x: Value, axes: Sequence[int], dtype: DType) -> Value:
     """Return the number of elements along the axes, as a number of that dtype."""
     sizes = dimensions(x)
     product = math.prod(size for axis in axes if isinstance(size := sizes[axis], int))
-    found = b.constant(value=np.asarray(product, np.int64))
+    total = b.constant(value=np.asarray(product, np.int64))
     for axis in axes:
         if not isinstance(sizes[axis], int):
-            found = b.multiply(found, b.dimension(x, axis=axis, dtype=int64))
-    return b.cast(found, dtype=dtype)  # type: ignore[no-any-return]
+            total = b.multiply(total, b.dimension(x, axis=axis, dtype=int64))
+    return b.cast(total, dtype=dtype)  # type: ignore[no-any-return]
 
 
 def _add_node(b: GraphBuilder, name: str, x: Value, shape: Sequence[Dimension], attributes: dict[str, Any]) -> Value:

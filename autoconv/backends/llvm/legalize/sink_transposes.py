@@ -1,4 +1,4 @@
-"""Move transposes behind the nodes that read them, where these compute the same on the operands as they lie.
+"""Move transposes below the nodes that read them, where these nodes can compute on the untransposed operands.
 
     before   graph f(%x: float64[300,200]) {
                %transpose = transpose(%x, perm=None): float64[200,300]
@@ -8,8 +8,8 @@
              }
     after    the square of %x and its sum along axis 0; the transposition of the square is an output
 
-A loop over a transposition reads one operand across its order, or a copy has to be made. Loops go along the memory
-after the rewrite. NumPy's results keep the order of their operands in memory, too (see `take_turned_outputs`).
+A loop over a transposed operand strides through its memory, or needs a copy. After the rewrite, loops read contiguous
+memory. NumPy's results keep the memory order of their operands as well (see `take_transposed_outputs`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from autoconv.graph.types import TensorType
 from autoconv.ops import OPS
 from autoconv.ops.index_spec import At, Rest, Slice, align
 
-_ALONG_AXIS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
-_NEW = frozenset({"element", "reduce", "matmul"})  # these make arrays and keep no reference to their operands
+_AXIS_OPS = frozenset({"cumsum", "cumprod", "concat", "reverse"})
+# Lowering classes of nodes that make arrays and keep no reference to their operands.
+_ALLOCATING_CLASSES = frozenset({"element", "reduce", "matmul"})
 Perm = tuple[int, ...]
 
 
@@ -50,18 +51,18 @@ def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     result = node.results[0].type
     if not isinstance(result, TensorType) or OPS.get(node.op.name) is not node.op:
         return None
-    if result.dtype.is_complex:  # loops compute the parts, and join them as they lie in the result
+    if result.dtype.is_complex:  # loops compute the parts, and join them in the memory order of the result
         return None
     if node.op.name in ("transpose", "matrix_transpose"):
-        return _merge(copy, node, inputs[0], perm)
+        return _merge_transposes(copy, node, inputs[0], perm)
     rule = (
-        _elementwise
-        if node.op.traits.elementwise or _is_like_operand(node)
-        else _reduce
+        _sink_below_elementwise
+        if node.op.traits.elementwise or _generates_elements(node)
+        else _sink_below_reduction
         if node.op.traits.reduction is not None and "axis" in node.attributes
-        else _along_axis
-        if node.op.name in _ALONG_AXIS
-        else _part
+        else _sink_below_axis_op
+        if node.op.name in _AXIS_OPS
+        else _sink_below_slice
         if node.op.name == "get_item"
         else None
     )
@@ -73,10 +74,10 @@ def _sink(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value] | Non
     return [_transpose(copy, node, inner, after)]
 
 
-def take_turned_outputs(graph: Graph) -> frozenset[int]:
+def take_transposed_outputs(graph: Graph) -> frozenset[int]:
     """Replace outputs that reverse the dimensions of a new array by this array; return their positions.
 
-    Nothing else may refer to the array, as the entry then turns it in place: NumPy's result lies by columns as well.
+    Nothing else may refer to the array: the entry transposes it in place. NumPy's result is in column order as well.
     """
     sources: dict[int, Value] = {}
     for i, value in enumerate(graph.outputs):
@@ -88,32 +89,35 @@ def take_turned_outputs(graph: Graph) -> frozenset[int]:
         for value in dict.fromkeys(node.inputs):
             readers.setdefault(value, []).append(node)
     arrays = [value for i, value in enumerate(graph.outputs) if i not in sources] + list(sources.values())
-    dimensions = frozenset(
+    positions = frozenset(
         i
         for i, value in sources.items()
         if arrays.count(value) == 1
         and value.node is not None
-        and lowering_class(value.node) in _NEW
+        and lowering_class(value.node) in _ALLOCATING_CLASSES
         and is_dense(value.type)
-        and all(reader is graph.outputs[i].node or lowering_class(reader) in _NEW for reader in readers[value])
+        and all(
+            reader is graph.outputs[i].node or lowering_class(reader) in _ALLOCATING_CLASSES
+            for reader in readers[value]
+        )
     )
-    if dimensions:
-        graph.outputs = [sources[i] if i in dimensions else value for i, value in enumerate(graph.outputs)]
+    if positions:
+        graph.outputs = [sources[i] if i in positions else value for i, value in enumerate(graph.outputs)]
         remove_dead_nodes(graph)
-    return dimensions
+    return positions
 
 
-def _is_like_operand(node: Node) -> bool:
-    """Return whether the op makes elements that do not depend on their place, in the shape of its operand."""
+def _generates_elements(node: Node) -> bool:
+    """Return whether the op makes an array in the shape of its operand, with elements independent of their position."""
     traits = node.op.traits
     return len(node.inputs) == 1 and traits.shape_only == (0,) and traits.generates and not traits.sizes
 
 
-Found = tuple[list[Value], dict[str, Any], Perm]
+Replacement = tuple[list[Value], dict[str, Any], Perm]
 
 
 def _perm_of(value: Value) -> Perm | None:
-    """Return the permutation of a transpose with this result; None for others, and for one that changes nothing."""
+    """Return the permutation of the transpose that computes the value; None for other ops and for the identity."""
     node = value.node
     if node is None or node.op.name not in ("transpose", "matrix_transpose"):
         return None
@@ -134,51 +138,51 @@ def _reverse(rank: int) -> Perm:
 def _transpose(copy: Graph, node: Node, x: Value, perm: Perm) -> Value:
     if perm == tuple(range(len(perm))):
         return x
-    stated = None if perm == _reverse(len(perm)) else perm
-    return copy.add(OPS["transpose"], [x], {"perm": stated}, span=node.span).results[0]
+    perm_attribute = None if perm == _reverse(len(perm)) else perm
+    return copy.add(OPS["transpose"], [x], {"perm": perm_attribute}, span=node.span).results[0]
 
 
-def _merge(copy: Graph, node: Node, x: Value, before: Perm) -> list[Value] | None:
-    behind = _perm_of(node.results[0])
-    if behind is None or x.node is None:
+def _merge_transposes(copy: Graph, node: Node, x: Value, first_perm: Perm) -> list[Value] | None:
+    second_perm = _perm_of(node.results[0])
+    if second_perm is None or x.node is None:
         return None
-    return [_transpose(copy, node, x.node.inputs[0], tuple(before[axis] for axis in behind))]
+    return [_transpose(copy, node, x.node.inputs[0], tuple(first_perm[axis] for axis in second_perm))]
 
 
-def _elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+def _sink_below_elementwise(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     if getattr(node.results[0].type, "rank", None) != len(perm):
         return None
-    operands = [_as_it_lies(copy, node, value, perm) for value in inputs]
+    operands = [_untransposed_operand(copy, node, value, perm) for value in inputs]
     values = [value for value in operands if value is not None]
     return (values, dict(node.attributes), perm) if len(values) == len(operands) else None
 
 
-def _as_it_lies(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
-    """Return the operand for which the op gives the result before its transposition; None where it had to be copied."""
-    own = _perm_of(value)
-    if own == perm and value.node is not None:
+def _untransposed_operand(copy: Graph, node: Node, value: Value, perm: Perm) -> Value | None:
+    """Return the operand whose transposition by `perm` is `value`; None if that needs a copy of an array."""
+    own_perm = _perm_of(value)
+    if own_perm == perm and value.node is not None:
         return value.node.inputs[0]
     shape = getattr(value.type, "shape", None)
-    if own is not None or shape is None:
+    if own_perm is not None or shape is None:
         return None
     if not shape:
         return value
     if not all(isinstance(size, int) for size in shape):
         return None
-    wide = (*(1,) * (len(perm) - len(shape)), *shape)
-    turned = [1] * len(perm)
-    for axis, size in zip(perm, wide, strict=True):
-        turned[axis] = size
+    padded_shape = (*(1,) * (len(perm) - len(shape)), *shape)
+    new_shape = [1] * len(perm)
+    for axis, size in zip(perm, padded_shape, strict=True):
+        new_shape[axis] = size
     if sum(size != 1 for size in shape) <= 1:
-        return copy.add(OPS["reshape"], [value], {"shape": tuple(turned)}, span=node.span).results[0]
+        return copy.add(OPS["reshape"], [value], {"shape": tuple(new_shape)}, span=node.span).results[0]
     if value.node is not None and value.node.op.name == "constant":
-        array = np.transpose(np.reshape(value.node.attributes["value"], wide), np.argsort(perm))
+        array = np.transpose(np.reshape(value.node.attributes["value"], padded_shape), np.argsort(perm))
         attributes = {**value.node.attributes, "value": np.ascontiguousarray(array)}
         return copy.add(OPS["constant"], [], attributes, span=node.span).results[0]
     return None
 
 
-def _reduce(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+def _sink_below_reduction(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     if len(inputs) != 1 or inputs[0].node is None:
         return None
     axis_given, rank = node.attributes["axis"], len(perm)
@@ -190,13 +194,13 @@ def _reduce(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Fou
     if node.attributes.get("keepdims"):
         after = perm
     else:
-        left = [axis for place, axis in enumerate(perm) if place not in axes]
-        after = tuple(sorted(left).index(axis) for axis in left)
+        kept_axes = [axis for place, axis in enumerate(perm) if place not in axes]
+        after = tuple(sorted(kept_axes).index(axis) for axis in kept_axes)
     inner = None if axis_given is None else tuple(sorted(perm[axis] for axis in axes))
     return [inputs[0].node.inputs[0]], {**node.attributes, "axis": inner}, after
 
 
-def _along_axis(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
+def _sink_below_axis_op(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
     operands = [value.node.inputs[0] for value in inputs if _perm_of(value) == perm and value.node is not None]
     axis = node.attributes.get("axis")
     if len(operands) < len(inputs) or axis is None:
@@ -206,8 +210,8 @@ def _along_axis(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) ->
     return operands, {**node.attributes, "axis": inner}, perm
 
 
-def _part(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found | None:
-    """Take positions and slices by constants from the operand of the transpose."""
+def _sink_below_slice(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Replacement | None:
+    """Apply constant positions and slices to the operand of the transpose."""
     spec, source = node.attributes["spec"], inputs[0].node
     if source is None or len(inputs) != 1 or not all(isinstance(entry, (At, Slice, Rest)) for entry in spec):
         return None
@@ -220,4 +224,4 @@ def _part(copy: Graph, node: Node, inputs: Sequence[Value], perm: Perm) -> Found
     return [source.inputs[0]], {**node.attributes, "spec": tuple(by_axis)}, after
 
 
-__all__ = ["sink_transposes", "take_turned_outputs"]
+__all__ = ["sink_transposes", "take_transposed_outputs"]

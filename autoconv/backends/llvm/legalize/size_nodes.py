@@ -1,15 +1,15 @@
-"""Nodes that compute sizes at run time, and the views that such sizes make; kept out of the registry of ops.
+"""Ops that compute sizes at run time, and views of such sizes; they are not in the registry of ops.
 
-    sizes_of          the tensor, C-contiguous, with its sizes in the symbols of its type
-    sizes_forgotten   the tensor without them, for values that leave the region where the symbols hold
+    sizes_of          the tensor, C-contiguous; its sizes become the values of the symbols in its type
+    sizes_forgotten   the tensor with unknown dimensions, for values that leave the scope of the symbols
     size_sum          a polynomial of sizes, or 0 where it is negative
     slice_sizes       start and length of a slice by Python's rules
     range_size        the number of integers in a range
     reshape_sizes     the sizes that a reshape leaves open; raises where the numbers of elements differ
     number_sizes      numbers of the program that are sizes; negative ones raise
-    common_sizes      the sizes to which operands broadcast, and for each size the factor 0 or 1 of its positions
-    some_elements     raises where a reduction without a neutral element has nothing to reduce
-    stretched         a tensor broadcast along sizes that may be 1: positions are multiplied by those factors
+    common_sizes      the sizes to which operands broadcast, and for each operand size a factor: 0 if it is broadcast
+    some_elements     raises where a reduction without a neutral element has no elements
+    stretched         a tensor broadcast along sizes that may be 1: indices are multiplied by those factors
     resized           the same tensor, with equal sizes under other symbols
     reshaped          the elements in the same order under another shape
     counted_range     start + i * step, for integers
@@ -27,9 +27,9 @@ from autoconv.ops import OPS
 from autoconv.ops.record import Op, no_gradient
 from autoconv.ops.traits import Traits
 
-_MOST_INPUTS = 64
+_MAX_INPUTS = 64
 _NO_TRAITS = Traits()
-_OF_SHAPES = Traits(shape_only=tuple(range(_MOST_INPUTS)))
+_READS_SHAPES = Traits(shape_only=tuple(range(_MAX_INPUTS)))
 
 
 def _op(
@@ -42,16 +42,16 @@ def _op(
     )  # fmt: skip
 
 
-def _run(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...], **_: Any) -> tuple[()]:
-    """Run the op itself, which raises where its operands do not fit."""
+def _check_by_kernel(*inputs: Any, op: str, options: tuple[tuple[str, Any], ...], **_: Any) -> tuple[()]:
+    """Run the op's own kernel, which raises where its operands do not fit."""
     kernel = OPS[op].kernel
     assert kernel is not None
     kernel(*inputs, **dict(options))
     return ()
 
 
-def _fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]:
-    """Fill an array of these sizes, which raises for sizes that are negative or too large."""
+def _check_fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]:
+    """Fill an array of these sizes by the op's kernel, which raises for negative and too large sizes."""
     iterator = iter(numbers)
     vector = np.array([next(iterator) if size is None else size for size in shape], np.int64)
     kernel = OPS[op].kernel
@@ -60,8 +60,8 @@ def _fill(*numbers: Any, op: str, shape: tuple[Any, ...], **_: Any) -> tuple[()]
     return ()
 
 
-def _reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) -> tuple[()]:
-    """Reshape, which raises where the numbers of elements differ."""
+def _check_reshape(x: np.ndarray, *numbers: Any, wanted: tuple[Any, ...], **_: Any) -> tuple[()]:
+    """Reshape by the op's kernel, which raises where the numbers of elements differ."""
     iterator = iter(numbers)
     vector = np.array([next(iterator) if size is None else size for size in wanted], np.int64)
     kernel = OPS["reshape"].kernel
@@ -78,11 +78,11 @@ SIZES_OF = _op("sizes_of", lambda x, **_: np.ascontiguousarray(x), Traits(may_al
 SIZES_FORGOTTEN = _op("sizes_forgotten", lambda x: x, Traits(may_alias=True))
 SIZE_SUM = _op("size_sum", _no_results)
 SLICE_SIZES = _op("slice_sizes", _no_results)
-RANGE_SIZE = _op("range_size", _run, effects=Effects.RAISE)
-RESHAPE_SIZES = _op("reshape_sizes", _reshape, Traits(shape_only=(0,)), Effects.RAISE)
-NUMBER_SIZES = _op("number_sizes", _fill, effects=Effects.RAISE)
-COMMON_SIZES = _op("common_sizes", _run, _OF_SHAPES, Effects.RAISE)
-SOME_ELEMENTS = _op("some_elements", _run, _OF_SHAPES, Effects.RAISE)
+RANGE_SIZE = _op("range_size", _check_by_kernel, effects=Effects.RAISE)
+RESHAPE_SIZES = _op("reshape_sizes", _check_reshape, Traits(shape_only=(0,)), Effects.RAISE)
+NUMBER_SIZES = _op("number_sizes", _check_fill, effects=Effects.RAISE)
+COMMON_SIZES = _op("common_sizes", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
+SOME_ELEMENTS = _op("some_elements", _check_by_kernel, _READS_SHAPES, Effects.RAISE)
 STRETCHED = _op("stretched", lambda x, **_: x, Traits(may_alias=True))
 RESIZED = _op("resized", lambda x, **_: x, Traits(may_alias=True, same_order=True))
 RESHAPED = _op("reshaped", lambda x, **_: x, Traits(may_alias=True, same_order=True))

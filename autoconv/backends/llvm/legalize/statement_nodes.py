@@ -1,4 +1,4 @@
-"""Nodes that native loops of statements can compute: gathers, slices and elementwise ops of unknown size."""
+"""Predicates for nodes that fused statements can contain: gathers, slices and elementwise ops of unknown size."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def is_gather(node: Node) -> bool:
     return bool(shape) and None in shape and positions.dtype.is_integer  # type: ignore[operator, union-attr]
 
 
-def is_part(node: Node) -> bool:
+def is_open_slice(node: Node) -> bool:
     """Return whether a node takes a slice of a tensor (a view in NumPy) whose size is unknown."""
     if node.op.name != "get_item" or not is_basic(node.attributes["spec"]):
         return False
-    of, to = node.inputs[0].type, node.results[0].type
-    return is_dense(of) and is_native(of.dtype) and None in (to.shape or ())  # type: ignore[union-attr]
+    source, result = node.inputs[0].type, node.results[0].type
+    return is_dense(source) and is_native(source.dtype) and None in (result.shape or ())  # type: ignore[union-attr]
 
 
-def is_element(node: Node) -> bool:
+def is_pure_element(node: Node) -> bool:
     """Return whether a node computes its result elementwise, without effects."""
     if len(node.results) != 1 or not node.op.traits.elementwise:
         return False

@@ -30,15 +30,15 @@ from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.traits import PROD, SUM
 
-_MOST = 4  # largest length of the last dimension
-_FEWEST = 16  # least number of vectors that is worth it
-_JOINED = (SUM, PROD)  # reductions over the components
+_MAX_COMPONENTS = 4  # largest length of the last dimension
+_MIN_VECTORS = 16  # least number of vectors that is worth it
+_COMPONENT_REDUCTIONS = (SUM, PROD)  # reductions over the components
 
 
-def split_components(graph: Graph) -> Graph:
+def unroll_components(graph: Graph) -> Graph:
     """Return the graph, regions included, with elementwise nodes over short vectors split into components.
 
-    Only nodes whose results are read by such nodes and by reductions are split.
+    A node is split only if all readers of its result are split nodes or reductions.
     """
     nodes = {node for part in _graphs(graph) for node in _unrollable_nodes(part)}
     if not nodes:
@@ -71,7 +71,7 @@ def _graphs(graph: Graph) -> Iterator[Graph]:
 
 def _unrollable_nodes(graph: Graph) -> set[Node]:
     """Return the elementwise nodes whose results are vectors that only such nodes and reductions read."""
-    result = {node for node in graph.nodes if _is_of_vectors(node)}
+    result = {node for node in graph.nodes if _computes_short_vectors(node)}
     readers: dict[Value, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -80,20 +80,20 @@ def _unrollable_nodes(graph: Graph) -> set[Node]:
     for node in reversed(graph.nodes):
         if node in result:
             (value,) = node.results
-            by = readers.get(value, ())
-            if value in outputs or not by or not all(reader in result or _can_reduce(reader) for reader in by):
+            users = readers.get(value, ())
+            if value in outputs or not users or not all(reader in result or _can_reduce(reader) for reader in users):
                 result.discard(node)
     return result
 
 
-def _is_of_vectors(node: Node) -> bool:
+def _computes_short_vectors(node: Node) -> bool:
     if not node.op.traits.elementwise or node.effects is not Effects.PURE or len(node.results) != 1:
         return False
     (result,) = node.results
     if not is_array(result.type) or not result.type.shape:
         return False
     *rest, count = sizes(result.type)
-    return 2 <= count <= _MOST and math.prod(rest) >= _FEWEST and lowering_class(node) == "element"
+    return 2 <= count <= _MAX_COMPONENTS and math.prod(rest) >= _MIN_VECTORS and lowering_class(node) == "element"
 
 
 def _can_reduce(node: Node) -> bool:
@@ -101,8 +101,8 @@ def _can_reduce(node: Node) -> bool:
     if reduction is None or node.op.name == "sum_to_shape_of" or lowering_class(node) != "reduce":
         return False
     last = len(sizes(node.inputs[0].type)) - 1
-    same = node.results[0].dtype is node.inputs[0].dtype
-    return same and (reduction in _JOINED or last not in reduced_axes(node))
+    keeps_dtype = node.results[0].dtype is node.inputs[0].dtype
+    return keeps_dtype and (reduction in _COMPONENT_REDUCTIONS or last not in reduced_axes(node))
 
 
 def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
@@ -115,7 +115,7 @@ def _components(b: GraphBuilder, value: Value, count: int) -> list[Value]:
 
 
 def _drop_last_dimension(b: GraphBuilder, value: Value) -> Value:
-    """Drop the last dimension, of size 1; undo the node that has just added it."""
+    """Drop the last dimension, of size 1; return the operand of the node that added it, if there is one."""
     node, shape = value.node, sizes(value.type)[:-1]
     if node is not None and is_contiguous(value) and sizes(node.inputs[0].type) == shape:
         return node.inputs[0]
@@ -137,9 +137,11 @@ def _reduce(b: GraphBuilder, node: Node, parts: list[Value]) -> Value:
         total_over_all = reduce(total, axis=rest, keepdims=keepdims) if rest else total
         return total_over_all if sizes(total_over_all.type) == shape else b.reshape(total_over_all, shape=shape)
     columns = [reduce(part, axis=rest, keepdims=keepdims) for part in parts]
-    place = (*shape[:-1], 1)
-    single = [b.fill(c, shape=place) if is_scalar(c.type) else b.reshape(c, shape=place) for c in columns]
-    return b.concat(*single, axis=len(shape) - 1)
+    component_shape = (*shape[:-1], 1)
+    reshaped = [
+        b.fill(c, shape=component_shape) if is_scalar(c.type) else b.reshape(c, shape=component_shape) for c in columns
+    ]
+    return b.concat(*reshaped, axis=len(shape) - 1)
 
 
-__all__ = ["split_components"]
+__all__ = ["unroll_components"]

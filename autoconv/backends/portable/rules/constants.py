@@ -28,8 +28,8 @@ def constant(w: Rules, node: Node) -> Term | None:
 
 @lowers("fill")
 def fill(w: Rules, node: Node, value: Term, dimensions: Term | None = None) -> Term:
-    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
-    return w.expanded(value, shape, sizes)
+    shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
+    return w.expand(value, shape, sizes)
 
 
 @lowers("eye")
@@ -73,18 +73,18 @@ def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
 
 
 @lowers("range")
-def range_(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
+def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> Term | Progression | None:
     (size,) = node.results[0].shape or (None,)
     if isinstance(size, int):
         return start + w.iota((size,), 0, start.dtype) * delta
     if not start.dtype.is_integer:
         return None
-    zero = delta.same(0)
-    w.fail(zero)
-    step = w.select(zero, 1, delta)
-    up = step > 0
-    span = w.select(up, limit - start, start - limit)
-    length = w.divide(span + w.select(up, step, -step) - 1, w.select(up, step, -step))
+    is_zero = delta.same(0)
+    w.fail(is_zero)
+    step = w.select(is_zero, 1, delta)
+    is_ascending = step > 0
+    span = w.select(is_ascending, limit - start, start - limit)
+    length = w.divide(span + w.select(is_ascending, step, -step) - 1, w.select(is_ascending, step, -step))
     length = w.select(span > 0, length, 0)
     if not w.has_open_sizes:
         return Progression(start, step, length)
@@ -116,14 +116,14 @@ def assert_true(w: Rules, node: Node, condition: Term, *_: Term) -> list[Term]:
 
 
 @lowers("raise")
-def raise_(w: Rules, node: Node, *_: Term) -> list[Term]:
+def lower_raise(w: Rules, node: Node, *_: Term) -> list[Term]:
     w.fail(w.constant(True, w.truth))
     return []
 
 
 @lowers("check_numerics")
 def check_numerics(w: Rules, node: Node, x: Term) -> Term:
-    w.fail(~(w.unary("abs", x) < float("inf")))
+    w.fail(~(w.emit_unary("abs", x) < float("inf")))
     return x
 
 
@@ -143,21 +143,21 @@ def absent(w: Rules, node: Node) -> Term | None:
     static_sizes = getattr(type_, "shape", None)
     if static_sizes is None or not all(isinstance(size, int) for size in static_sizes):
         return None
-    return w.expanded(w.constant(0, type_.dtype), static_sizes)  # type: ignore[union-attr]
+    return w.expand(w.constant(0, type_.dtype), static_sizes)  # type: ignore[union-attr]
 
 
 @lowers("real", "imag", "conjugate", "angle")
-def parts(w: Rules, node: Node, x: Term) -> Term:
+def complex_parts(w: Rules, node: Node, x: Term) -> Term:
     name = node.op.name
     if x.dtype.is_complex:
         if name == "conjugate":
-            return w.pair(w.unary("real", x), -w.unary("imag", x))
+            return w.pair(w.emit_unary("real", x), -w.emit_unary("imag", x))
         if name == "angle":
-            return w.libm("atan2", w.unary("imag", x), w.unary("real", x))
-        return w.unary(name, x)
+            return w.libm("atan2", w.emit_unary("imag", x), w.emit_unary("real", x))
+        return w.emit_unary(name, x)
     if name == "angle":
         return _real_angle(w, x)
-    return w.filled_like(x, 0, x.dtype) if name == "imag" else x
+    return w.fill_like(x, 0, x.dtype) if name == "imag" else x
 
 
 def _real_angle(w: Rules, x: Term) -> Term:
@@ -172,15 +172,15 @@ def bitcast(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("nextafter")
 def nextafter(w: Rules, node: Node, x: Term, y: Term) -> Term:
-    """Step the bits as an integer, in the order of the numbers; runtimes may take subnormal ones for 0."""
+    """Increment or decrement the bits as an ordered integer: arithmetic may flush subnormal numbers to 0."""
     x, y = w.broadcast(x, y)
     integer = {2: int16, 4: int32, 8: int64}[x.dtype.size]
     bits = w.bitcast(x, integer)
-    place, target = (w.select(each < 0, integer.min - each, each) for each in (bits, w.bitcast(y, integer)))
-    moved = w.select(place < target, place + 1, place - 1)
-    below = (moved < 0) | (moved.same(0) & (bits < 0))
-    stepped = w.bitcast(w.select(below, integer.min - moved, moved), x.dtype)
-    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(place.same(target), y, stepped))
+    position, target = (w.select(number < 0, integer.min - number, number) for number in (bits, w.bitcast(y, integer)))
+    next_position = w.select(position < target, position + 1, position - 1)
+    is_negative = (next_position < 0) | (next_position.same(0) & (bits < 0))
+    stepped = w.bitcast(w.select(is_negative, integer.min - next_position, next_position), x.dtype)
+    return w.select(w.is_nan(x) | w.is_nan(y), math.nan, w.select(position.same(target), y, stepped))
 
 
 @lowers("saturate_cast")
@@ -200,7 +200,7 @@ def saturate_cast(w: Rules, node: Node, x: Term) -> Term | None:
 
 
 @lowers("xlogy", "xdivy")
-def guard(w: Rules, node: Node, x: Term, y: Term) -> Term:
+def zero_preserving(w: Rules, node: Node, x: Term, y: Term) -> Term:
     x, y = w.broadcast(x, y)
     product = x * w.libm("log", y) if node.op.name == "xlogy" else x / y
     return w.select(x.same(0.0) & ~w.is_nan(y), 0.0, product)
@@ -227,7 +227,7 @@ def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
 
 
 @lowers("numpy_round")
-def round_(w: Rules, node: Node, x: Term) -> Term | None:
+def lower_round(w: Rules, node: Node, x: Term) -> Term | None:
     if x.dtype.is_bool:
         return None
     decimals = node.attributes.get("decimals", 0)
@@ -241,25 +241,25 @@ def round_(w: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("numpy_copy")
 def copy(w: Rules, node: Node, x: Term) -> Term | None:
-    how = node.attributes["how"]
-    if how == "astype":
+    kind = node.attributes["how"]
+    if kind == "astype":
         return w.cast(x, node.attributes["dtype"])
-    if how == "flatten":
-        return w.flat(x)
-    return x if how == "copy" else None
+    if kind == "flatten":
+        return w.flatten(x)
+    return x if kind == "copy" else None
 
 
 @lowers("python_power")
 def python_power(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
-    """Raise as Python does; the rule on elements leaves more cases to the kernel than are errors."""
+    """Raise to a power as Python does. The element rule would set the error word in cases that are no errors."""
     if x.dtype.is_complex or y.dtype.is_complex:
         return None
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return ELEMENTS["python_power"](w, x, y)  # type: ignore[no-any-return]
     x, y = w.broadcast(w.cast(x, float64), w.cast(y, float64))
-    whole = w.unary("floor", y).same(y)
-    w.fail((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~whole))
+    is_integer = w.emit_unary("floor", y).same(y)
+    w.fail((x.same(0.0) & (y < 0.0)) | ((x < 0.0) & ~is_integer))
     result = w.libm("pow", x, y)
-    finite = (w.unary("abs", x) < math.inf) & (w.unary("abs", y) < math.inf)
-    w.fail(finite & w.unary("abs", result).same(math.inf))
+    is_finite = (w.emit_unary("abs", x) < math.inf) & (w.emit_unary("abs", y) < math.inf)
+    w.fail(is_finite & w.emit_unary("abs", result).same(math.inf))
     return result

@@ -1,6 +1,6 @@
-"""Rules of ops with counts: repetitions, choices of the largest, distinct elements, and counts of numbers.
+"""Rules of ops with counts: repetitions, largest elements, distinct elements, and histograms of integers.
 
-Where a count is a value, the size of the result depends on it: only runtimes with arrays of open size have a form.
+If a count is computed, so is the size of the result: only runtimes with arrays of open size have a form.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable.rules.gathers import check_index, move_axes, scatter
-from autoconv.backends.portable.rules.movement import expand_at
-from autoconv.backends.portable.rules.registry import lowers, whole
+from autoconv.backends.portable.rules.movement import insert_axis
+from autoconv.backends.portable.rules.registry import lowers, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import float64, int32, int64
@@ -20,37 +20,37 @@ from autoconv.graph.graph import Node
 
 @lowers("repeat")
 def repeat(w: Rules, node: Node, x: Term, *counts: Term) -> Term | None:
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     if counts:
-        return _repeat(w, x, counts[0], axis) if w.has_open_sizes else None
+        return _repeat_by_counts(w, x, counts[0], axis) if w.has_open_sizes else None
     count = node.attributes["repeats"]
     sizes, shape = w.sizes(x), list(x.shape)
-    wide = w.expanded(
-        expand_at(w, x, axis + 1), (*shape[: axis + 1], count, *shape[axis + 1 :]),
+    copies = w.expand(
+        insert_axis(w, x, axis + 1), (*shape[: axis + 1], count, *shape[axis + 1 :]),
         [*sizes[: axis + 1], count, *sizes[axis + 1 :]],
     )  # fmt: skip
     sizes[axis] = sizes[axis] * count
     shape[axis] = sizes[axis] if isinstance(sizes[axis], int) else None
-    return w.reshape(wide, shape, sizes)
+    return w.reshape(copies, shape, sizes)
 
 
-def _repeat(w: Rules, x: Term, counts: Term, axis: int) -> Term | None:
-    """Take each element as often as its count says: the true elements of a row for each are as many."""
-    counts = w.cast(w.flat(counts), int64)
+def _repeat_by_counts(w: Rules, x: Term, counts: Term, axis: int) -> Term | None:
+    """Repeat each element by its own count: a mask with a row for each element has as many true entries."""
+    counts = w.cast(w.flatten(counts), int64)
     w.fail(counts < 0)
-    along = w.expanded(counts, (x.shape[axis],), [w.sizes(x)[axis]])
-    most = w.reduce(w.concatenate([along, w.array(np.array([0]), int64)], 0), (0,), "maximum", 0)
-    turns = expand_at(w, w.iota((None,), 0, int64, [w.as_size(most)]), 0)
-    places = w.true_positions(w.compare("lt", turns, expand_at(w, along, 1)))
-    if places is None:
+    counts_along_axis = w.expand(counts, (x.shape[axis],), [w.sizes(x)[axis]])
+    largest_count = w.reduce(w.concatenate([counts_along_axis, w.array(np.array([0]), int64)], 0), (0,), "maximum", 0)
+    copy_numbers = insert_axis(w, w.iota((None,), 0, int64, [w.as_size(largest_count)]), 0)
+    positions = w.true_positions(w.compare("lt", copy_numbers, insert_axis(w, counts_along_axis, 1)))
+    if positions is None:
         return None
-    return move_axes(w, w.gather_nd(move_axes(w, x, [axis], [0]), w.part(places, 1, 0, 1)), [0], [axis])
+    return move_axes(w, w.gather_nd(move_axes(w, x, [axis], [0]), w.part(positions, 1, 0, 1)), [0], [axis])
 
 
 @lowers("tile")
 def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
     if multiples:
-        return _tile(w, node, x, multiples[0]) if w.has_open_sizes else None
+        return _tile_by_terms(w, node, x, multiples[0]) if w.has_open_sizes else None
     for axis, count in enumerate(node.attributes["multiples"]):
         if count == 0:
             x = w.part(x, axis, 0, 0)
@@ -59,20 +59,20 @@ def tile(w: Rules, node: Node, x: Term, *multiples: Term) -> Term | None:
     return x
 
 
-def _tile(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
-    counts, terms = w.given_sizes(node.attributes["multiples"] or (None,) * x.rank, w.cast(multiples, int64))
+def _tile_by_terms(w: Rules, node: Node, x: Term, multiples: Term) -> Term:
+    counts, terms = w.requested_sizes(node.attributes["multiples"] or (None,) * x.rank, w.cast(multiples, int64))
     w.fail(w.cast(multiples, int64) < 0)
-    wide: tuple[list[Any], list[Any]] = ([], [])
+    expanded_shape: tuple[list[Any], list[Any]] = ([], [])
     shape: list[Any] = []
     sizes: list[Any] = []
-    for count, term, size, own in zip(counts, terms, x.shape, w.sizes(x), strict=True):
-        wide[0].extend((count, size))
-        wide[1].extend((term, own))
+    for count, term, size, size_term in zip(counts, terms, x.shape, w.sizes(x), strict=True):
+        expanded_shape[0].extend((count, size))
+        expanded_shape[1].extend((term, size_term))
         shape.append(count * size if isinstance(count, int) and isinstance(size, int) else None)
-        sizes.append(term * own)
+        sizes.append(term * size_term)
     for axis in range(x.rank):
-        x = expand_at(w, x, 2 * axis)
-    return w.reshape(w.expanded(x, *wide), shape, sizes)
+        x = insert_axis(w, x, 2 * axis)
+    return w.reshape(w.expand(x, *expanded_shape), shape, sizes)
 
 
 @lowers("one_hot")
@@ -84,12 +84,12 @@ def one_hot(w: Rules, node: Node, indices: Term, on: Term, off: Term, *depth: Te
             return None
         w.fail(depth[0] < 0)
         count, size = None, w.as_size(depth[0])
-    axis = whole(node.attributes.get("axis", -1), indices.rank + 1)
+    axis = normalise_axis(node.attributes.get("axis", -1), indices.rank + 1)
     shape, sizes = ([value if a == axis else 1 for a in range(indices.rank + 1)] for value in (count, size))
     positions = w.reshape(w.iota((count,), 0, indices.dtype, [size]), shape, sizes)
-    wide, along = w.broadcast(expand_at(w, indices, axis), positions)
-    hot, dtype = w.compare("eq", wide, along), node.results[0].dtype
-    return w.chosen(*w.broadcast(hot, w.cast(on, dtype), w.cast(off, dtype)))
+    indices_wide, positions_wide = w.broadcast(insert_axis(w, indices, axis), positions)
+    is_hot, dtype = w.compare("eq", indices_wide, positions_wide), node.results[0].dtype
+    return w.emit_select(*w.broadcast(is_hot, w.cast(on, dtype), w.cast(off, dtype)))
 
 
 @lowers("top_k")
@@ -105,27 +105,28 @@ def top_k(w: Rules, node: Node, x: Term, *count: Term) -> list[Term] | None:
     size = w.sizes(x)[axis]
     stop = w.cast(count[0], int64)
     w.fail((stop < 0) | (stop > (size if isinstance(size, int) else w.cast(size, int64))))
-    parts = [w.open_slice(one, axis, 0, stop, None) for one in (values, positions)]
+    parts = [w.open_slice(array, axis, 0, stop, None) for array in (values, positions)]
     return [part for part in parts if part is not None] if None not in parts else None
 
 
 @lowers("unique")
 def unique(w: Rules, node: Node, x: Term) -> list[Term] | None:
-    found = w.distinct(x)
-    if found is None:
+    results = w.find_distinct(x)
+    if results is None:
         return None
-    values, *numbers = found
-    return [values, *(w.cast(one, result.dtype) for one, result in zip(numbers, node.results[1:], strict=True))]
+    values, *index_arrays = results
+    pairs = zip(index_arrays, node.results[1:], strict=True)
+    return [values, *(w.cast(array, result.dtype) for array, result in pairs)]
 
 
 @lowers("numpy_bincount")
-def bincount(w: Rules, node: Node, x: Term, least: Term, *weights: Term) -> Term | None:
+def bincount(w: Rules, node: Node, x: Term, min_length: Term, *weights: Term) -> Term | None:
     if not w.has_open_sizes:
         return None
-    x, least = w.cast(x, int64), w.cast(least, int64)
-    w.fail(least < 0)
-    needed = w.reduce(w.concatenate([x, w.array(np.array([-1]), int64)], 0), (0,), "maximum", -1) + 1
-    size = w.as_size(w.select(needed < least, least, needed))
+    x, min_length = w.cast(x, int64), w.cast(min_length, int64)
+    w.fail(min_length < 0)
+    needed_length = w.reduce(w.concatenate([x, w.array(np.array([-1]), int64)], 0), (0,), "maximum", -1) + 1
+    size = w.as_size(w.select(needed_length < min_length, min_length, needed_length))
     dtype = float64 if weights else int64
-    added = w.cast(weights[0], dtype) if weights else w.filled_like(x, 1, dtype)
-    return scatter(w, w.expanded(w.constant(0, dtype), (None,), [size]), [check_index(w, x, size)], added, "add")
+    increments = w.cast(weights[0], dtype) if weights else w.fill_like(x, 1, dtype)
+    return scatter(w, w.expand(w.constant(0, dtype), (None,), [size]), [check_index(w, x, size)], increments, "add")

@@ -1,6 +1,6 @@
-"""Rules of linear systems: elimination with row exchanges, a column in each turn of a loop.
+"""Rules of linear systems: LU factorisation with partial pivoting, one column in each iteration of a loop.
 
-Runtimes have no operation for them, or call LAPACK. The method is that of LAPACK's getrf, without blocks: the largest
+The runtimes have no operation for it, or call LAPACK. The method is that of LAPACK's getrf, without blocks: the largest
 element of the column becomes the pivot (Golub and Van Loan, Matrix Computations, section 3.4).
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.rules.linear import matmul_of
-from autoconv.backends.portable.rules.movement import expand_at
+from autoconv.backends.portable.rules.linear import multiply_matrices
+from autoconv.backends.portable.rules.movement import insert_axis
 from autoconv.backends.portable.rules.reductions import fold
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
@@ -23,17 +23,20 @@ from autoconv.graph.graph import Node
 class Elimination:
     """The factors of a stack of square matrices: P·A = L·U.
 
-    `packed` has U, and below its diagonal L without its diagonal of ones; `rows` is P; `sign` its determinant.
+    `packed` holds U, and below the diagonal L, whose diagonal is 1; `rows` is P, and `sign` the determinant of P.
     """
 
     def __init__(self, w: Control, x: Term) -> None:
         size = x.shape[-1]
-        eye = w.expanded(w.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
-        sign = w.expanded(w.constant(1, x.dtype), x.shape[:-2])
+        eye = w.expand(w.array(np.eye(size).astype(x.dtype.numpy), x.dtype), x.shape)
+        sign = w.expand(w.constant(1, x.dtype), x.shape[:-2])
         state = [w.constant(0, int64), x, eye, sign]
-        word = w.sure(w.word)
+        word = w.error_word_or_zero(w.word)
         state_after = w.loop(
-            lambda now, word: _has_next_column(w, now, word, size), lambda now, word: _turn(w, now, word), state, word
+            lambda state, word: _has_next_column(w, state, word, size),
+            lambda state, word: _eliminate_column(w, state, word),
+            state,
+            word,
         )
         w.word = state_after.pop()
         self.packed, self.rows, self.sign = state_after[1:]
@@ -42,79 +45,80 @@ class Elimination:
     def diagonal(self) -> Term:
         """Return the diagonal of U."""
         w, size = self.w, self.packed.shape[-1]
-        eye = w.expanded(w.array(np.eye(size, dtype=bool), bool_), self.packed.shape)
+        eye = w.expand(w.array(np.eye(size, dtype=bool), bool_), self.packed.shape)
         return w.reduce(w.select(eye, self.packed, 0), (self.packed.rank - 1,), "add", 0)
 
     def solve(self, y: Term) -> Term:
         """Return the solution of A·x = y, for a stack of matrices y."""
-        return self._substituted(self._substituted(matmul_of(self.w, self.rows, y), True), False)
+        return self._substitute(self._substitute(multiply_matrices(self.w, self.rows, y), True), False)
 
-    def _substituted(self, y: Term, lower: bool) -> Term:
-        """Solve by L, or by U, a row in each turn."""
+    def _substitute(self, y: Term, lower: bool) -> Term:
+        """Solve by substitution with L, or with U, one row in each iteration."""
         w, packed, size = self.w, self.packed, self.packed.shape[-1]
-        place = w.iota((size,), 0, int64)
+        row_numbers = w.iota((size,), 0, int64)
 
-        def turn(now: list[Term], word: Term) -> list[Term]:
+        def solve_row(state: list[Term], word: Term) -> list[Term]:
             w.word = word
-            step, solution = now
-            at = step if lower else w.binary("subtract", size - 1, step)
-            here = w.reshape(place.same(at), (size, 1))
-            row = w.reduce(w.select(w.reshape(here, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
-            is_solved = place < at if lower else place > at
+            step, solution = state
+            current = step if lower else w.binary("subtract", size - 1, step)
+            is_current = w.reshape(row_numbers.same(current), (size, 1))
+            row = w.reduce(w.select(w.reshape(is_current, (size, 1)), packed, 0), (packed.rank - 2,), "add", 0)
+            is_solved = row_numbers < current if lower else row_numbers > current
             sums = w.reduce(
-                expand_at(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
+                insert_axis(w, w.select(is_solved, row, 0), row.rank) * solution, (solution.rank - 2,), "add", 0
             )
-            rest = expand_at(w, sums, sums.rank - 1)
-            value = solution - rest
+            known_part = insert_axis(w, sums, sums.rank - 1)
+            value = solution - known_part
             if not lower:
-                pivot = w.reduce(w.select(place.same(at), row, 0), (row.rank - 1,), "add", 0)
-                value = value / expand_at(w, expand_at(w, pivot, pivot.rank), pivot.rank + 1)
-            return [step + 1, w.chosen(*w.broadcast(here, value, solution))]
+                pivot = w.reduce(w.select(row_numbers.same(current), row, 0), (row.rank - 1,), "add", 0)
+                value = value / insert_axis(w, insert_axis(w, pivot, pivot.rank), pivot.rank + 1)
+            return [step + 1, w.emit_select(*w.broadcast(is_current, value, solution))]
 
         state = [w.constant(0, int64), y]
-        solution = w.loop(lambda now, word: _has_next_column(w, now, word, size), turn, state, w.sure(w.word))
+        word = w.error_word_or_zero(w.word)
+        solution = w.loop(lambda state, word: _has_next_column(w, state, word, size), solve_row, state, word)
         w.word = solution.pop()
         return solution[1]
 
 
-def _has_next_column(w: Control, now: list[Term], word: Term, size: int) -> Term:
+def _has_next_column(w: Control, state: list[Term], word: Term, size: int) -> Term:
     w.word = word
-    return now[0] < size
+    return state[0] < size
 
 
-def _turn(w: Control, now: list[Term], word: Term) -> list[Term]:
+def _eliminate_column(w: Control, state: list[Term], word: Term) -> list[Term]:
     """Exchange rows so that the pivot is on the diagonal, and eliminate below it."""
     w.word = word
-    step, x, rows, sign = now
+    step, x, rows, sign = state
     size, rank = x.shape[-1], x.rank
-    place = w.iota((size,), 0, int64)
-    down = w.reshape(place, (size, 1))
-    column = w.reduce(w.select(place.same(step), x, 0), (rank - 1,), "add", 0)
-    heights = w.select(place >= step, w.unary("abs", column), -1.0)
-    best = expand_at(w, w.arg(heights, rank - 2, True, int64), rank - 2)
-    below = expand_at(w, best, rank - 1)  # [..., 1, 1]
-    x, rows = (_exchange(w, m, down, step, below) for m in (x, rows))
-    moved = w.reshape(w.compare("ne", best, step), sign.shape)
-    sign = w.select(moved, -sign, sign)
-    own = w.reduce(w.select(down.same(step), x, 0), (rank - 2,), "add", 0)
-    pivot = w.reduce(w.select(place.same(step), own, 0), (rank - 2,), "add", 0)
-    column = w.reduce(w.select(place.same(step), x, 0), (rank - 1,), "add", 0)
-    wide = expand_at(w, pivot, rank - 2)
-    factor = w.select(place > step, column / w.select(wide.same(0.0), 1.0, wide), 0.0)
-    tall = expand_at(w, factor, rank - 1)
-    eliminated = x - tall * w.select(place > step, expand_at(w, own, rank - 2), 0.0)
-    choice = w.select(place.same(step), w.expanded(tall, x.shape), eliminated)
-    lower = w.broadcast(down > step, x)[0]
-    return [step + 1, w.chosen(lower, choice, x), rows, sign]
+    positions = w.iota((size,), 0, int64)
+    row_numbers = w.reshape(positions, (size, 1))
+    column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
+    heights = w.select(positions >= step, w.emit_unary("abs", column), -1.0)
+    pivot_row = insert_axis(w, w.extreme_position(heights, rank - 2, True, int64), rank - 2)
+    pivot_row_matrix = insert_axis(w, pivot_row, rank - 1)  # [..., 1, 1]
+    x, rows = (_exchange(w, m, row_numbers, step, pivot_row_matrix) for m in (x, rows))
+    is_exchanged = w.reshape(w.compare("ne", pivot_row, step), sign.shape)
+    sign = w.select(is_exchanged, -sign, sign)
+    pivot_values = w.reduce(w.select(row_numbers.same(step), x, 0), (rank - 2,), "add", 0)
+    pivot = w.reduce(w.select(positions.same(step), pivot_values, 0), (rank - 2,), "add", 0)
+    column = w.reduce(w.select(positions.same(step), x, 0), (rank - 1,), "add", 0)
+    pivot_wide = insert_axis(w, pivot, rank - 2)
+    factor = w.select(positions > step, column / w.select(pivot_wide.same(0.0), 1.0, pivot_wide), 0.0)
+    factor_column = insert_axis(w, factor, rank - 1)
+    eliminated = x - factor_column * w.select(positions > step, insert_axis(w, pivot_values, rank - 2), 0.0)
+    choice = w.select(positions.same(step), w.expand(factor_column, x.shape), eliminated)
+    lower = w.broadcast(row_numbers > step, x)[0]
+    return [step + 1, w.emit_select(lower, choice, x), rows, sign]
 
 
-def _exchange(w: Control, x: Term, down: Term, first: Term, second: Term) -> Term:
+def _exchange(w: Control, x: Term, row_numbers: Term, first: Term, second: Term) -> Term:
     """Exchange two rows of each matrix."""
     axis = x.rank - 2
-    a = expand_at(w, w.reduce(w.select(down.same(first), x, 0), (axis,), "add", 0), axis)
-    b = expand_at(w, w.reduce(w.select(w.compare("eq", down, second), x, 0), (axis,), "add", 0), axis)
-    exchanged = w.chosen(*w.broadcast(w.compare("eq", down, second), a, x))
-    return w.chosen(*w.broadcast(w.compare("eq", down, first), b, exchanged))
+    first_row = insert_axis(w, w.reduce(w.select(row_numbers.same(first), x, 0), (axis,), "add", 0), axis)
+    second_row = insert_axis(w, w.reduce(w.select(w.compare("eq", row_numbers, second), x, 0), (axis,), "add", 0), axis)
+    exchanged = w.emit_select(*w.broadcast(w.compare("eq", row_numbers, second), first_row, x))
+    return w.emit_select(*w.broadcast(w.compare("eq", row_numbers, first), second_row, exchanged))
 
 
 def _is_supported_matrix(x: Term) -> bool:
@@ -141,7 +145,7 @@ def inverse(w: Control, node: Node, x: Term) -> Term | None:
         x = w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
     factors = Elimination(w, x)
     w.fail(factors.diagonal().same(0.0))
-    return factors.solve(w.expanded(w.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
+    return factors.solve(w.expand(w.array(np.eye(x.shape[-1]).astype(x.dtype.numpy), x.dtype), x.shape))
 
 
 @lowers("determinant")
@@ -163,4 +167,4 @@ def slogdet(w: Control, node: Node, x: Term) -> list[Any] | None:
     signs = w.select(diagonal < 0.0, w.constant(-1.0, x.dtype), 1.0)
     signs = w.select(diagonal.same(0.0), 0.0, signs)
     return [fold(w, signs, "prod", last, False) * factors.sign,
-            fold(w, w.libm("log", w.unary("abs", diagonal)), "sum", last, False)]  # fmt: skip
+            fold(w, w.libm("log", w.emit_unary("abs", diagonal)), "sum", last, False)]  # fmt: skip

@@ -1,12 +1,12 @@
-"""Rules of gathers and scatters: all become those by vectors of positions."""
+"""Rules of gathers and scatters: all are expressed by the writer's `gather_nd` and `scatter_nd`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.rules.movement import drop_axes, expand_at
-from autoconv.backends.portable.rules.registry import lowers, whole
+from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
+from autoconv.backends.portable.rules.registry import lowers, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import int64
@@ -14,18 +14,18 @@ from autoconv.graph.graph import Node
 
 
 def check_index(w: Rules, index: Term, size: Any, wrap: bool = False) -> Term:
-    """Return positions as int64, an error where one is out of range; with `wrap` negative ones count from the end."""
+    """Return positions as int64, and set the error word if one is out of range; `wrap` allows negative ones."""
     index = w.cast(index, int64)
     size = size if isinstance(size, int) else w.cast(size, int64)
-    wrong = (index < (0 - size if wrap else 0)) | w.compare("ge", index, size)
-    w.fail(wrong)
+    is_outside = (index < (0 - size if wrap else 0)) | w.compare("ge", index, size)
+    w.fail(is_outside)
     index = w.select(index < 0, index + size, index) if wrap else index
-    return w.select(wrong, 0, index) if w.raises else index
+    return w.select(is_outside, 0, index) if w.raises else index
 
 
-def gathered(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
+def gather_elements(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
     """Take elements by positions along the first dimensions: arrays of one shape, one for each dimension."""
-    columns = [expand_at(w, column, column.rank) for column in w.broadcast(*positions)]
+    columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*positions)]
     return w.gather_nd(x, w.concatenate(columns, columns[0].rank - 1))
 
 
@@ -42,13 +42,13 @@ def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
 def move_axes(w: Rules, x: Term, source: Sequence[int], target: Sequence[int]) -> Term:
     """Move dimensions, as `numpy.moveaxis` does."""
     order = [axis for axis in range(x.rank) if axis not in source]
-    for to, axis in sorted(zip(target, source, strict=True)):
-        order.insert(to, axis)
+    for position, axis in sorted(zip(target, source, strict=True)):
+        order.insert(position, axis)
     return w.transpose(x, order)
 
 
 def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
-    """Return the positions of the batch dimensions, with the index's number of dimensions."""
+    """Return the positions along the batch dimensions, shaped to broadcast with the index."""
     result = []
     for axis, iota in enumerate(_axis_iotas(w, index, batch)):
         sizes = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
@@ -59,32 +59,32 @@ def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
 
 @lowers("gather")
 def gather(w: Rules, node: Node, x: Term, index: Term) -> Term:
-    axis, batch = whole(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
+    axis, batch = normalise_axis(node.attributes.get("axis", 0), x.rank), node.attributes.get("batch_dims", 0)
     index = check_index(w, index, w.sizes(x)[axis])
-    front = move_axes(w, x, [axis], [batch])
-    rows = gathered(w, front, [*_batch_positions(w, index, batch), index])
-    between = axis - batch
-    return move_axes(w, rows, range(index.rank, index.rank + between), range(batch, axis))
+    with_axis_first = move_axes(w, x, [axis], [batch])
+    rows = gather_elements(w, with_axis_first, [*_batch_positions(w, index, batch), index])
+    inner_count = axis - batch
+    return move_axes(w, rows, range(index.rank, index.rank + inner_count), range(batch, axis))
 
 
 @lowers("ungather")
 def ungather(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term:
-    """Add rows to where `gather` takes them from."""
-    axis, batch = whole(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
+    """Add rows to the positions from which `gather` takes them: its gradient."""
+    axis, batch = normalise_axis(node.attributes.get("axis", 0), like.rank), node.attributes.get("batch_dims", 0)
     index = check_index(w, index, w.sizes(like)[axis])
     rows = move_axes(w, x, range(batch, axis), range(index.rank, index.rank + axis - batch))
-    base = move_axes(w, w.filled_like(like, 0, x.dtype), [axis], [batch])
+    base = move_axes(w, w.fill_like(like, 0, x.dtype), [axis], [batch])
     total = scatter(w, base, [*_batch_positions(w, index, batch), index], rows, "add")
     return move_axes(w, total, [batch], [axis])
 
 
 def scatter(w: Rules, base: Term, positions: Sequence[Term], updates: Term, combine: str | None) -> Term:
-    columns = [expand_at(w, column, column.rank) for column in w.broadcast(*positions)]
+    columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*positions)]
     return w.scatter_nd(base, w.concatenate(columns, columns[0].rank - 1), updates, combine)
 
 
-def _vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
-    """Return vectors of positions, checked, those of the batch before them."""
+def _position_vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
+    """Return checked vectors of positions, with the batch positions in front."""
     index = w.cast(index, int64)
     depth = index.shape[-1]
     columns = []
@@ -95,8 +95,8 @@ def _vectors(w: Rules, index: Term, like: Term, batch: int = 0) -> Term:
         columns = [*_batch_positions(w, columns[0], batch), *columns]
     if not columns:
         return index
-    wide = [expand_at(w, column, column.rank) for column in w.broadcast(*columns)]
-    return w.concatenate(wide, wide[0].rank - 1)
+    expanded_columns = [insert_axis(w, column, column.rank) for column in w.broadcast(*columns)]
+    return w.concatenate(expanded_columns, expanded_columns[0].rank - 1)
 
 
 @lowers("gather_nd")
@@ -108,25 +108,25 @@ def gather_nd(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
         if batch:
             return None
         shape, sizes = (*index.shape[:-1], *x.shape), [*w.sizes(index)[:-1], *w.sizes(x)]
-        return w.expanded(x, shape, sizes)
-    return w.gather_nd(x, _vectors(w, index, x, batch))
+        return w.expand(x, shape, sizes)
+    return w.gather_nd(x, _position_vectors(w, index, x, batch))
 
 
 @lowers("ungather_nd")
 def ungather_nd(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
     if not index.shape[-1]:
         return None
-    base = w.filled_like(like, 0, x.dtype)
-    return w.scatter_nd(base, _vectors(w, index, like, node.attributes.get("batch_dims", 0)), x, "add")
+    base = w.fill_like(like, 0, x.dtype)
+    return w.scatter_nd(base, _position_vectors(w, index, like, node.attributes.get("batch_dims", 0)), x, "add")
 
 
 @lowers("scatter_nd")
 def scatter_nd(w: Rules, node: Node, index: Term, updates: Term, dimensions: Term | None = None) -> Term | None:
-    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
+    shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
     if not index.shape[-1]:
         return None
-    base = w.expanded(w.constant(0, updates.dtype), shape, sizes)
-    return w.scatter_nd(base, _vectors(w, index, base), updates, "or" if updates.dtype.is_bool else "add")
+    base = w.expand(w.constant(0, updates.dtype), shape, sizes)
+    return w.scatter_nd(base, _position_vectors(w, index, base), updates, "or" if updates.dtype.is_bool else "add")
 
 
 for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max", "maximum"), ("min", "minimum")):
@@ -136,7 +136,7 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
     ) -> Term | None:
         if not index.shape[-1]:
             return None
-        return w.scatter_nd(x, _vectors(w, index, x), -updates if name == "sub" else updates, combine)
+        return w.scatter_nd(x, _position_vectors(w, index, x), -updates if name == "sub" else updates, combine)
 
     lowers(f"tensor_scatter_nd_{_name}")(_tensor_scatter)
 
@@ -151,18 +151,18 @@ def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> 
     segments = check_index(w, segments, total)
     sizes = [total, *w.sizes(x)[segments.rank :]]
     shape = (total if isinstance(total, int) else None, *x.shape[segments.rank :])
-    return scatter(w, w.expanded(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
+    return scatter(w, w.expand(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
 
 
 def _largest(w: Rules, positions: Term) -> Term:
-    """Return the largest of positions; -1 of none."""
-    wide = w.cast(positions, int64)
-    found = w.reduce(wide, range(wide.rank), "maximum", int64.min)
-    return w.select(found < -1, -1, found)
+    """Return the largest position, or -1 if there is none."""
+    as_int64 = w.cast(positions, int64)
+    maximum = w.reduce(as_int64, range(as_int64.rank), "maximum", int64.min)
+    return w.select(maximum < -1, -1, maximum)
 
 
-def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
-    """Return the positions of all dimensions, for an index along one."""
+def _positions_along_axis(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
+    """Return positions along all dimensions: the checked index along `axis`, and the element's own along others."""
     index = check_index(w, index, size, wrap=True)
     result = _axis_iotas(w, index, index.rank)
     result[axis] = index
@@ -171,16 +171,16 @@ def _positions_along(w: Rules, index: Term, axis: int, size: Any) -> list[Term]:
 
 @lowers("take_along_axis")
 def take_along_axis(w: Rules, node: Node, x: Term, index: Term) -> Term | None:
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     if any(a != b for i, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if i != axis):
         return None
-    return gathered(w, x, _positions_along(w, index, axis, w.sizes(x)[axis]))
+    return gather_elements(w, x, _positions_along_axis(w, index, axis, w.sizes(x)[axis]))
 
 
 @lowers("add_along_axis")
 def add_along_axis(w: Rules, node: Node, x: Term, index: Term, like: Term) -> Term | None:
-    axis = whole(node.attributes["axis"], like.rank)
+    axis = normalise_axis(node.attributes["axis"], like.rank)
     if any(a != b for i, (a, b) in enumerate(zip(like.shape, index.shape, strict=True)) if i != axis):
         return None
-    base = w.filled_like(like, 0, x.dtype)
-    return scatter(w, base, _positions_along(w, index, axis, w.sizes(like)[axis]), x, "add")
+    base = w.fill_like(like, 0, x.dtype)
+    return scatter(w, base, _positions_along_axis(w, index, axis, w.sizes(like)[axis]), x, "add")

@@ -16,7 +16,7 @@ def _transpose_last_two(w: Rules, x: Term) -> Term:
     return w.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
-def matmul_of(w: Rules, x: Term, y: Term) -> Term:
+def multiply_matrices(w: Rules, x: Term, y: Term) -> Term:
     """Multiply the matrices of the last two dimensions; the others broadcast."""
     batch = max(x.rank, y.rank) - 2
     if batch == 0:
@@ -32,7 +32,7 @@ def matmul(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
         return None
     x = _transpose_last_two(w, x) if node.attributes.get("transpose_a") else x
     y = _transpose_last_two(w, y) if node.attributes.get("transpose_b") else y
-    return matmul_of(w, x, y)
+    return multiply_matrices(w, x, y)
 
 
 @lowers("tensordot")
@@ -43,41 +43,42 @@ def tensordot(w: Rules, node: Node, x: Term, y: Term) -> Term:
 
 @lowers("einsum")
 def einsum(w: Rules, node: Node, *operands: Term) -> Term | None:
-    """Contract from left to right: each step sums what neither the result nor a later operand has."""
+    """Contract from left to right: each step sums over labels that neither the result nor a later operand has."""
     equation = node.attributes["equation"].replace(" ", "")
     left, arrow, right = equation.partition("->")
-    names = left.split(",")
-    names, right = _without_ellipsis(names, right, bool(arrow), [x.rank for x in operands])
-    if names is None:
+    operand_labels = left.split(",")
+    operand_labels, right = _expand_ellipsis(operand_labels, right, bool(arrow), [x.rank for x in operands])
+    if operand_labels is None:
         return None
-    total, names_of_total = _diagonal(w, operands[0], names[0])
+    total, labels_of_total = _diagonal(w, operands[0], operand_labels[0])
     if total is None:
         return None
-    for i, (x, own) in enumerate(zip(operands[1:], names[1:], strict=True)):
-        later = set("".join(names[i + 2 :])) | set(right)
-        diagonal, own = _diagonal(w, x, own)
+    for i, (x, labels) in enumerate(zip(operands[1:], operand_labels[1:], strict=True)):
+        needed_later = set("".join(operand_labels[i + 2 :])) | set(right)
+        diagonal, labels = _diagonal(w, x, labels)
         if diagonal is None:
             return None
-        total, names_of_total = _contract(w, total, names_of_total, diagonal, own, later)
-    total, names_of_total = _sum(w, total, names_of_total, set(right))
-    return w.transpose(total, [names_of_total.index(c) for c in right])
+        total, labels_of_total = _contract(w, total, labels_of_total, diagonal, labels, needed_later)
+    total, labels_of_total = _sum_labels(w, total, labels_of_total, set(right))
+    return w.transpose(total, [labels_of_total.index(c) for c in right])
 
 
-def _without_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int]) -> tuple[Any, str]:
-    free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in name for name in [*names, right])]
-    dots = max((rank - len(name) + 3 for name, rank in zip(names, ranks, strict=True) if "..." in name), default=0)
-    if dots > len(free):
+def _expand_ellipsis(names: list[str], right: str, arrow: bool, ranks: list[int]) -> tuple[Any, str]:
+    unused_letters = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if all(c not in name for name in [*names, right])]
+    widths = (rank - len(name) + 3 for name, rank in zip(names, ranks, strict=True) if "..." in name)
+    ellipsis_width = max(widths, default=0)
+    if ellipsis_width > len(unused_letters):
         return None, right
-    letters = "".join(free[:dots])
-    names_found = [
-        name.replace("...", letters[dots - (rank - len(name) + 3) :] if "..." in name else "")
+    letters = "".join(unused_letters[:ellipsis_width])
+    expanded = [
+        name.replace("...", letters[ellipsis_width - (rank - len(name) + 3) :] if "..." in name else "")
         for name, rank in zip(names, ranks, strict=True)
     ]
     if not arrow:
-        joined = "".join(names_found)
-        once = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
-        return names_found, letters + "".join(once)
-    return names_found, right.replace("...", letters)
+        joined = "".join(expanded)
+        single_letters = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in letters)
+        return expanded, letters + "".join(single_letters)
+    return expanded, right.replace("...", letters)
 
 
 def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
@@ -91,26 +92,26 @@ def _diagonal(w: Rules, x: Term, name: str) -> tuple[Term | None, str]:
             return None, name
         shape = [size if a in (first, second) else 1 for a in range(x.rank)]
         mask = w.array(np.eye(size, dtype=bool).reshape(shape), w.truth)
-        masked = w.chosen(*w.broadcast(mask, x, w.constant(0, x.dtype)))
+        masked = w.emit_select(*w.broadcast(mask, x, w.constant(0, x.dtype)))
         return _diagonal(w, w.reduce(masked, (second,), "add", 0), name[:second] + name[second + 1 :])
     return x, name
 
 
-def _sum(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
+def _sum_labels(w: Rules, x: Term, name: str, labels: set[str]) -> tuple[Term, str]:
     axes = [axis for axis, c in enumerate(name) if c not in labels]
     return w.reduce(x, axes, "add", 0), "".join(c for c in name if c in labels)
 
 
-def _contract(w: Rules, x: Term, a: str, y: Term, b: str, later: set[str]) -> tuple[Term, str]:
-    x, a = _sum(w, x, a, later | set(b))
-    y, b = _sum(w, y, b, later | set(a))
-    both = [c for c in a if c in b]
-    batch, inner = [c for c in both if c in later], [c for c in both if c not in later]
+def _contract(w: Rules, x: Term, a: str, y: Term, b: str, needed_later: set[str]) -> tuple[Term, str]:
+    x, a = _sum_labels(w, x, a, needed_later | set(b))
+    y, b = _sum_labels(w, y, b, needed_later | set(a))
+    shared = [c for c in a if c in b]
+    batch, inner = [c for c in shared if c in needed_later], [c for c in shared if c not in needed_later]
     product = w.dot(
         x, y, tuple(a.index(c) for c in batch), tuple(b.index(c) for c in batch), tuple(a.index(c) for c in inner),
         tuple(b.index(c) for c in inner),
     )
-    return product, "".join([*batch, *(c for c in a if c not in both), *(c for c in b if c not in both)])
+    return product, "".join([*batch, *(c for c in a if c not in shared), *(c for c in b if c not in shared)])
 
 
 @lowers("cholesky")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.backends.portable.rules.gathers import check_index
-from autoconv.backends.portable.rules.movement import drop_axes, expand_at
+from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import ListTerm, Term, static_shape
 from autoconv.backends.portable.writing import Rules
@@ -17,26 +17,26 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import ListType, TensorType
 
 
-def _empty(w: Rules, node: Node, length: Term) -> ListTerm | None:
-    of = node.results[0].type
-    element = of.element if isinstance(of, ListType) else None
+def _make_list(w: Rules, node: Node, length: Term) -> ListTerm | None:
+    list_type = node.results[0].type
+    element = list_type.element if isinstance(list_type, ListType) else None
     shape = static_shape(element.shape) if isinstance(element, TensorType) else None
     if shape is None or not isinstance(element, TensorType):
         return None
-    buffer = w.expanded(w.constant(0, element.dtype), (w.capacity, *shape))
+    buffer = w.expand(w.constant(0, element.dtype), (w.capacity, *shape))
     return ListTerm(buffer, length)
 
 
 @lowers("list_empty")
 def empty(w: Rules, node: Node) -> ListTerm | None:
-    return _empty(w, node, w.constant(0, int32))
+    return _make_list(w, node, w.constant(0, int32))
 
 
 @lowers("list_reserve")
 def reserve(w: Rules, node: Node, count: Term) -> ListTerm | None:
     count = w.cast(count, int32)
     w.fail((count < 0) | (count > w.capacity))
-    return _empty(w, node, count)
+    return _make_list(w, node, count)
 
 
 @lowers("list_length")
@@ -44,14 +44,14 @@ def length(w: Rules, node: Node, list_term: ListTerm) -> Term:
     return w.cast(list_term.length, node.results[0].dtype)
 
 
-def _write_row(w: Rules, list_term: ListTerm, at: Term, x: Term) -> Term:
+def _write_row(w: Rules, list_term: ListTerm, position: Term, x: Term) -> Term:
     zeros = [w.constant(0, int64)] * x.rank
-    shaped = w.expanded(x, list_term.buffer.shape[1:])
-    return w.dynamic_update(list_term.buffer, expand_at(w, shaped, 0), [w.cast(at, int64), *zeros])
+    shaped = w.expand(x, list_term.buffer.shape[1:])
+    return w.dynamic_update(list_term.buffer, insert_axis(w, shaped, 0), [w.cast(position, int64), *zeros])
 
 
-def _read_row(w: Rules, list_term: ListTerm, at: Term) -> Term:
-    return drop_axes(w, w.dynamic_part(list_term.buffer, 0, w.cast(at, int64), 1), [0])
+def _read_row(w: Rules, list_term: ListTerm, position: Term) -> Term:
+    return drop_axes(w, w.dynamic_part(list_term.buffer, 0, w.cast(position, int64), 1), [0])
 
 
 @lowers("list_push")
@@ -73,36 +73,36 @@ def get(w: Rules, node: Node, list_term: ListTerm, index: Term) -> Term:
 
 
 @lowers("list_set")
-def set_(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
+def set_element(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
     x = w.cast(x, list_term.buffer.dtype)
     if not node.attributes.get("resize"):
-        at = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
-        return ListTerm(_write_row(w, list_term, at, x), list_term.length)
-    at = w.cast(index, int32)
-    w.fail((at < 0) | (at >= w.capacity))
-    end = at + 1
-    cleared = _clear(w, list_term, list_term.length)
-    return ListTerm(_write_row(w, cleared, at, x), w.select(end > list_term.length, end, list_term.length))
+        position = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
+        return ListTerm(_write_row(w, list_term, position, x), list_term.length)
+    position = w.cast(index, int32)
+    w.fail((position < 0) | (position >= w.capacity))
+    end = position + 1
+    cleared = _zero_from(w, list_term, list_term.length)
+    return ListTerm(_write_row(w, cleared, position, x), w.select(end > list_term.length, end, list_term.length))
 
 
-def _clear(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
-    """Return the list with zeros from `start` on: what a longer list has there."""
+def _zero_from(w: Rules, list_term: ListTerm, start: Term) -> ListTerm:
+    """Return the list with zeros from `start` on, as the elements of a longer list must be."""
     buffer = list_term.buffer
-    inside = w.iota((w.capacity,), 0, int32) < start
-    mask = w.expanded(w.reshape(inside, (w.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
+    is_before_start = w.iota((w.capacity,), 0, int32) < start
+    mask = w.expand(w.reshape(is_before_start, (w.capacity, *[1] * (buffer.rank - 1))), buffer.shape)
     return ListTerm(w.select(mask, buffer, 0), list_term.length)
 
 
 @lowers("list_zeros_like")
 def zeros_like(w: Rules, node: Node, list_term: ListTerm) -> ListTerm:
-    zeros = w.filled_like(list_term.buffer, 0, list_term.buffer.dtype)
+    zeros = w.fill_like(list_term.buffer, 0, list_term.buffer.dtype)
     return ListTerm(zeros, list_term.length)
 
 
 @lowers("list_add")
 def add(w: Rules, node: Node, first: ListTerm, second: ListTerm) -> ListTerm:
     w.fail(first.length.differs(second.length))
-    a, b = _clear(w, first, first.length), _clear(w, second, second.length)
+    a, b = _zero_from(w, first, first.length), _zero_from(w, second, second.length)
     return ListTerm(a.buffer + b.buffer, first.length)
 
 
@@ -111,13 +111,13 @@ def resize(w: Rules, node: Node, list_term: ListTerm, count: Term) -> ListTerm:
     count = w.cast(count, int32)
     w.fail((count < 0) | (count > w.capacity))
     choice = w.select(count < list_term.length, count, list_term.length)
-    return ListTerm(_clear(w, list_term, choice).buffer, count)
+    return ListTerm(_zero_from(w, list_term, choice).buffer, count)
 
 
 @lowers("list_add_at")
 def add_at(w: Rules, node: Node, list_term: ListTerm, index: Term, x: Term) -> ListTerm:
-    at = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
-    return ListTerm(_write_row(w, list_term, at, _read_row(w, list_term, at) + x), list_term.length)
+    position = check_index(w, index, list_term.length, bool(node.attributes.get("wrap")))
+    return ListTerm(_write_row(w, list_term, position, _read_row(w, list_term, position) + x), list_term.length)
 
 
 @lowers("list_from_tensor")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.backends.portable.rules.registry import axes_of, lowers, whole
+from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import bool_, int64
@@ -23,7 +23,7 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
         return w.reshape(x, shape)
     requested = node.attributes["shape"]
     if dimensions is not None:
-        _, sizes = w.given_sizes(requested, dimensions)
+        _, sizes = w.requested_sizes(requested, dimensions)
         return w.reshape(x, shape, sizes)
     static_product = 1
     sizes = []
@@ -36,8 +36,8 @@ def reshape(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Te
     total: Any = w.constant(1, int64)
     for axis in range(x.rank):
         total = total * w.size_term(x, axis, int64)
-    rest = w.divide(total, static_product) if static_product else w.constant(0, int64)
-    return w.reshape(x, shape, [w.as_size(rest) if size < 0 else size for size in sizes])
+    inferred_size = w.divide(total, static_product) if static_product else w.constant(0, int64)
+    return w.reshape(x, shape, [w.as_size(inferred_size) if size < 0 else size for size in sizes])
 
 
 @lowers("reshape_like")
@@ -47,10 +47,10 @@ def reshape_like(w: Rules, node: Node, x: Term, like: Term) -> Term:
 
 @lowers("expand_dims")
 def expand_dims(w: Rules, node: Node, x: Term) -> Term:
-    return expand_at(w, x, whole(node.attributes["axis"], x.rank + 1))
+    return insert_axis(w, x, normalise_axis(node.attributes["axis"], x.rank + 1))
 
 
-def expand_at(w: Rules, x: Term, axis: int) -> Term:
+def insert_axis(w: Rules, x: Term, axis: int) -> Term:
     """Insert a dimension of size 1."""
     sizes = w.sizes(x)
     return w.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), [*sizes[:axis], 1, *sizes[axis:]])
@@ -58,9 +58,9 @@ def expand_at(w: Rules, x: Term, axis: int) -> Term:
 
 def drop_axes(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     """Drop dimensions of size 1."""
-    rest = [axis for axis in range(x.rank) if axis not in axes]
+    kept_axes = [axis for axis in range(x.rank) if axis not in axes]
     sizes = w.sizes(x)
-    return w.reshape(x, tuple(x.shape[a] for a in rest), [sizes[a] for a in rest])
+    return w.reshape(x, tuple(x.shape[a] for a in kept_axes), [sizes[a] for a in kept_axes])
 
 
 @lowers("squeeze")
@@ -70,7 +70,7 @@ def squeeze(w: Rules, node: Node, x: Term) -> Term | None:
         if not all(isinstance(size, int) for size in x.shape):
             return None
         return drop_axes(w, x, [a for a, size in enumerate(x.shape) if size == 1])
-    return drop_axes(w, x, axes_of(axis, x.rank))
+    return drop_axes(w, x, normalise_axes(axis, x.rank))
 
 
 @lowers("transpose", "array_transpose")
@@ -86,29 +86,29 @@ def matrix_transpose(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("broadcast_to")
 def broadcast_to(w: Rules, node: Node, x: Term, dimensions: Term | None = None) -> Term:
-    shape, sizes = w.given_sizes(node.attributes["shape"], dimensions)
-    return w.expanded(x, shape, sizes)
+    shape, sizes = w.requested_sizes(node.attributes["shape"], dimensions)
+    return w.expand(x, shape, sizes)
 
 
 @lowers("broadcast_to_shape_of")
 def broadcast_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term:
-    return w.expanded(x, like.shape, w.sizes(like))
+    return w.expand(x, like.shape, w.sizes(like))
 
 
 @lowers("concat")
 def concat(w: Rules, node: Node, *parts: Term) -> Term:
-    return w.concatenate(parts, whole(node.attributes["axis"], parts[0].rank))
+    return w.concatenate(parts, normalise_axis(node.attributes["axis"], parts[0].rank))
 
 
 @lowers("stack")
 def stack(w: Rules, node: Node, *parts: Term) -> Term:
-    axis = whole(node.attributes["axis"], parts[0].rank + 1)
-    return w.concatenate([expand_at(w, part, axis) for part in parts], axis)
+    axis = normalise_axis(node.attributes["axis"], parts[0].rank + 1)
+    return w.concatenate([insert_axis(w, part, axis) for part in parts], axis)
 
 
 @lowers("split")
 def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     parts, start = [], 0
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
@@ -121,7 +121,7 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
 
 @lowers("split_like")
 def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     result, start = [], 0
     for other in like:
         size = other.shape[axis]
@@ -134,13 +134,13 @@ def split_like(w: Rules, node: Node, x: Term, *like: Term) -> list[Term] | None:
 
 @lowers("unstack")
 def unstack(w: Rules, node: Node, x: Term) -> list[Term]:
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     return [drop_axes(w, w.part(x, axis, i, i + 1), [axis]) for i in range(len(node.results))]
 
 
 @lowers("reverse")
 def reverse(w: Rules, node: Node, x: Term) -> Term:
-    return w.reverse(x, axes_of(node.attributes["axis"], x.rank))
+    return w.reverse(x, normalise_axes(node.attributes["axis"], x.rank))
 
 
 @lowers("roll")
@@ -148,28 +148,28 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
     shifts, axes = node.attributes["shift"], node.attributes["axis"]
     if shift or shifts is None:
         return None
-    for by, axis in zip(shifts, axes, strict=True):
-        axis = whole(axis, x.rank)
+    for step, axis in zip(shifts, axes, strict=True):
+        axis = normalise_axis(axis, x.rank)
         size = x.shape[axis]
         if not isinstance(size, int):
             return None
-        by = by % size if size else 0
-        if by:
-            x = w.concatenate([w.part(x, axis, size - by, size), w.part(x, axis, 0, size - by)], axis)
+        step = step % size if size else 0
+        if step:
+            x = w.concatenate([w.part(x, axis, size - step, size), w.part(x, axis, 0, size - step)], axis)
     return x
 
 
-_MOST_PARTS = 64  # elements of a window
+_MAX_WINDOW = 64  # elements of a window
 
 
 @lowers("sliding_windows")
 def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
-    """Join the parts that begin at each position of a window along a new axis, the last one."""
+    """Concatenate, along a new last axis, one slice for each position in a window."""
     rank = x.rank
     for axis, length in zip(node.attributes["axes"], node.attributes["lengths"], strict=True):
-        axis = whole(axis, rank)
+        axis = normalise_axis(axis, rank)
         size = x.shape[axis]
-        if not isinstance(size, int) or not 0 < length <= _MOST_PARTS:
+        if not isinstance(size, int) or not 0 < length <= _MAX_WINDOW:
             return None
         parts = [w.part(x, axis, i, i + size - length + 1) for i in range(length)]
         x = w.concatenate([w.reshape(part, [*part.shape, 1], [*w.sizes(part), 1]) for part in parts], x.rank)
@@ -178,15 +178,15 @@ def sliding_windows(w: Rules, node: Node, x: Term) -> Term | None:
 
 @lowers("shift")
 def shift(w: Rules, node: Node, x: Term) -> Term | None:
-    """Move by one along an axis; a zero enters."""
-    axis, backwards = whole(node.attributes["axis"], x.rank), node.attributes["reverse"]
+    """Shift by one along an axis, and fill the gap with zeros."""
+    axis, backwards = normalise_axis(node.attributes["axis"], x.rank), node.attributes["reverse"]
     size = x.shape[axis]
     if not isinstance(size, int):
         return None
     if size == 0:
         return x
     shape = [1 if a == axis else s for a, s in enumerate(x.shape)]
-    edge = w.expanded(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
+    edge = w.expand(w.constant(0, x.dtype), shape, [1 if a == axis else s for a, s in enumerate(w.sizes(x))])
     if backwards:
         return w.concatenate([w.part(x, axis, 1, size), edge], axis)
     return w.concatenate([edge, w.part(x, axis, 0, size - 1)], axis)
@@ -195,10 +195,10 @@ def shift(w: Rules, node: Node, x: Term) -> Term | None:
 @lowers("sum_tiles")
 def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
     shape: list[Any] = []
-    for size, own in zip(x.shape, like.shape, strict=True):
-        if not isinstance(size, int) or not isinstance(own, int) or own == 0:
+    for size, tile_size in zip(x.shape, like.shape, strict=True):
+        if not isinstance(size, int) or not isinstance(tile_size, int) or tile_size == 0:
             return None
-        shape += [size // own, own]
+        shape += [size // tile_size, tile_size]
     return w.reduce(w.reshape(x, shape), tuple(range(0, 2 * x.rank, 2)), "add", 0)
 
 
@@ -222,7 +222,7 @@ def pad(w: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
 
 @lowers("unpad")
 def unpad(w: Rules, node: Node, x: Term) -> Term | None:
-    """Add what was copied into the border to where it came from: the gradient of `pad`."""
+    """Add the elements of the border to those from which `pad` copied them: the gradient of `pad`."""
     amounts, mode = node.attributes["paddings"], node.attributes["mode"].upper()
     for axis, (before, after) in enumerate(amounts):
         size = x.shape[axis]
@@ -233,11 +233,11 @@ def unpad(w: Rules, node: Node, x: Term) -> Term | None:
             x = w.part(x, axis, before, before + inner)
             continue
         origin = np.pad(np.arange(inner), (before, after), mode.lower())
-        x = matmul_along(w, x, axis, (origin[:, None] == np.arange(inner)).astype(x.dtype.numpy))
+        x = multiply_along_axis(w, x, axis, (origin[:, None] == np.arange(inner)).astype(x.dtype.numpy))
     return x
 
 
-def matmul_along(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Term:
+def multiply_along_axis(w: Rules, x: Term, axis: int, matrix: np.ndarray) -> Term:
     """Multiply an axis by a constant matrix."""
     product = w.dot(x, w.array(matrix, x.dtype), (), (), (axis,), (0,))
     order = [*range(axis), x.rank - 1, *range(axis, x.rank - 1)]
@@ -253,7 +253,7 @@ def diag_part(w: Rules, node: Node, x: Term) -> Term | None:
     down, right = max(0, -offset), max(0, offset)
     count = max(0, min(rows - down, columns - right))
     x = w.part(w.part(x, x.rank - 2, down, down + count), x.rank - 1, right, right + count)
-    eye = w.expanded(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
+    eye = w.expand(w.array(np.eye(count, dtype=bool), bool_), x.shape, w.sizes(x))
     choice = w.select(eye, x, 0)
     return w.reduce(choice, (x.rank - 1,), "or" if x.dtype.is_bool else "add", 0)
 
@@ -265,11 +265,11 @@ def diag(w: Rules, node: Node, x: Term) -> Term | None:
         return None
     order = size + abs(offset)
     x = w.pad(x, w.constant(0, x.dtype), [0] * (x.rank - 1) + [max(0, -offset)], [0] * (x.rank - 1) + [max(0, offset)])
-    rows = expand_at(w, x, x.rank)
+    rows = insert_axis(w, x, x.rank)
     shape = (*x.shape, order)
-    wide = w.expanded(rows, shape, [*w.sizes(x), order])
-    mask = w.expanded(w.array(np.eye(order, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), order])
-    return w.select(mask, wide, 0)
+    columns = w.expand(rows, shape, [*w.sizes(x), order])
+    mask = w.expand(w.array(np.eye(order, k=offset, dtype=bool), bool_), shape, [*w.sizes(x), order])
+    return w.select(mask, columns, 0)
 
 
 @lowers("set_diag")
@@ -281,9 +281,9 @@ def set_diag(w: Rules, node: Node, x: Term, diagonal: Term) -> Term | None:
     down = max(0, -offset)
     low, high = [0] * diagonal.rank, [0] * diagonal.rank
     low[-1], high[-1] = down, rows - down - diagonal.shape[-1]
-    spread = expand_at(w, w.pad(diagonal, w.constant(0, x.dtype), low, high), diagonal.rank)
-    mask = w.expanded(w.array(np.eye(rows, columns, k=offset, dtype=bool), bool_), x.shape, w.sizes(x))
-    return w.chosen(mask, w.expanded(spread, x.shape, w.sizes(x)), x)
+    diagonal_rows = insert_axis(w, w.pad(diagonal, w.constant(0, x.dtype), low, high), diagonal.rank)
+    mask = w.expand(w.array(np.eye(rows, columns, k=offset, dtype=bool), bool_), x.shape, w.sizes(x))
+    return w.emit_select(mask, w.expand(diagonal_rows, x.shape, w.sizes(x)), x)
 
 
 @lowers("matrix_band_part")
@@ -296,4 +296,4 @@ def matrix_band_part(w: Rules, node: Node, x: Term, *bounds: Term) -> Term | Non
         return None
     i, j = np.arange(rows)[:, None], np.arange(columns)
     mask = ((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper))
-    return w.select(w.expanded(w.array(mask, bool_), x.shape, w.sizes(x)), x, 0)
+    return w.select(w.expand(w.array(mask, bool_), x.shape, w.sizes(x)), x, 0)

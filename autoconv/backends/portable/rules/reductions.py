@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.portable.rules.registry import axes_of, lowers, whole
+from autoconv.backends.portable.rules.registry import lowers, normalise_axes, normalise_axis
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
 from autoconv.graph.dtypes import bool_, float32, float64
@@ -33,8 +33,8 @@ def fold(w: Rules, x: Term, kind: str, axes: Sequence[int], keepdims: bool) -> T
     return w.keep_dimensions(result, x, axes) if keepdims else result
 
 
-def count_of(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
-    """Return how many elements are folded into one."""
+def count_elements(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
+    """Return the number of elements along the axes."""
     total: Any = 1
     for axis in axes:
         size = x.shape[axis]
@@ -43,7 +43,7 @@ def count_of(w: Rules, x: Term, axes: Sequence[int], dtype: Any) -> Any:
 
 
 def _arguments(node: Node, x: Term) -> tuple[tuple[int, ...], bool]:
-    return axes_of(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
+    return normalise_axes(node.attributes.get("axis"), x.rank), bool(node.attributes.get("keepdims", False))
 
 
 for _kind in ("sum", "prod", "max", "min", "any", "all"):
@@ -69,27 +69,27 @@ def mean(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
     result = node.results[0].dtype
     if result.is_integer:
         total = fold(w, x, "sum", axes, keepdims)
-        return w.divide(total, count_of(w, x, axes, x.dtype))
+        return w.divide(total, count_elements(w, x, axes, x.dtype))
     if result.name in ("float16", "bfloat16"):
         x = w.cast(x, float32)
-        return w.cast(fold(w, x, "sum", axes, keepdims) / count_of(w, x, axes, float32), result)
+        return w.cast(fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, float32), result)
     x = w.cast(x, result)
-    return fold(w, x, "sum", axes, keepdims) / count_of(w, x, axes, result)
+    return fold(w, x, "sum", axes, keepdims) / count_elements(w, x, axes, result)
 
 
 @lowers("numpy_var", "numpy_std")
 def variance(w: Rules, node: Node, x: Term, *rest: Term) -> Term | None:
-    result = node.results[0].dtype
-    if rest or x.dtype.is_complex or result not in (float32, float64):
+    dtype = node.results[0].dtype
+    if rest or x.dtype.is_complex or dtype not in (float32, float64):
         return None
     axes, keepdims = _arguments(node, x)
-    x = w.cast(x, result)
-    centre = fold(w, x, "sum", axes, True) / count_of(w, x, axes, result)
+    x = w.cast(x, dtype)
+    centre = fold(w, x, "sum", axes, True) / count_elements(w, x, axes, dtype)
     difference = x - centre
-    divisor = count_of(w, x, axes, result) - float(node.attributes.get("ddof", 0))
+    divisor = count_elements(w, x, axes, dtype) - float(node.attributes.get("ddof", 0))
     divisor = w.select(divisor < 0.0, 0.0, divisor)
-    found = fold(w, difference * difference, "sum", axes, keepdims) / divisor
-    return w.intrinsic("sqrt", found) if node.op.name == "numpy_std" else found
+    result = fold(w, difference * difference, "sum", axes, keepdims) / divisor
+    return w.intrinsic("sqrt", result) if node.op.name == "numpy_std" else result
 
 
 @lowers("reduce_euclidean_norm")
@@ -103,41 +103,41 @@ def euclidean_norm(w: Rules, node: Node, x: Term) -> Term | None:
 @lowers("reduce_logsumexp")
 def logsumexp(w: Rules, node: Node, x: Term) -> Term:
     axes, keepdims = _arguments(node, x)
-    top = _finite_top(w, x, axes)
+    top = _finite_maximum(w, x, axes)
     total = w.libm("log", fold(w, w.libm("exp", x - top), "sum", axes, True)) + top
-    return total if keepdims else w.unkept(total, axes)
+    return total if keepdims else w.drop_dimensions(total, axes)
 
 
-def _finite_top(w: Rules, x: Term, axes: Sequence[int]) -> Term:
+def _finite_maximum(w: Rules, x: Term, axes: Sequence[int]) -> Term:
     top = fold(w, x, "max", axes, True)
     return w.select(w.intrinsic("fabs", top) < float("inf"), top, 0.0)
 
 
 @lowers("softmax")
 def softmax(w: Rules, node: Node, x: Term) -> Term:
-    axes = (whole(node.attributes.get("axis", -1), x.rank),)
-    grown = w.libm("exp", x - fold(w, x, "max", axes, True))
-    return grown / fold(w, grown, "sum", axes, True)
+    axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
+    exponentials = w.libm("exp", x - fold(w, x, "max", axes, True))
+    return exponentials / fold(w, exponentials, "sum", axes, True)
 
 
 @lowers("log_softmax")
 def log_softmax(w: Rules, node: Node, x: Term) -> Term:
-    axes = (whole(node.attributes.get("axis", -1), x.rank),)
+    axes = (normalise_axis(node.attributes.get("axis", -1), x.rank),)
     shifted = x - fold(w, x, "max", axes, True)
     return shifted - w.libm("log", fold(w, w.libm("exp", shifted), "sum", axes, True))
 
 
 @lowers("sum_to_shape_of")
 def sum_to_shape_of(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
-    extra = x.rank - like.rank
-    axes = list(range(extra))
+    leading_axes = x.rank - like.rank
+    axes = list(range(leading_axes))
     for axis, size in enumerate(like.shape):
-        wide = x.shape[extra + axis]
-        if size == wide:
+        full_size = x.shape[leading_axes + axis]
+        if size == full_size:
             continue
         if size != 1:
             return None
-        axes.append(extra + axis)
+        axes.append(leading_axes + axis)
     result = w.reduce(x, axes, "add", 0)
     return w.reshape(result, like.shape, w.sizes(like))
 
@@ -149,12 +149,13 @@ def scan(w: Rules, node: Node, x: Term) -> Term | None:
     if axis is None:
         if not all(isinstance(size, int) for size in x.shape):
             return None
-        x, axis = w.flat(x), 0
+        x, axis = w.flatten(x), 0
     x = w.cast(x, node.results[0].dtype)
     if x.dtype.is_bool:
         return None
     exclusive, backwards = node.attributes.get("exclusive", False), node.attributes.get("reverse", False)
-    return w.scan(x, whole(axis, x.rank), "multiply" if product else "add", 1 if product else 0, exclusive, backwards)
+    op, start = ("multiply", 1) if product else ("add", 0)
+    return w.scan(x, normalise_axis(axis, x.rank), op, start, exclusive, backwards)
 
 
 @lowers("argmax", "argmin", "numpy_argmax", "numpy_argmin")
@@ -164,16 +165,16 @@ def arg(w: Rules, node: Node, x: Term) -> Term | None:
     if x.dtype.is_complex or (flat and node.attributes.get("keepdims")):
         return None
     if flat:
-        x, axis = w.flat(x), 0
-    axis = whole(axis, x.rank)
-    positions = w.arg(x, axis, "max" in node.op.name, node.results[0].dtype)
+        x, axis = w.flatten(x), 0
+    axis = normalise_axis(axis, x.rank)
+    positions = w.extreme_position(x, axis, "max" in node.op.name, node.results[0].dtype)
     return w.keep_dimensions(positions, x, (axis,)) if node.attributes.get("keepdims") else positions
 
 
 @lowers("cummax", "cummin")
 def scan_of_extremes(w: Rules, node: Node, x: Term) -> Term:
     name, extreme = ("maximum", MAX) if node.op.name == "cummax" else ("minimum", MIN)
-    axis = whole(node.attributes["axis"], x.rank)
+    axis = normalise_axis(node.attributes["axis"], x.rank)
     return w.scan(x, axis, name, extreme.neutral(x.dtype), False, False)
 
 

@@ -1,6 +1,6 @@
 """The registry of rules: `rule(w, node, *operands)` writes a node and returns its result, or a list of results.
 
-`w` is the writer; operands are terms, or `ListTerm`s. A rule returns None for what it has no form for.
+`w` is the writer; operands are terms, or `ListTerm`s. A rule returns None for a node that it cannot express.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ RULES: RuleTable[Callable[..., Any]] = RuleTable("rule for other runtimes")
 lowers = RULES.of
 
 
-def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
-    """Return an op's axes, counted from 0 and in order; None stands for all."""
+def normalise_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return axes in ascending order, none of them negative; None stands for all axes."""
     if axis is None:
         return tuple(range(rank))
-    axes_given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return tuple(sorted({int(a) % rank for a in axes_given})) if rank else ()
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(sorted({int(a) % rank for a in axes})) if rank else ()
 
 
-def whole(axis: int, rank: int) -> int:
-    """Return an axis counted from 0."""
+def normalise_axis(axis: int, rank: int) -> int:
+    """Return a nonnegative axis."""
     return axis % rank if rank else 0

@@ -1,8 +1,8 @@
 """Slices whose bounds are values, for runtimes without arrays of open size: arrays of a known size, and a length.
 
-`x[i:]` of n elements is a `Window`: n elements, and only the first n - i count. Elementwise ops compute on all of them,
-reductions leave the rest out, and a store leaves it where it was. Where NumPy would compare two sizes, the lengths are
-compared, and the error word is set where they differ.
+`x[i:]` of n elements is a `Window`: n elements, the first n - i of them valid. Elementwise ops compute on all of
+them; reductions and stores ignore the others. Where NumPy would compare two sizes, the lengths are compared, and the
+error word is set if they differ.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoconv.backends.portable.rules.movement import drop_axes, expand_at
-from autoconv.backends.portable.rules.registry import axes_of
+from autoconv.backends.portable.rules.movement import drop_axes, insert_axis
+from autoconv.backends.portable.rules.registry import normalise_axes
 from autoconv.backends.portable.terms import Term, static_shape
 from autoconv.backends.portable.unfit import GraphUnfit
 from autoconv.backends.portable.writing import Rules
@@ -22,7 +22,7 @@ from autoconv.graph.graph import Node
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """An array whose first `length` (int64) elements along an axis count."""
+    """An array whose first `length` (int64) elements along an axis are valid."""
 
     term: Term
     axis: int
@@ -40,8 +40,8 @@ class Window:
     def cut(self, w: Rules, size: int) -> Term:
         return w.part(self.term, self.axis, 0, min(size, self.term.shape[self.axis]))
 
-    def inside(self, w: Rules, term: Term) -> Term:
-        """Return where elements of an array of this length count, with size 1 along other axes."""
+    def counted_mask(self, w: Rules, term: Term) -> Term:
+        """Return a mask of the valid elements, with size 1 along other axes."""
         axis = term.rank + self.from_end
         shape = [size if a == axis else 1 for a, size in enumerate(term.shape)]
         return w.iota(shape, axis, int64) < self.length
@@ -54,27 +54,27 @@ def cast(w: Rules, value: Term | Window, dtype: DType) -> Term | Window:
     return w.cast(value, dtype)
 
 
-def window_of(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
+def take_window(w: Rules, x: Term, axis: int, start: Any, stop: Any) -> Window | None:
     """Return x[start:stop] along an axis, for bounds that are numbers, terms or None."""
     size = x.shape[axis]
     if static_shape(x.shape) is None:
         return None
 
-    def clipped(bound: Any, default: int) -> Term:
+    def clip_bound(bound: Any, default: int) -> Term:
         bound = w.constant(default, int64) if bound is None else bound
         bound = w.cast(bound, int64) if isinstance(bound, Term) else w.constant(bound, int64)
         bound = w.select(bound < 0, bound + size, bound)
         return w.select(bound < 0, 0, w.select(bound > size, size, bound))
 
-    first = clipped(start, 0)
-    count = clipped(stop, size) - first
+    first = clip_bound(start, 0)
+    count = clip_bound(stop, size) - first
     high = [size if a == axis else 0 for a in range(x.rank)]
     padded = w.pad(x, w.constant(1, x.dtype), [0] * x.rank, high)  # no op fails for 1
     return Window(w.dynamic_part(padded, axis, first, size), axis, w.select(count < 0, 0, count))
 
 
-def plain(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
-    """Return a value for an array of this shape, whose size its length has to be."""
+def fit_array(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
+    """Return a value as an array for this shape; a window's length has to equal the size there."""
     if isinstance(value, Term):
         return value
     size = shape[value.from_end] if len(shape) >= -value.from_end else None
@@ -84,29 +84,31 @@ def plain(w: Rules, value: Term | Window, shape: Sequence[Any]) -> Term:
     return value.cut(w, size)
 
 
-def write_window(w: Rules, x: Term, value: Term | Window, places: Window, combine: str | None) -> Term:
-    """Return `x` with a value at the places of a window, the positions of elements in order."""
-    from_end, size = places.from_end, places.term.shape[places.axis]
+def write_window(w: Rules, x: Term, value: Term | Window, positions: Window, combine: str | None) -> Term:
+    """Return `x` with a value written at a window of row-major positions."""
+    from_end, size = positions.from_end, positions.term.shape[positions.axis]
     if isinstance(value, Window):
         if value.from_end != from_end:
             raise GraphUnfit("slice", "two slices along different dimensions")
         size = min(size, value.term.shape[value.axis])
-        w.fail(value.length.differs(places.length))
+        w.fail(value.length.differs(positions.length))
         value = value.cut(w, size)
     elif value.rank >= -from_end and value.shape[from_end] != 1:
-        given = value.shape[from_end]
-        if not isinstance(given, int) or given > size:
+        value_size = value.shape[from_end]
+        if not isinstance(value_size, int) or value_size > size:
             raise GraphUnfit("slice", "slices of different sizes")
-        size = given
-        w.fail(places.length.differs(size))
-    at = places.cut(w, size)
+        size = value_size
+        w.fail(positions.length.differs(size))
+    target_positions = positions.cut(w, size)
     total = 1
     for count in x.shape:
         total *= count
-    index = w.flat(w.select(places.inside(w, at), at, total))  # what is written past the end is left out
-    if value.rank > at.rank:
-        value = drop_axes(w, value, range(value.rank - at.rank))
-    flat_result = w.scatter_nd(w.flat(x), expand_at(w, index, 1), w.flat(w.expanded(value, at.shape)), combine)
+    # A position past the end leaves an element out.
+    index = w.flatten(w.select(positions.counted_mask(w, target_positions), target_positions, total))
+    if value.rank > target_positions.rank:
+        value = drop_axes(w, value, range(value.rank - target_positions.rank))
+    updates = w.flatten(w.expand(value, target_positions.shape))
+    flat_result = w.scatter_nd(w.flatten(x), insert_axis(w, index, 1), updates, combine)
     return w.reshape(flat_result, x.shape)
 
 
@@ -120,24 +122,24 @@ def elementwise(
     if any(x.from_end != from_end for x in windows):
         raise GraphUnfit("slice", "two slices along different dimensions")
     size = min(x.term.shape[x.axis] for x in windows)
-    fixed = [x.shape[from_end] for x in operands if isinstance(x, Term) and x.rank >= -from_end]
-    fixed = [one for one in fixed if one != 1]
+    array_sizes = [x.shape[from_end] for x in operands if isinstance(x, Term) and x.rank >= -from_end]
+    array_sizes = [array_size for array_size in array_sizes if array_size != 1]
     for x in windows[1:]:
         w.fail(x.length.differs(first.length))
-    if fixed:
-        if any(not isinstance(one, int) or one > size for one in fixed):
+    if array_sizes:
+        if any(not isinstance(array_size, int) or array_size > size for array_size in array_sizes):
             raise GraphUnfit("slice", "slices of different sizes")
-        size = fixed[0]
+        size = array_sizes[0]
         w.fail(first.length.differs(size))
     result = compute([x.cut(w, size) if isinstance(x, Window) else x for x in operands])
-    return result if result is None or fixed else Window(result, result.rank + from_end, first.length)
+    return result if result is None or array_sizes else Window(result, result.rank + from_end, first.length)
 
 
 def reduce_window(
     w: Rules, node: Node, x: Window, kind: str, compute: Callable[[Term], Term | None]
 ) -> Term | Window | None:
     """Reduce a window; `compute` takes an array."""
-    axes = axes_of(node.attributes.get("axis"), x.term.rank)
+    axes = normalise_axes(node.attributes.get("axis"), x.term.rank)
     if x.axis not in axes:
         result = compute(x.term)
         keeps_dimensions = bool(node.attributes.get("keepdims", False))
@@ -145,7 +147,7 @@ def reduce_window(
         return result if result is None else Window(result, axis, x.length)
     if kind in ("max", "min"):
         w.fail(x.length.same(0))
-    return compute(w.select(x.inside(w, x.term), x.term, _neutral(kind, x.dtype)))
+    return compute(w.select(x.counted_mask(w, x.term), x.term, _neutral(kind, x.dtype)))
 
 
 def _neutral(kind: str, dtype: Any) -> Any:
@@ -156,4 +158,4 @@ def _neutral(kind: str, dtype: Any) -> Any:
     return dtype.min if kind == "max" else dtype.max
 
 
-__all__ = ["Window", "cast", "elementwise", "plain", "reduce_window", "window_of", "write_window"]
+__all__ = ["Window", "cast", "elementwise", "fit_array", "reduce_window", "take_window", "write_window"]
