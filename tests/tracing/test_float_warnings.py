@@ -308,7 +308,22 @@ def quotient_before_an_error(x):
     return y
 
 
-@pytest.mark.parametrize("function", [mean_of_no_elements, means_of_rows_without_elements, quotient_before_an_error])
+def root_of_a_constant(x):
+    return np.sqrt(-1.0)
+
+
+def stored_root_of_a_constant(x):
+    x[0] = np.sqrt(-1.0)
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        mean_of_no_elements, means_of_rows_without_elements, quotient_before_an_error, root_of_a_constant,
+        stored_root_of_a_constant,
+    ],
+)  # fmt: skip
 def test_means_of_no_elements_and_calls_that_raise(function):
     def outcome(called, x):
         try:

@@ -86,7 +86,7 @@ class ConcreteFunction:
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
         # Whether tensors are among the inputs: plain Python has other rules for them than for NumPy's arrays.
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
-        self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors)
+        self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, recording.warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
         self._donated = donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name

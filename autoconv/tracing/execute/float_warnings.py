@@ -64,17 +64,19 @@ class FloatErrors:
         "unused_calls",
     )  # fmt: skip
 
-    def __init__(self, recorded: Graph, graph: Graph, contract: type[Contract], uses_tensors: bool) -> None:
+    def __init__(
+        self, recorded: Graph, graph: Graph, contract: type[Contract], uses_tensors: bool, warns_of_constants: bool
+    ) -> None:
         self.may_occur = any(map(computes_typed_numbers, graph.walk()))
         unused = contract.runs_plain and _may_have_unused_error(recorded)
-        self.may_occur |= unused
+        self.may_occur |= unused or warns_of_constants
         warns = self.may_occur and contract.runs_plain and not uses_tensors
         self._has_no_effects = warns and has_no_lasting_effects(graph)
         self._can_undo = warns and not self._has_no_effects and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
         self.unused_calls = _CAREFUL_CALLS if warns and unused else 0
         self.careful = _CAREFUL_CALLS if self._can_undo or self.unused_calls else 0
-        self.is_certain = warns and any(map(_has_error_of_constants, graph.nodes))
+        self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
         self._frequency, self._calls, self._flags, self._next = "", 0, 0, _RERUN_LIMIT
 

@@ -19,7 +19,8 @@ from autoconv.tracing.key.cache_key import Key, ObjectKey, SpecKey, TensorKey, V
 class Recording:
     """A finished trace: its graph as recorded and optimised, and what a call needs to use it.
 
-    `arrays` is true where the program sees NumPy's arrays in place of tensors; `spots` are the written locations.
+    `arrays` is true where the program sees NumPy's arrays in place of tensors; `spots` are the written locations;
+    `warns` is true where NumPy warned of what the trace computed of plain values.
     """
 
     graph: Graph
@@ -32,6 +33,7 @@ class Recording:
     contract: type[Contract]
     arrays: bool = False
     spots: Sequence[Location] = ()
+    warns: bool = False
 
 
 def input_leaves(key: Key) -> list[int]:

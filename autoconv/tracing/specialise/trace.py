@@ -258,13 +258,13 @@ class TraceSession:
         recording = Recording(
             graph=trace.root.graph, optimised=finished, key=call.key, names=call.names, captures=self._captures,
             layout=layout, guards=self.guards, contract=what.contract, arrays=trace.arrays, spots=call.spots,
+            warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, what.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers
-        concrete.float_errors.is_certain |= trace.warns_of_constants
         return concrete
 
 
