@@ -36,7 +36,7 @@ def link(compiler: str, object_: str, shared: str) -> None:
     command = [*compiler.split(), "-shared", *options, "-o", shared, object_, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise TargetError(f"{compiler} links no shared library: {done.stderr.strip()}")
+        raise TargetError(f"{compiler} failed to link the shared library:\n{done.stderr.strip()}")
 
 
 __all__ = ["find_compiler", "link", "no_compiler", "shared_path"]
