@@ -18,7 +18,7 @@ from autoconv.emit.unparse import Printed, print_tree
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.passes import run_passes
 from autoconv.passes.base import Context
-from autoconv.process_state import deep_recursion, without_warnings
+from autoconv.process_state import deep_recursion, without_collections, without_warnings
 from autoconv.syntax import build
 from autoconv.syntax.comments import own_line_comments
 from autoconv.syntax.depth import deepest_node
@@ -31,14 +31,23 @@ MARKER = "__autoconv__"
 def convert_source(source: str, filename: str, options: Options | None = None) -> Conversion:
     """Convert a module's text.
 
+    The garbage collector is paused: it would visit the trees of a long text many times, and they are no garbage.
+
     Raises SourceError when the text is not Python or too deep for its compiler, and TargetError for a name in the
     options that is not in it. Raises UnsupportedError for the first construct that cannot be converted, unless
     `options.keep_going`.
     """
-    options = options or Options()
+    with without_collections():
+        return _convert_source(source, filename, options or Options())
+
+
+def _convert_source(source: str, filename: str, options: Options) -> Conversion:
     diagnostics: list[Diagnostic] = []
     excluded: set[str] = set()
     parsed = check_source(source, filename)
+    if parsed is None:
+        with deep_recursion():
+            parsed = parse_ast(source, filename)
     while True:
         with deep_recursion():
             module = _convert_and_print(source, parsed, filename, options, frozenset(excluded), diagnostics)
@@ -72,11 +81,11 @@ class _Failure:
 
 
 def _convert_and_print(
-    source: str, parsed: ast.Module | None, filename: str, options: Options, excluded: frozenset[str],
+    source: str, parsed: ast.Module, filename: str, options: Options, excluded: frozenset[str],
     diagnostics: Sequence[Diagnostic],
 ) -> _ConvertedModule | _Failure:  # fmt: skip
-    """Convert everything but the functions in `excluded`; `parsed` is the tree of the text, if it is known."""
-    converted = _convert(source, parsed or parse_ast(source, filename), filename, options, excluded)
+    """Convert everything but the functions in `excluded`; `parsed` is the tree of the text."""
+    converted = _convert(source, parsed, filename, options, excluded)
     if isinstance(converted, _Failure):
         return converted
     context, tree = converted
@@ -92,7 +101,7 @@ def _convert_and_print(
     except RecursionError:
         return _nesting_failure(tree, source, filename, excluded)
     text, origins = _append_line_map(printed, source, context, options)
-    constructs = (*map(_construct_of_note, context.notes), *_constructs_outside_functions(source, context))
+    constructs = (*map(_construct_of_note, context.notes), *_constructs_outside_functions(parsed, context))
     conversion = Conversion(
         text,
         origins,
@@ -290,11 +299,11 @@ def _construct_of_note(note: Any) -> Construct:
     return Construct(note.kind, note.place, note.function, note.form, note.stages, note.reason)
 
 
-def _constructs_outside_functions(source: str, context: Context) -> list[Construct]:
+def _constructs_outside_functions(parsed: ast.Module, context: Context) -> list[Construct]:
     """Return the ifs and loops of the module and of class bodies, which run once, at import."""
     kinds = {ast.If: "if", ast.While: "while", ast.For: "for"}
     result: list[Construct] = []
-    stack: list[tuple[ast.AST, str]] = [(ast.parse(source), "")]
+    stack: list[tuple[ast.AST, str]] = [(parsed, "")]
     while stack:
         node, prefix = stack.pop()
         for child in ast.iter_child_nodes(node):
