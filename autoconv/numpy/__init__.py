@@ -6,7 +6,6 @@ One table gives for each function its implementation by ops, with one file for e
 """
 
 from autoconv.numpy import (
-    changing,
     closeness,
     creation,
     diagonals,
@@ -14,21 +13,22 @@ from autoconv.numpy import (
     generators,
     joining,
     linalg,
+    mutation,
     nans,
     order_statistics,
     products,
     reductions,
     repetition,
-    running,
+    scans,
     selection,
-    shaping,
+    shapes,
     statistics,
     transforms,
     ufuncs,
 )
 
 __all__ = [
-    "changing",
+    "mutation",
     "closeness",
     "creation",
     "diagonals",
@@ -41,9 +41,9 @@ __all__ = [
     "products",
     "reductions",
     "repetition",
-    "running",
+    "scans",
     "selection",
-    "shaping",
+    "shapes",
     "statistics",
     "transforms",
     "ufuncs",

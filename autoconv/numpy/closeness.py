@@ -12,7 +12,7 @@ from autoconv.numpy.operands import (
     computes,
     is_weak,
     known_shape,
-    promotable,
+    promotion_operand,
     tensor,
 )
 from autoconv.numpy.statistics import weak_or_tensor
@@ -30,7 +30,7 @@ def isclose(
     x, y = weak_or_tensor(a), weak_or_tensor(b)
     if not is_weak(y) and not (y.dtype.is_floating or y.dtype.is_complex):
         y = cast(y, np.result_type(y.dtype.numpy, 1.0))
-    elif is_weak(y) and promotable(y) in (bool, int):
+    elif is_weak(y) and promotion_operand(y) in (bool, int):
         y = float(y) if as_tensor(y) is None else apply("python_float", y)
     less, minus, size = np.less_equal, np.subtract, np.absolute
     bound = call_ufunc(np.add, atol, call_ufunc(np.multiply, rtol, call_ufunc(size, y)))

@@ -17,13 +17,13 @@ from autoconv.runtime.tensors.tensor import Tensor
 Loop = Callable[..., Any]
 
 
-def by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
+def apply_by_parts(function: Callable[[Tensor], Any], x: Tensor) -> Any:
     """Return complex numbers with the function applied to both parts of x."""
     return apply("complex", function(apply("real", x)), function(apply("imag", x)))
 
 
 def _scale(x: Tensor, factor: float) -> Any:
-    return by_parts(lambda part: apply("multiply", part, tensor(factor, part.dtype)), x)
+    return apply_by_parts(lambda part: apply("multiply", part, tensor(factor, part.dtype)), x)
 
 
 def _exp2(x: Tensor) -> Any:
@@ -39,55 +39,61 @@ def _log10(x: Tensor) -> Any:
 
 
 def _rint(x: Tensor) -> Any:
-    return by_parts(lambda part: apply("rint", part), x)
+    return apply_by_parts(lambda part: apply("rint", part), x)
 
 
 def _sign(x: Tensor) -> Any:
-    """x / |x|; for one infinite part its sign, for zero 0, for two infinite parts nan.
+    """Return x / |x|: 0 for zero, nan for two infinite parts, and the sign of the part for one infinite part.
 
-    If only the magnitude is infinite, the sign of the imaginary part is the result.
+    If the magnitude overflows although both parts are finite, the sign of the imaginary part is the result.
     """
     real, imag = apply("real", x), apply("imag", x)
     size = apply("hypot", real, imag)
     zero, one = apply("zeros_like", size), apply("ones_like", size)
     is_zero = apply("equal", size, zero)
-    wide = apply("logical_and", apply("is_inf", real), apply("logical_not", apply("is_inf", imag)))
-    tall = apply("logical_and", apply("is_inf", size), apply("logical_not", apply("is_inf", real)))
+    only_real_is_infinite = apply("logical_and", apply("is_inf", real), apply("logical_not", apply("is_inf", imag)))
+    real_is_finite = apply("logical_not", apply("is_inf", real))
+    only_imaginary_is_infinite = apply("logical_and", apply("is_inf", size), real_is_finite)
 
-    def divide_part(part: Tensor, here: Tensor, there: Tensor) -> Any:
+    def divide_part(part: Tensor, is_infinite: Tensor, other_is_infinite: Tensor) -> Any:
         result = apply("divide", part, apply("select", is_zero, one, size))
-        result = apply("select", here, apply("sign", part), apply("select", there, zero, result))
+        result = apply("select", is_infinite, apply("sign", part), apply("select", other_is_infinite, zero, result))
         return apply("select", is_zero, zero, result)
 
-    return apply("complex", divide_part(real, wide, tall), divide_part(imag, tall, wide))
+    real_part = divide_part(real, only_real_is_infinite, only_imaginary_is_infinite)
+    imaginary_part = divide_part(imag, only_imaginary_is_infinite, only_real_is_infinite)
+    return apply("complex", real_part, imaginary_part)
 
 
 def _has_nan(x: Tensor) -> Any:
     return apply("is_nan", x)
 
 
-def _comparison_loop(strictly: str, at_last: str) -> Loop:
-    """Compare real parts strictly, false if an imaginary part is nan; equal ones by the imaginary parts."""
+def _comparison_loop(strict_op: str, final_op: str) -> Loop:
+    """Return the loop of a comparison: by the real parts, or by the imaginary parts if the real parts are equal.
+
+    The result is false if an imaginary part is nan.
+    """
 
     def loop(x: Tensor, y: Tensor) -> Any:
         (xr, xi), (yr, yi) = ((apply("real", z), apply("imag", z)) for z in (x, y))
         result = apply("logical_not", apply("logical_or", _has_nan(xi), _has_nan(yi)))
-        first = apply("logical_and", apply(strictly, xr, yr), result)
-        second = apply("logical_and", apply("equal", xr, yr), apply(at_last, xi, yi))
+        first = apply("logical_and", apply(strict_op, xr, yr), result)
+        second = apply("logical_and", apply("equal", xr, yr), apply(final_op, xi, yi))
         return apply("logical_or", first, second)
 
     return loop
 
 
-def _select_by_order(order: Loop, passes_over_nans: bool) -> Loop:
-    """Select the first operand if it precedes the second in that order, or if a nan decides for it.
+def _select_by_order(order: Loop, ignores_nans: bool) -> Loop:
+    """Return a loop that selects the first operand if it precedes the second in `order`, or because of a nan.
 
-    A nan decides in the second operand if the function passes over nans (fmax, fmin), else in the first (maximum,
-    minimum).
+    A nan in the second operand selects the first one if the function ignores nans (fmax, fmin). For maximum and
+    minimum, a nan in the first operand does.
     """
 
     def loop(x: Tensor, y: Tensor) -> Any:
-        is_first = apply("logical_or", order(x, y), _has_nan(y if passes_over_nans else x))
+        is_first = apply("logical_or", order(x, y), _has_nan(y if ignores_nans else x))
         return apply("select", is_first, x, y)
 
     return loop
@@ -103,4 +109,4 @@ COMPLEX_LOOPS: dict[str, Loop] = {
     "fmax": _select_by_order(_GREATER_EQUAL, True), "fmin": _select_by_order(_LESS_EQUAL, True),
 }  # fmt: skip
 
-__all__ = ["COMPLEX_LOOPS", "by_parts"]
+__all__ = ["COMPLEX_LOOPS", "apply_by_parts"]

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     cast,
     common_dtype,
     computes,
+    find_function,
     holds_tensors,
     integer,
     is_weak,
     known_shape,
-    named,
     numpy_dtype,
     numpy_dtype_of,
-    promotable,
+    promotion_operand,
     rank_of,
     refuse,
     refuse_column_major,
@@ -29,7 +29,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.shaping import shape_argument
+from autoconv.numpy.shapes import shape_argument
 from autoconv.ops.index_spec import At
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory, loses_imaginary_parts
@@ -43,8 +43,8 @@ _MAX_ELEMENTS = 2**62  # no array has as many
 
 
 def creates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`computes` for functions that always return new arrays."""
-    CREATING.update(function for function in map(named, names) if function is not None)
+    """Register an implementation as `computes` does, for functions that always return new arrays."""
+    CREATING.update(function for function in map(find_function, names) if function is not None)
     return computes(*names)
 
 
@@ -122,7 +122,7 @@ def _fill_value(value: TensorLike, dtype: np.dtype[Any]) -> Tensor:
         return tensor(value, dtype)
     if loses_imaginary_parts(value, as_dtype(dtype)):
         refuse("fills a real array with a complex number, for which NumPy warns")
-    is_float = dtype.kind in "iu" and promotable(value) is float
+    is_float = dtype.kind in "iu" and promotion_operand(value) is float
     return cast(tensor(value), dtype) if is_float else tensor(value, dtype)
 
 
@@ -213,10 +213,10 @@ def arange(
     if dtype is not None and result_dtype.kind in "iu":
         bound_dtype = common_dtype(start, stop, step)
         return cast(apply("range", *(tensor(v, bound_dtype) for v in (start, stop, step))), result_dtype)
-    return _arithmetic(start, stop, step, result_dtype)
+    return _arithmetic_sequence(start, stop, step, result_dtype)
 
 
-def _arithmetic(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
+def _arithmetic_sequence(start: TensorLike, stop: TensorLike, step: TensorLike, dtype: np.dtype[Any]) -> Tensor:
     if dtype.kind != "f":
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
     # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
@@ -238,8 +238,8 @@ def linspace(
 ) -> Any:  # fmt: skip
     """NumPy's linspace: multiples of the step, with the exact end; an open number of samples only for axis 0."""
     if static_value(num) is None and as_tensor(num) is not None and axis == 0 and not retstep:
-        points = _open_linspace(start, stop, num, endpoint)
-        return points if dtype is None else _as_dtype(points, dtype)
+        points = _linspace_of_open_count(start, stop, num, endpoint)
+        return points if dtype is None else _round_to_dtype(points, dtype)
     count = integer(num)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
@@ -247,34 +247,34 @@ def linspace(
     first, last = tensor(start, result_dtype), tensor(stop, result_dtype)
     if axis != 0:
         options = {} if dtype is None else {"dtype": dtype}
-        return whole_call("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
+        return call_numpy("linspace", False, first, last, count, endpoint=endpoint, axis=axis, **options)
     parts = count - 1 if endpoint else count
     delta = apply("subtract", last, first)
     rank = max(rank_of(first), rank_of(last))
     steps = tensor(np.arange(count, dtype=result_dtype).reshape((-1,) + (1,) * rank))
     if parts > 0:
         step = apply("divide", delta, tensor(parts, result_dtype))
-        ramp = apply("multiply", steps, step)
+        multiples = apply("multiply", steps, step)
         if holds_tensors((start, stop)):
             by_parts = apply("multiply", apply("divide", steps, tensor(parts, result_dtype)), delta)
-            ramp = apply("select", apply("equal", step, tensor(0, result_dtype)), by_parts, ramp)
+            multiples = apply("select", apply("equal", step, tensor(0, result_dtype)), by_parts, multiples)
     else:
-        step, ramp = tensor(np.nan, result_dtype), apply("multiply", steps, delta)
-    points = apply("add", ramp, first)
+        step, multiples = tensor(np.nan, result_dtype), apply("multiply", steps, delta)
+    points = apply("add", multiples, first)
     if endpoint and count > 1:
         final = apply("add", apply("zeros_like", delta), last)
         points = apply("set_item", points, final, spec=(At(-1),))
-    points = points if dtype is None else _as_dtype(points, dtype)
+    points = points if dtype is None else _round_to_dtype(points, dtype)
     return (points, step) if retstep else points
 
 
-def _as_dtype(points: Tensor, dtype: DTypeLike) -> Tensor:
+def _round_to_dtype(points: Tensor, dtype: DTypeLike) -> Tensor:
     kind = numpy_dtype(dtype)
     return cast(apply("floor", points) if kind.kind in "iu" else points, kind)
 
 
-def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool) -> Tensor:
-    """linspace with a number of samples known only at run time."""
+def _linspace_of_open_count(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool) -> Tensor:
+    """Return the samples of linspace, whose number is known only at run time."""
     dtype = np.result_type(common_dtype(start, stop), 1.0)
     first, last = tensor(start, dtype), tensor(stop, dtype)
     if rank_of(first) or rank_of(last) or dtype.kind != "f":
@@ -285,8 +285,8 @@ def _open_linspace(start: TensorLike, stop: TensorLike, num: Any, endpoint: bool
     divisor = cast(apply("maximum", parts, one), dtype)
     steps, step = cast(positions, dtype), apply("divide", delta, divisor)
     by_parts = apply("multiply", apply("divide", steps, divisor), delta)
-    ramp = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
-    result = apply("add", ramp, first)
+    multiples = apply("select", apply("equal", step, tensor(0, dtype)), by_parts, apply("multiply", steps, step))
+    result = apply("add", multiples, first)
     if not endpoint:
         return result
     final = apply("select", apply("greater", parts, tensor(0, np.int64)), parts, tensor(-1, np.int64))
@@ -299,17 +299,17 @@ def count_up(count: IntLike) -> Tensor:
     return apply("add", zeros, apply("range", *(tensor(v, np.int64) for v in (0, count, 1))))
 
 
-def _spacing_function(name: str) -> Callable[..., Any]:
-    """Compute with NumPy; the size of the result depends on the arguments, for symbolic ones at run time."""
+def _kernel_function(name: str) -> Callable[..., Any]:
+    """Return a function that NumPy computes as one op; the size of the result depends on the arguments' values."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return whole_call(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
+        return call_numpy(name, holds_tensors((*args, *kwargs.values())), *args, **kwargs)
 
     return run
 
 
 for _name in ("logspace", "geomspace"):
-    creates(_name)(_spacing_function(_name))
+    creates(_name)(_kernel_function(_name))
 
 
 # ---- matrices
@@ -317,7 +317,7 @@ for _name in ("logspace", "geomspace"):
 
 @creates("vander")
 def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
-    return whole_call("vander", False, tensor(x), N, increasing)
+    return call_numpy("vander", False, tensor(x), N, increasing)
 
 
 @creates("meshgrid")
@@ -328,15 +328,15 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     order = list(range(len(axes)))
     if indexing == "xy" and len(axes) > 1:
         order[:2] = 1, 0
-    shaped = [
-        apply("reshape", x, shape=tuple(-1 if i == at else 1 for i in range(len(axes))))
-        for x, at in zip(axes, order, strict=True)
+    open_grids = [
+        apply("reshape", x, shape=tuple(-1 if i == axis_index else 1 for i in range(len(axes))))
+        for x, axis_index in zip(axes, order, strict=True)
     ]
     if sparse:
-        return tuple(shaped)
+        return tuple(open_grids)
     vector, static = shape_argument(tuple(sizes_of(axes[order.index(i)])[0] for i in range(len(axes))))
-    spread = [apply("broadcast_to", x, *vector, shape=static) for x in shaped]
-    return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in spread)
+    grids = [apply("broadcast_to", x, *vector, shape=static) for x in open_grids]
+    return tuple(apply("numpy_copy", x, how="copy", number=0) if copy else x for x in grids)
 
 
 @creates("indices")
@@ -383,10 +383,10 @@ for _name in (
     "hanning", "hamming", "blackman", "bartlett", "kaiser", "fft.fftfreq", "fft.rfftfreq", "tril_indices",
     "triu_indices", "diag_indices", "mask_indices", "frombuffer", "fromiter",
 ):  # fmt: skip
-    creates(_name)(_spacing_function(_name))
+    creates(_name)(_kernel_function(_name))
 
 
 @creates("ix_")
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    result = whole_call("ix_", False, *args)
+    result = call_numpy("ix_", False, *args)
     return result if isinstance(result, tuple) else (result,)

@@ -41,9 +41,9 @@ def eye(
         zeros = fill_array(
             (N, N if M is None else M), 0, kind
         )  # raises for impossible sizes, also where nothing is used
-        across = apply("expand_dims", count_up(N if M is None else M), axis=0)
-        down = apply("expand_dims", apply("add", count_up(N), tensor(integer(k), np.int64)), axis=1)
-        return apply("select", apply("equal", across, down), tensor(1, kind), zeros)
+        column_numbers = apply("expand_dims", count_up(N if M is None else M), axis=0)
+        row_numbers = apply("expand_dims", apply("add", count_up(N), tensor(integer(k), np.int64)), axis=1)
+        return apply("select", apply("equal", column_numbers, row_numbers), tensor(1, kind), zeros)
     rows, columns = integer(N), integer(N if M is None else M)
     return tensor(np.eye(rows, columns, integer(k), numpy_dtype(dtype)))
 
@@ -71,17 +71,19 @@ def triu(m: TensorLike, k: IntLike = 0) -> Tensor:
 
 
 def _triangle(m: TensorLike, k: IntLike, lower: bool) -> Tensor:
-    x, by = tensor(m), integer(k)
+    x, offset = tensor(m), integer(k)
     zero = tensor(0, x.dtype.numpy)
     if has_known_shape(x):
         rows, columns = (known_shape(x) * 2)[-2:]
-        mask = np.tri(rows, columns, by - (not lower), bool)
+        mask = np.tri(rows, columns, offset - (not lower), bool)
         return apply("select", tensor(mask if lower else ~mask), x, zero)
-    down, across = (
+    row_numbers, column_numbers = (
         apply("range", *(tensor(v, np.int64) for v in (0, size, 1))) for size in (sizes_of(x) * 2)[-2:]
     )
-    beyond = apply("subtract", across, apply("expand_dims", down, axis=1))  # columns to the right of the diagonal
-    return apply("select", apply("less_equal" if lower else "greater_equal", beyond, tensor(by, np.int64)), x, zero)
+    # The number of columns by which an element lies to the right of the diagonal.
+    distances = apply("subtract", column_numbers, apply("expand_dims", row_numbers, axis=1))
+    is_kept = apply("less_equal" if lower else "greater_equal", distances, tensor(offset, np.int64))
+    return apply("select", is_kept, x, zero)
 
 
 @creates("diag")
@@ -90,9 +92,9 @@ def diag(v: TensorLike, k: IntLike = 0) -> Tensor:
     if rank_of(x) == 1:
         size = known_shape(x)[0] + abs(offset)
         row = np.arange(size - abs(offset))
-        at = (row - min(offset, 0)) * size + row + max(offset, 0)
+        positions = (row - min(offset, 0)) * size + row + max(offset, 0)
         zeros = apply("fill", tensor(0, x.dtype.numpy), shape=(size * size,))
-        return apply("reshape", apply("set_item", zeros, x, at, spec=(Gather(),)), shape=(size, size))
+        return apply("reshape", apply("set_item", zeros, x, positions, spec=(Gather(),)), shape=(size, size))
     if rank_of(x) != 2:
         raise ValueError("Input must be 1- or 2-d.")
     return diagonal(x, offset)
@@ -111,20 +113,21 @@ def diagonal_of_matrices(x: TensorLike, /, *, offset: IntLike = 0) -> Tensor:
 @computes("diagonal")
 def diagonal(a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None) -> Tensor:
     x = tensor(a)
-    one, other = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
+    first_axis, second_axis = (0 if axis1 is None else axis1), (1 if axis2 is None else axis2)
     rank = rank_of(x)
     if rank < 2:
         raise ValueError("diag requires an array of at least two dimensions")
-    one, other = np.lib.array_utils.normalize_axis_tuple((one, other), rank)
-    left = [i for i in range(rank) if i not in (one, other)]
-    turned = apply("transpose", x, perm=(*left, one, other))
-    *lead, rows, columns = known_shape(turned)
-    by, step = integer(offset), columns + 1
-    count = max(min(rows, columns - by) if by >= 0 else min(rows + by, columns), 0)
-    first = by if by >= 0 else -by * columns
-    flat = apply("reshape", turned, shape=(*lead, rows * columns))  # the diagonal is a slice of it
+    first_axis, second_axis = np.lib.array_utils.normalize_axis_tuple((first_axis, second_axis), rank)
+    other_axes = [i for i in range(rank) if i not in (first_axis, second_axis)]
+    transposed = apply("transpose", x, perm=(*other_axes, first_axis, second_axis))
+    *batch_shape, rows, columns = known_shape(transposed)
+    diagonal_offset, step = integer(offset), columns + 1
+    count = min(rows, columns - diagonal_offset) if diagonal_offset >= 0 else min(rows + diagonal_offset, columns)
+    count = max(count, 0)
+    first = diagonal_offset if diagonal_offset >= 0 else -diagonal_offset * columns
+    flat = apply("reshape", transposed, shape=(*batch_shape, rows * columns))  # the diagonal is a slice of it
     stop = first + (count - 1) * step + 1 if count else first
-    spec = (*(Slice(),) * len(left), Slice(first, stop, step))
+    spec = (*(Slice(),) * len(other_axes), Slice(first, stop, step))
     return mark_read_only(apply("get_item", flat, spec=spec))
 
 

@@ -35,20 +35,20 @@ _METHODS = frozenset(
 
 
 # Position of the argument `size`, if it is not the third.
-_SIZE_AT = {
+_SIZE_POSITIONS = {
     "random": 0, "standard_normal": 0, "standard_exponential": 0, "permutation": 0, "choice": 1, "exponential": 1,
     "poisson": 1, "geometric": 1, "rayleigh": 1, "standard_gamma": 1, "chisquare": 1, "pareto": 1, "power": 1,
     "weibull": 1, "triangular": 3,
 }  # fmt: skip
 
 
-def _known_size(size: ShapeLike) -> Any:
+def _specialise_size(size: ShapeLike) -> Any:
     """Return the size, in which arguments of the traced function become static values.
 
     Each value then has a trace of its own, with native code for the use of the numbers.
     """
     if isinstance(size, (tuple, list)):
-        return tuple(map(_known_size, size))
+        return tuple(map(_specialise_size, size))
     region = current_region()
     positions = region.trace.leaf_positions if region is not None else None
     is_argument = isinstance(size, SymbolicTensor) and positions is not None and size.value_in_graph in positions
@@ -91,9 +91,9 @@ class Draw(BoundSymbolicMethod):
         region = current_region()
         if region is None:
             raise StagingError("a random generator of a graph is used after it was recorded", current_place())
-        place = _SIZE_AT.get(self.method, 2)
-        args = tuple(_known_size(x) if i == place else x for i, x in enumerate(args))
-        kwargs = {key: _known_size(x) if key == "size" else x for key, x in kwargs.items()}
+        size_position = _SIZE_POSITIONS.get(self.method, 2)
+        args = tuple(_specialise_size(x) if i == size_position else x for i, x in enumerate(args))
+        kwargs = {key: _specialise_size(x) if key == "size" else x for key, x in kwargs.items()}
         inputs: list[Tensor] = []
         try:
             arguments = tuple(encode_argument(x, inputs) for x in args)
@@ -102,8 +102,8 @@ class Draw(BoundSymbolicMethod):
             raise refusal(f"{self.method!r} of a random generator", error) from None
         type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
-        what = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
-        numbers = wrap_results(region.record("generator_draw", operands, what).results)
+        attributes = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
+        numbers = wrap_results(region.record("generator_draw", operands, attributes).results)
         return fresh(numbers) if region.trace.memory and not type_.weak else numbers
 
 

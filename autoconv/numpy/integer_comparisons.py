@@ -13,17 +13,17 @@ from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_SWAPPED = {
+_SWAPPED_OPERANDS = {
     "equal": "equal", "not_equal": "not_equal", "less": "greater", "less_equal": "greater_equal", "greater": "less",
     "greater_equal": "less_equal",
 }  # fmt: skip
 # An int outside of the dtype's range is replaced by the nearest value inside. These are the results for an int
 # below and above the range, for comparisons that this replacement would falsify.
-_BELOW = {"equal": False, "not_equal": True, "greater": True, "less_equal": False}
-_ABOVE = {"equal": False, "not_equal": True, "less": True, "greater_equal": False}
+_RESULT_BELOW_RANGE = {"equal": False, "not_equal": True, "greater": True, "less_equal": False}
+_RESULT_ABOVE_RANGE = {"equal": False, "not_equal": True, "less": True, "greater_equal": False}
 
 
-def compared_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any]) -> Tensor | None:
+def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any]) -> Tensor | None:
     """Compare in that dtype an array or scalar with a Python int that may lie outside of its range.
 
     Returns None if no operand is such an int.
@@ -31,14 +31,14 @@ def compared_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[An
     integer_dtype = as_dtype(dtype)
     if not integer_dtype.is_integer:
         return None
-    for number, other, op in ((y, x, name), (x, y, _SWAPPED.get(name, ""))):
+    for number, other, op in ((y, x, name), (x, y, _SWAPPED_OPERANDS.get(name, ""))):
         if op and not _is_int(other):
             if type(number) is int and not integer_dtype.min <= number <= integer_dtype.max:
                 below = number < integer_dtype.min
                 nearest = tensor(integer_dtype.min if below else integer_dtype.max, dtype)
-                return _with_outside(op, tensor(other, dtype), nearest, below, not below)
+                return _compare_with_nearest(op, tensor(other, dtype), nearest, below, not below)
             if _is_int(number) and as_tensor(number) is not None:
-                return _with_number(op, tensor(other, dtype), tensor(number, np.int64), integer_dtype)
+                return _compare_with_number(op, tensor(other, dtype), tensor(number, np.int64), integer_dtype)
     return None
 
 
@@ -47,7 +47,7 @@ def _is_int(x: TensorLike) -> bool:
     return type(x) is int if x_tensor is None else x_tensor.weak and x_tensor.dtype.is_integer
 
 
-def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
+def _compare_with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | None:
     if dtype.numpy == np.int64:
         return None  # represents every int of a graph
     if x.type.shape == () and dtype.size < 8:
@@ -55,15 +55,15 @@ def _with_number(op: str, x: Tensor, number: Tensor, dtype: DType) -> Tensor | N
     low = tensor(max(dtype.min, -(2**63)), np.int64)
     high = tensor(min(dtype.max, 2**63 - 1), np.int64)
     nearest = cast(apply("minimum", apply("maximum", number, low), high), dtype)
-    return _with_outside(op, x, nearest, apply("less", number, low), apply("greater", number, high))
+    return _compare_with_nearest(op, x, nearest, apply("less", number, low), apply("greater", number, high))
 
 
-def _with_outside(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
+def _compare_with_nearest(op: str, x: Tensor, nearest: Tensor, below: Any, above: Any) -> Tensor:
     """Compare elements in their own dtype, which is fastest, and correct the result for an int outside of its range."""
     result = apply(op, x, nearest)
-    for outside, answers in ((below, _BELOW), (above, _ABOVE)):
-        if answers.get(op) is True:
-            result = apply("logical_or", result, tensor(outside, bool))
-        elif answers.get(op) is False:
-            result = apply("logical_and", result, apply("logical_not", tensor(outside, bool)))
+    for is_outside, constant_results in ((below, _RESULT_BELOW_RANGE), (above, _RESULT_ABOVE_RANGE)):
+        if constant_results.get(op) is True:
+            result = apply("logical_or", result, tensor(is_outside, bool))
+        elif constant_results.get(op) is False:
+            result = apply("logical_and", result, apply("logical_not", tensor(is_outside, bool)))
     return result  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.shaping import WHOLE, atleast_1d, atleast_2d, atleast_3d
+from autoconv.numpy.shapes import WHOLE, atleast_1d, atleast_2d, atleast_3d
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Slice
 from autoconv.runtime.annotations import AxisLike, DTypeLike, OutLike, TensorLike
@@ -83,11 +83,11 @@ def stack(
     return result if out is None else write_into(out, result, casting=casting)
 
 
-def _joining_function(least: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
+def _joining_function(raise_rank: Callable[..., Any] | None, axis: int) -> Callable[..., Any]:
     def run(tup: TensorLike, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Any:
-        parts = [tensor(x) if least is None else least(x) for x in common_arrays(tup)]
-        at = 0 if axis == 1 and least is atleast_1d and rank_of(parts[0]) == 1 else axis
-        return concatenate(parts, at, dtype=dtype, casting=casting)
+        parts = [tensor(x) if raise_rank is None else raise_rank(x) for x in common_arrays(tup)]
+        axis_index = 0 if axis == 1 and raise_rank is atleast_1d and rank_of(parts[0]) == 1 else axis
+        return concatenate(parts, axis_index, dtype=dtype, casting=casting)
 
     return run
 
@@ -116,17 +116,17 @@ def block(arrays: TensorLike) -> Any:
     def rank(part: Any) -> int:
         return max(map(rank, part)) if isinstance(part, list) else rank_of(tensor(part))
 
-    most = max(levels, rank(arrays))
+    result_rank = max(levels, rank(arrays))
 
-    def joined(part: Any, level: int) -> Any:
+    def join(part: Any, level: int) -> Any:
         if isinstance(part, list):
-            return concatenate([joined(each, level + 1) for each in part], most - levels + level)
+            return concatenate([join(item, level + 1) for item in part], result_rank - levels + level)
         x = tensor(part)
-        for _ in range(most - rank_of(x)):
+        for _ in range(result_rank - rank_of(x)):
             x = apply("expand_dims", x, axis=0)
         return x
 
-    return joined(arrays, 0)
+    return join(arrays, 0)
 
 
 @computes("append")
@@ -143,7 +143,7 @@ def append(arr: TensorLike, values: TensorLike, axis: AxisLike | None = None) ->
 def _split(x: Tensor, sections: Any, axis: int, even: bool) -> list[Tensor]:
     ends = split_ends(sizes_of(x)[axis], sections, even)
     if ends is None:
-        refuse("is given places known only at run time")
+        refuse("is given positions known only at run time")
     return [x[(slice(None),) * axis + (slice(*bounds),)] for bounds in itertools.pairwise((None, *ends, None))]
 
 
@@ -159,26 +159,27 @@ def array_split(ary: TensorLike, indices_or_sections: Any, axis: AxisLike = 0) -
     return _split(x, indices_or_sections, axis_of(axis, rank_of(x)), even=False)
 
 
-def _split_along(axis: int, least: int, name: str) -> Callable[..., Any]:
+def _split_function(axis: int, least_rank: int, name: str) -> Callable[..., Any]:
     def run(ary: TensorLike, indices_or_sections: Any) -> list[Tensor]:
         x = tensor(ary)
-        if rank_of(x) < least:
-            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+        if rank_of(x) < least_rank:
+            raise ValueError(f"{name} only works on arrays of {least_rank} or more dimensions")
         return _split(x, indices_or_sections, 0 if rank_of(x) == 1 else axis, even=True)
 
     return run
 
 
-computes("hsplit")(_split_along(1, 1, "hsplit"))
-computes("vsplit")(_split_along(0, 2, "vsplit"))
-computes("dsplit")(_split_along(2, 3, "dsplit"))
+computes("hsplit")(_split_function(1, 1, "hsplit"))
+computes("vsplit")(_split_function(0, 2, "vsplit"))
+computes("dsplit")(_split_function(2, 3, "dsplit"))
 
 
 @computes("unstack")
 def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     rows = tensor(x)
-    at = axis_of(axis, rank_of(rows))
-    return tuple(apply("get_item", rows, spec=(*(WHOLE,) * at, At(i))) for i in range(known_shape(rows)[at]))
+    axis_index = axis_of(axis, rank_of(rows))
+    leading = (WHOLE,) * axis_index
+    return tuple(apply("get_item", rows, spec=(*leading, At(i))) for i in range(known_shape(rows)[axis_index]))
 
 
 @computes("delete")
@@ -186,13 +187,13 @@ def delete(arr: TensorLike, obj: object, axis: AxisLike | None = None) -> Tensor
     x = tensor(arr)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
-    at = axis_of(axis, rank_of(x))
+    axis_index = axis_of(axis, rank_of(x))
     positions = obj if isinstance(obj, slice) else static_value(obj)
     if positions is None:
         current_contract().specialise(obj)
-        refuse("is given places known only at run time")
-    left = np.delete(np.arange(known_shape(x)[at]), positions)
-    return apply("gather", x, left, axis=at)
+        refuse("is given positions known only at run time")
+    kept_positions = np.delete(np.arange(known_shape(x)[axis_index]), positions)
+    return apply("gather", x, kept_positions, axis=axis_index)
 
 
 @computes("insert")
@@ -200,23 +201,23 @@ def insert(arr: TensorLike, obj: object, values: TensorLike, axis: AxisLike | No
     x = tensor(arr)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
-    at = axis_of(axis, rank_of(x))
+    axis_index = axis_of(axis, rank_of(x))
     constant = static_value(obj)
     if constant is None:
         current_contract().specialise(obj)
     if constant is None or np.ndim(constant):
-        refuse("is given several places, or one known only at run time")
-    place, count = integer(constant), known_shape(x)[at]
-    if not -count <= place <= count:
-        raise IndexError(f"index {place} is out of bounds for axis {at} with size {count}")
-    place += count if place < 0 else 0
-    new = tensor(values, x.dtype.numpy)
-    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(x)))
-    if rank_of(new) == rank_of(x) - 1 and rank_of(new):
-        new = apply("expand_dims", new, axis=at)
-    elif rank_of(x) == 1 and rank_of(new) == 1:
-        shape = known_shape(new)
-    new = apply("broadcast_to", new, shape=shape)
-    bounds = ((None, place), (place, None))
-    before, after = (apply("get_item", x, spec=(*(WHOLE,) * at, Slice(*b))) for b in bounds)
-    return concatenate((before, new, after), at)
+        refuse("is given several positions, or one known only at run time")
+    position, count = integer(constant), known_shape(x)[axis_index]
+    if not -count <= position <= count:
+        raise IndexError(f"index {position} is out of bounds for axis {axis_index} with size {count}")
+    position += count if position < 0 else 0
+    inserted = tensor(values, x.dtype.numpy)
+    shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(x)))
+    if rank_of(inserted) == rank_of(x) - 1 and rank_of(inserted):
+        inserted = apply("expand_dims", inserted, axis=axis_index)
+    elif rank_of(x) == 1 and rank_of(inserted) == 1:
+        shape = known_shape(inserted)
+    inserted = apply("broadcast_to", inserted, shape=shape)
+    bounds = ((None, position), (position, None))
+    before, after = (apply("get_item", x, spec=(*(WHOLE,) * axis_index, Slice(*b))) for b in bounds)
+    return concatenate((before, inserted, after), axis_index)

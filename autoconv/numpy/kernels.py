@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType
-from autoconv.numpy.operands import computes, holds_tensors, is_weak, named, refuse, tensor
+from autoconv.numpy.operands import computes, find_function, holds_tensors, is_weak, refuse, tensor
 from autoconv.process_state import without_warnings
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
@@ -18,18 +18,18 @@ from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
-_PLAIN = (bool, int, float, complex, str, type(None), np.number, np.bool_)
+_PLAIN_TYPES = (bool, int, float, complex, str, type(None), np.number, np.bool_)
 
 
-def by_kernel(*names: str, by_values: bool = False) -> None:
+def register_kernels(*names: str, by_values: bool = False) -> None:
     """Register functions that NumPy computes as a whole. `by_values`: the sizes of results may depend on values."""
     for name in names:
-        function = named(name)
+        function = find_function(name)
         if function is not None and function not in FUNCTIONS:
-            computes(function)(functools.partial(whole_call, name, by_values))
+            computes(function)(functools.partial(call_numpy, name, by_values))
 
 
-def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
+def call_numpy(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     """Record NumPy's function of that name as one op; refuse arguments other than arrays, numbers and text."""
     if kwargs.pop("out", None) is not None:
         refuse("is given out")
@@ -40,16 +40,16 @@ def whole_call(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     # Examples give the types of a node's results, and NumPy may warn about them.
     with contextlib.nullcontext() if current_region() is None else without_warnings():
         result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
-    kind = _named_results(name)
+    kind = _named_tuple_class(name)
     return result if kind is None else kind._make(result)
 
 
 @functools.cache
-def _named_results(name: str) -> Any:
+def _named_tuple_class(name: str) -> Any:
     """Return the class of named tuples that a set function returns; None for other functions."""
     if not name.startswith("unique_"):
         return None
-    kind = type(named(name)(np.zeros(1)))
+    kind = type(find_function(name)(np.zeros(1)))
     return kind if hasattr(kind, "_make") else None
 
 
@@ -65,7 +65,7 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("dtype", value.name)
     if isinstance(value, (np.dtype, type)):
         return ("dtype", np.dtype(value).name)
-    if isinstance(value, _PLAIN):
+    if isinstance(value, _PLAIN_TYPES):
         return ("value", value.item() if isinstance(value, np.generic) else value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
     return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")

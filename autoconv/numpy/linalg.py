@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     axes_of,
     cast,
@@ -21,8 +21,8 @@ from autoconv.numpy.operands import (
     tensor,
     tensors,
 )
-from autoconv.numpy.products import dot, multiply
-from autoconv.numpy.shaping import swapaxes
+from autoconv.numpy.products import dot, matrix_product
+from autoconv.numpy.shapes import swapaxes
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import At, Rest
 from autoconv.ops.numpy.shapes import SOLVE, SQUARE
@@ -32,15 +32,15 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _floating(a: TensorLike) -> Tensor:
+def _inexact_tensor(a: TensorLike) -> Tensor:
     x = tensor(a)
     if x.dtype.is_floating and x.dtype.size < 4:
         raise TypeError(f"array type {x.dtype.name} is unsupported in linalg")
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
 
 
-def _square(a: TensorLike) -> Tensor:
-    x = _floating(a)
+def _square_matrices(a: TensorLike) -> Tensor:
+    x = _inexact_tensor(a)
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
     rows, columns = x.type.shape[-2:]  # type: ignore[index]
@@ -51,26 +51,26 @@ def _square(a: TensorLike) -> Tensor:
     return x
 
 
-def _by_op(name: str) -> Callable[..., Any]:
-    return lambda a: apply(name, _square(a))
+def _function_of_op(name: str) -> Callable[..., Any]:
+    return lambda a: apply(name, _square_matrices(a))
 
 
-computes("linalg.det")(_by_op("determinant"))
+computes("linalg.det")(_function_of_op("determinant"))
 
 
 @computes("linalg.slogdet")
 def slogdet(a: TensorLike) -> Any:
-    return np.linalg._linalg.SlogdetResult(*apply("slogdet", _square(a)))  # type: ignore[attr-defined]
+    return np.linalg._linalg.SlogdetResult(*apply("slogdet", _square_matrices(a)))  # type: ignore[attr-defined]
 
 
 @computes("linalg.inv")
 def inv(a: TensorLike) -> Any:
-    return apply("inverse", _square(a))
+    return apply("inverse", _square_matrices(a))
 
 
 @computes("linalg.solve")
 def solve(a: TensorLike, b: TensorLike) -> Any:
-    matrix, rhs = tensors(_square(a), _floating(b))
+    matrix, rhs = tensors(_square_matrices(a), _inexact_tensor(b))
     if rank_of(rhs) == 1:
         size, other = matrix.type.shape[-1], rhs.type.shape[0]  # type: ignore[index]
         if not isinstance(size, int) or size != other:
@@ -83,13 +83,13 @@ def solve(a: TensorLike, b: TensorLike) -> Any:
 def _mirror(x: Tensor) -> Tensor:
     """Copy the lower triangle to the upper one (conjugated): NumPy reads only the lower triangle."""
     lower = FUNCTIONS[np.tril](x)
-    below = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
-    return apply("add", lower, below)  # type: ignore[no-any-return]
+    strictly_upper = call_ufunc(np.conjugate, swapaxes(FUNCTIONS[np.tril](x, -1), -1, -2))
+    return apply("add", lower, strictly_upper)  # type: ignore[no-any-return]
 
 
 @computes("linalg.cholesky")
 def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
-    x = _square(a)
+    x = _square_matrices(a)
     if upper:
         x = swapaxes(x, -1, -2)
     result = apply("cholesky", _mirror(x))
@@ -98,7 +98,7 @@ def cholesky(a: TensorLike, /, *, upper: bool = False) -> Any:
 
 @computes("linalg.eigh")
 def eigh(a: TensorLike, UPLO: str = "L") -> Any:
-    x = _square(a)
+    x = _square_matrices(a)
     if UPLO.upper() != "L":
         x = call_ufunc(np.conjugate, swapaxes(x, -1, -2))
     return np.linalg._linalg.EighResult(*apply("eigh", x))  # type: ignore[attr-defined]
@@ -111,18 +111,18 @@ def eigvalsh(a: TensorLike, UPLO: str = "L") -> Any:
 
 @computes("linalg.qr")
 def qr(a: TensorLike, mode: str = "reduced") -> Any:
-    x = _floating(a)
+    x = _inexact_tensor(a)
     if mode not in ("reduced", "complete"):
-        return whole_call("linalg.qr", False, x, mode)
+        return call_numpy("linalg.qr", False, x, mode)
     result = apply("qr", x, full_matrices=mode == "complete")
     return np.linalg._linalg.QRResult(*result)  # type: ignore[attr-defined]
 
 
 @computes("linalg.svd")
 def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    x = _floating(a)
+    x = _inexact_tensor(a)
     if hermitian:
-        result = whole_call("linalg.svd", False, x, full_matrices, compute_uv, True)
+        result = call_numpy("linalg.svd", False, x, full_matrices, compute_uv, True)
         return np.linalg._linalg.SVDResult(*result) if compute_uv else result  # type: ignore[attr-defined]
     if rank_of(x) < 2:
         raise np.linalg.LinAlgError(f"{rank_of(x)}-dimensional array given. Array must be at least two-dimensional")
@@ -140,43 +140,43 @@ def _has_elements(x: Tensor) -> bool:
     return shape is not None and len(shape) >= 2 and all(isinstance(d, int) and d for d in shape)
 
 
-def _rounding(x: Tensor) -> float:
+def _rounding_error(x: Tensor) -> float:
     """Return the rounding error of singular values of such matrices, relative to the largest one."""
-    kind: Any = _floating(x).dtype.numpy
+    kind: Any = _inexact_tensor(x).dtype.numpy
     return max(known_shape(x)[-2:]) * float(np.finfo(kind).eps)
 
 
 @computes("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> Any:  # type: ignore[attr-defined]
     """Pseudo-inverse by NumPy's method: singular values that are small relative to the largest count as zero."""
-    x, has_rtol = _floating(a), rtol is not np._NoValue  # type: ignore[attr-defined]
+    x, has_rtol = _inexact_tensor(a), rtol is not np._NoValue  # type: ignore[attr-defined]
     is_static = all(value is None or type(value) in (int, float) for value in (rcond, rtol if has_rtol else None))
     is_static &= x.dtype is tensor(a).dtype or not has_rtol
     if hermitian or not is_static or (has_rtol and rcond is not None) or not _has_elements(x):
-        return whole_call("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
-    bound = rcond if rcond is not None else 1e-15 if not has_rtol else _rounding(x) if rtol is None else rtol
+        return call_numpy("linalg.pinv", False, tensor(a), rcond, hermitian, **({"rtol": rtol} if has_rtol else {}))
+    bound = rcond if rcond is not None else 1e-15 if not has_rtol else _rounding_error(x) if rtol is None else rtol
     left, values, right = svd(call_ufunc(np.conjugate, x), full_matrices=False)
     largest = apply("numpy_max", values, axis=-1, keepdims=True)
-    result = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
+    is_large = apply("greater", values, apply("multiply", largest, tensor(bound, values.dtype.numpy)))
     one = apply("ones_like", values)
-    inverted = apply("divide", one, apply("select", result, values, one))
-    inverted = cast(apply("select", result, inverted, apply("zeros_like", values)), left.dtype.numpy)
-    scaled = apply("multiply", apply("expand_dims", inverted, axis=-1), swapaxes(left, -1, -2))
-    return multiply(swapaxes(right, -1, -2), scaled)
+    reciprocals = apply("divide", one, apply("select", is_large, values, one))
+    reciprocals = cast(apply("select", is_large, reciprocals, apply("zeros_like", values)), left.dtype.numpy)
+    scaled = apply("multiply", apply("expand_dims", reciprocals, axis=-1), swapaxes(left, -1, -2))
+    return matrix_product(swapaxes(right, -1, -2), scaled)
 
 
 @computes("linalg.cond")
 def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
-    v = _floating(x)
+    v = _inexact_tensor(x)
     if p not in (None, 2, -2) or not _has_elements(v):
-        return whole_call("linalg.cond", False, v, p)
+        return call_numpy("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
     first, last = (apply("get_item", values, spec=(Rest(), At(place))) for place in (0, -1))
     ratio = apply("divide", last, first) if p == -2 else apply("divide", first, last)
     # For a zero matrix it is infinite; a nan among the elements gives nan.
-    broken = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
-    lost = apply("logical_and", apply("is_nan", ratio), apply("logical_not", broken))
-    return apply("select", lost, tensor(np.inf, ratio.dtype.numpy), ratio)
+    has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))
+    is_zero_matrix = apply("logical_and", apply("is_nan", ratio), apply("logical_not", has_nan))
+    return apply("select", is_zero_matrix, tensor(np.inf, ratio.dtype.numpy), ratio)
 
 
 @computes("linalg.svdvals")
@@ -192,7 +192,7 @@ def eig(a: TensorLike) -> Any:
 @computes("linalg.matrix_power")
 def matrix_power(a: TensorLike, n: IntLike) -> Any:
     x, power = tensor(a), integer(n)
-    _square(x)
+    _square_matrices(x)
     if power == 0:
         return tensor(np.broadcast_to(np.eye(known_shape(x)[-1], dtype=x.dtype.numpy), known_shape(x)).copy())
     if power < 0:
@@ -200,9 +200,9 @@ def matrix_power(a: TensorLike, n: IntLike) -> Any:
     result = None
     while power:
         if power & 1:
-            result = x if result is None else multiply(result, x)
+            result = x if result is None else matrix_product(result, x)
         power >>= 1
-        x = multiply(x, x) if power else x
+        x = matrix_product(x, x) if power else x
     return result
 
 
@@ -214,13 +214,13 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
     rank = rank_of(v)
     if axis is None:
         if ord is None or (ord == 2 and rank == 1) or (ord in ("f", "fro") and rank == 2):
-            return _root(v, tuple(range(rank)), keepdims)
+            return _root_of_squares(v, tuple(range(rank)), keepdims)
         axis = tuple(range(rank))
     axes = axes_of(axis, rank)
     if len(axes) == 1:
         return vector_norm(v, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
     if len(axes) == 2 and ord in (None, "fro", "f"):
-        return _root(v, axes, keepdims)
+        return _root_of_squares(v, axes, keepdims)
     if len(axes) == 2 and ord in (1, -1, np.inf, -np.inf):
         of_rows = abs(ord) == np.inf
         size = call_ufunc(np.absolute, v)
@@ -232,7 +232,7 @@ def norm(x: TensorLike, ord: object = None, axis: AxisLike | None = None, keepdi
         reduce = {2: "numpy_max", -2: "numpy_min", "nuc": "numpy_sum"}[ord]
         result = apply(reduce, svd(v, compute_uv=False), axis=None)
         return apply("reshape", result, shape=(1, 1)) if keepdims else result
-    return whole_call("linalg.norm", False, v, ord, axis, keepdims)
+    return call_numpy("linalg.norm", False, v, ord, axis, keepdims)
 
 
 @computes("linalg.matrix_norm")
@@ -247,7 +247,7 @@ def _squares(v: Tensor) -> Tensor:
     return apply("square", v)
 
 
-def _root(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _root_of_squares(v: Tensor, axes: tuple[int, ...], keepdims: bool) -> Any:
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     squares = _squares(v)
     total = apply("numpy_sum", squares, axis=axes, dtype=squares.dtype, **options) if axes else squares
@@ -262,7 +262,7 @@ def vector_norm(x: TensorLike, /, *, axis: Any = None, keepdims: bool = False, o
     axes = axes_of(axis, rank_of(v))
     options: dict[str, Any] = {"keepdims": True} if keepdims else {}
     if ord == 2:
-        return _root(v, axes, keepdims)
+        return _root_of_squares(v, axes, keepdims)
     size = call_ufunc(np.absolute, v)
     if ord in (np.inf, -np.inf):
         return apply("numpy_max" if ord > 0 else "numpy_min", size, axis=axes, **options)
@@ -288,11 +288,11 @@ def multi_dot(arrays: Any, *, out: OutLike | None = None) -> Any:
 
 @computes("linalg.matmul")
 def matmul(x1: TensorLike, x2: TensorLike, /) -> Any:
-    return multiply(x1, x2)
+    return matrix_product(x1, x2)
 
 
-by_kernel("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
-by_kernel("linalg.lstsq", by_values=True)
+register_kernels("linalg.tensorsolve", "linalg.tensorinv", "matvec", "vecmat")
+register_kernels("linalg.lstsq", by_values=True)
 
 
 @computes("linalg.matrix_rank")
@@ -301,12 +301,12 @@ def matrix_rank(
 ) -> Any:
     x = tensor(A)
     if rank_of(x) < 2:  # for a vector, a Python int
-        some = apply("numpy_any", tensor(x, bool))
-        return apply("python_cast", some, dtype=as_dtype(np.int64), weak=True)
+        is_nonzero = apply("numpy_any", tensor(x, bool))
+        return apply("python_cast", is_nonzero, dtype=as_dtype(np.int64), weak=True)
     if tol is None and rtol is None and not hermitian and _has_elements(x):
         values = svd(x, compute_uv=False)
         largest = apply("numpy_max", values, axis=-1, keepdims=True)
-        bound = apply("multiply", largest, tensor(_rounding(x), values.dtype.numpy))
+        bound = apply("multiply", largest, tensor(_rounding_error(x), values.dtype.numpy))
         return apply("numpy_sum", apply("greater", values, bound), axis=-1)
     options = {key: value for key, value in (("tol", tol), ("rtol", rtol)) if value is not None}
-    return whole_call("linalg.matrix_rank", False, x, hermitian=hermitian, **options)
+    return call_numpy("linalg.matrix_rank", False, x, hermitian=hermitian, **options)

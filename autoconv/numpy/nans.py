@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
-    NOTHING,
+    MISSING,
+    argument_or_default,
     cast,
     computes,
-    given_or_default,
     is_compiled,
     refuse,
     refuse_options,
     tensor,
 )
-from autoconv.numpy.reductions import apply_reduction, mask_elements, total_of
+from autoconv.numpy.reductions import apply_reduction, mask_elements, total_function
 from autoconv.numpy.writes import write_into
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
 from autoconv.runtime.tensors.dispatch import apply
@@ -36,8 +36,8 @@ def _without_nans(a: TensorLike, neutral: Any) -> tuple[Tensor, Tensor | None]:
 
 def _nan_total(name: str, neutral: int) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: given_or_default(value) for key, value in other.items()})
-        return total_of(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
+        refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
+        return total_function(name, neutral, None)(_without_nans(a, neutral)[0], axis, dtype, out, keepdims)
 
     return run
 
@@ -48,7 +48,7 @@ computes("nanprod")(_nan_total("prod", 1))
 
 @computes("nanmean")
 def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **other: Any) -> Any:
-    refuse_options(dtype=dtype, **{key: given_or_default(value) for key, value in other.items()})
+    refuse_options(dtype=dtype, **{key: argument_or_default(value) for key, value in other.items()})
     x, present = _without_nans(a, 0)
     if present is None:
         return apply_reduction("mean", x, axis, keepdims, out)
@@ -57,16 +57,16 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
     return result if out is None else write_into(out, result)
 
 
-def _nan_extreme(name: str, worst: float) -> Callable[..., Any]:
+def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(**{key: given_or_default(value) for key, value in other.items()})
-        x, present = _without_nans(a, worst)
+        refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
+        x, present = _without_nans(a, neutral)
         result = apply_reduction(name, x, axis, keepdims, None)
         if present is not None:
-            some = apply_reduction("any", present, axis, keepdims, None)
-            result = apply("select", some, result, tensor(np.nan, result.dtype.numpy))
+            has_number = apply_reduction("any", present, axis, keepdims, None)
+            result = apply("select", has_number, result, tensor(np.nan, result.dtype.numpy))
             if is_compiled():  # an invalid value where NumPy warns of a row of nans
-                count = cast(some, result.dtype)
+                count = cast(has_number, result.dtype)
                 result = apply("multiply", result, apply("divide", count, count))
         return result if out is None else write_into(out, result)
 
@@ -78,16 +78,16 @@ computes("nanmin")(_nan_extreme("min", np.inf))
 
 
 @computes("nanmedian")
-def _median(
+def _nanmedian(
     a: TensorLike, axis: AxisLike | None = None, out: OutLike | None = None, overwrite_input: Any = False,
-    keepdims: bool = NOTHING
+    keepdims: bool = MISSING
 ) -> Any:
     if overwrite_input is not False:
         refuse("may sort its argument")
-    return whole_call("nanmedian", False, tensor(a), axis, out=out, keepdims=keepdims is not NOTHING and keepdims)
+    return call_numpy("nanmedian", False, tensor(a), axis, out=out, keepdims=keepdims is not MISSING and keepdims)
 
 
-by_kernel(
+register_kernels(
     "nanstd", "nanvar", "nanargmax", "nanargmin", "nancumsum", "nancumprod", "nanpercentile",
     "nanquantile",
 )  # fmt: skip

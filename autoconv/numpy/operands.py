@@ -27,26 +27,26 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
-NOTHING: Any = np._NoValue  # type: ignore[attr-defined]
-_WEAK = {bool: np.dtype(bool), int: int, float: float, complex: complex}
+MISSING: Any = np._NoValue  # type: ignore[attr-defined]
+_NUMBER_CLASSES = {bool: np.dtype(bool), int: int, float: float, complex: complex}
 
 
 class NotStaged(Exception):
-    """Raised for a call that cannot be part of a graph; `what` completes the message's sentence "it …"."""
+    """Raised for a call that cannot be part of a graph; `reason` completes the message's sentence "it …"."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
-def refuse(what: str) -> NoReturn:
+def refuse(reason: str) -> NoReturn:
     """Refuse the call. A trace raises an error that names the function; eagerly, NumPy itself is called."""
-    raise NotStaged(what)
+    raise NotStaged(reason)
 
 
 def refusal(name: str, error: NotStaged) -> StagingError:
     """Return the error for users, with the name of the function."""
-    return StagingError(f"{name} is not supported in a graph here: it {error.what}", current_place())
+    return StagingError(f"{name} is not supported in a graph here: it {error.reason}", current_place())
 
 
 def is_compiled() -> bool:
@@ -62,19 +62,19 @@ def computes(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., An
     """
 
     def register(compute: Callable[..., Any]) -> Callable[..., Any]:
-        for given in functions:
-            function = named(given) if isinstance(given, str) else given
+        for function_or_name in functions:
+            function = find_function(function_or_name) if isinstance(function_or_name, str) else function_or_name
             if function is not None:
-                FUNCTIONS[function] = _entry(function, compute)
+                FUNCTIONS[function] = _with_fallback(function, compute)
         return compute
 
     return register
 
 
-named = find_numpy_function
+find_function = find_numpy_function
 
 
-def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+def _with_fallback(function: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(compute)
     def run(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -92,7 +92,7 @@ def _entry(function: Callable[..., Any], compute: Callable[..., Any]) -> Callabl
 
 def is_weak(x: TensorLike) -> bool:
     """Return whether the value is a Python number, or a weak tensor that represents one in a graph."""
-    if type(x) in _WEAK:
+    if type(x) in _NUMBER_CLASSES:
         return True
     tensor = as_tensor(x)
     return tensor is not None and tensor.weak
@@ -115,9 +115,9 @@ def tensors(*values: Any) -> list[Tensor]:
 
 
 def select_operands(*values: Any) -> list[Tensor]:
-    """`tensors` for functions that select elements from several operands.
+    """Return tensors of one dtype, as `tensors` does, for functions that select elements from several operands.
 
-    There NumPy converts Python ints to arrays first, and those to the dtype with a C cast, without a range check.
+    NumPy converts Python ints to arrays there, and these to the dtype with a C cast, without a range check.
     """
     dtype = common_dtype(*values)
     return [_with_wraparound(x, dtype) if dtype.kind in "iu" and is_weak(x) else tensor(x, dtype) for x in values]
@@ -132,7 +132,7 @@ def _with_wraparound(x: TensorLike, dtype: np.dtype[Any]) -> Tensor:
 def _tensor_of_plain(x: TensorLike, dtype: DTypeLike) -> Tensor:
     if isinstance(x, (list, tuple)) and holds_tensors(x):
         return _stack_rows(x, dtype)
-    if type(x) in _WEAK:
+    if type(x) in _NUMBER_CLASSES:
         array = np.asarray(x, None if dtype is None else numpy_dtype(dtype))
     elif dtype is not None and isinstance(x, (list, tuple)) and holds_numbers(x):
         array = convert_numbers(x, as_dtype(numpy_dtype(dtype)))
@@ -176,9 +176,9 @@ def cast(x: Any, dtype: Any) -> Tensor:
     return x if x.dtype is target else apply("cast", x, dtype=target)
 
 
-def given_or_default(value: TensorLike, default: object = None) -> Any:
-    """Return an argument, or the default if it is NumPy's marker for a missing one (`NOTHING`)."""
-    return default if value is NOTHING else value
+def argument_or_default(value: TensorLike, default: object = None) -> Any:
+    """Return an argument, or the default if it is NumPy's marker for a missing one (`MISSING`)."""
+    return default if value is MISSING else value
 
 
 # ---- dtypes
@@ -204,19 +204,19 @@ def numpy_dtype_of(x: TensorLike) -> np.dtype[Any]:
     return x.dtype if isinstance(x, (np.ndarray, np.generic)) else np.asarray(x).dtype
 
 
-def promotable(x: TensorLike) -> Any:
+def promotion_operand(x: TensorLike) -> Any:
     """Return x's operand in NumPy's promotion: `int`, `float` or `complex` for a Python number, else its dtype."""
-    if type(x) in _WEAK:
-        return _WEAK[type(x)]
+    if type(x) in _NUMBER_CLASSES:
+        return _NUMBER_CLASSES[type(x)]
     x_tensor = as_tensor(x)
     if x_tensor is not None and x_tensor.weak:
-        return _WEAK[type(np.zeros((), x_tensor.type.dtype.numpy).item())]
+        return _NUMBER_CLASSES[type(np.zeros((), x_tensor.type.dtype.numpy).item())]
     return numpy_dtype_of(x)
 
 
 def common_dtype(*values: Any) -> np.dtype[Any]:
     """Return the dtype that NumPy promotes the values to."""
-    kinds = [promotable(x) for x in values]
+    kinds = [promotion_operand(x) for x in values]
     return np.result_type(*(kind(0) if isinstance(kind, type) else kind for kind in kinds))
 
 
@@ -243,11 +243,11 @@ def has_known_shape(x: Tensor) -> bool:
 
 
 def check(condition: TensorLike, message: str) -> None:
-    """Record a check of a run-time condition for which NumPy has an error of its own."""
+    """Record a check of a run-time condition; where it fails, the error has NumPy's message."""
     apply("assert_true", condition, message=(message,), kind="check")
 
 
-def require(condition: TensorLike, message: str) -> None:
+def assume(condition: TensorLike, message: str) -> None:
     """Record a condition that the graph assumes: where it fails, the call is rerun as plain Python."""
     apply("assert_true", condition, message=(message,), kind="another")
 
@@ -280,8 +280,8 @@ def axes_of(axis: AxisLike, rank: int) -> tuple[int, ...]:
     """Return the axes counted from the front, all of them for None; raises AxisError or ValueError as NumPy does."""
     if axis is None:
         return tuple(range(rank))
-    given = tuple(map(integer, axis)) if isinstance(axis, (tuple, list)) else integer(axis)
-    return np.lib.array_utils.normalize_axis_tuple(given, rank)
+    indices = tuple(map(integer, axis)) if isinstance(axis, (tuple, list)) else integer(axis)
+    return np.lib.array_utils.normalize_axis_tuple(indices, rank)
 
 
 def refuse_options(**options: Any) -> None:
@@ -294,10 +294,10 @@ def refuse_options(**options: Any) -> None:
 def size_of(x: Tensor, axes: Sequence[int] | None = None) -> Any:
     """Return the number of elements along the axes: an int, or a weak symbolic number for an unknown shape."""
     shape = x.type.shape
-    over = range(rank_of(x)) if axes is None else axes
-    if shape is not None and all(isinstance(shape[a], int) for a in over):
-        return math.prod(shape[a] for a in over)  # type: ignore[misc]
+    counted_axes = range(rank_of(x)) if axes is None else axes
+    if shape is not None and all(isinstance(shape[a], int) for a in counted_axes):
+        return math.prod(shape[a] for a in counted_axes)  # type: ignore[misc]
     total: Any = 1
-    for axis in over:
+    for axis in counted_axes:
         total = total * apply("dimension", x, axis=axis, dtype=as_dtype(np.int64))
     return total

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -21,7 +21,7 @@ from autoconv.numpy.operands import (
     tensor,
     tensors,
 )
-from autoconv.numpy.shaping import moveaxis, shape_argument
+from autoconv.numpy.shapes import moveaxis, shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Rest
@@ -31,8 +31,8 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def multiply(x: TensorLike, y: TensorLike) -> Any:
-    """x @ y of two arrays."""
+def matrix_product(x: TensorLike, y: TensorLike) -> Any:
+    """Return x @ y of two arrays."""
     return call_ufunc(np.matmul, x, y)
 
 
@@ -44,7 +44,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
         product = call_ufunc(np.multiply, x, y)  # a Python number counts as an array of its own dtype here
     elif ranks[1] <= 2:
         apply("numpy_shapes", x, y, how=DOT)
-        product = multiply(x, y)
+        product = matrix_product(x, y)
     else:
         product = tensordot(x, y, ((ranks[0] - 1,), (ranks[1] - 2,)))
     return product if out is None else write_into(out, product)
@@ -53,7 +53,7 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
 @computes("vdot")
 def vdot(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
-    return multiply(apply("conjugate", x) if x.dtype.is_complex else x, y)
+    return matrix_product(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 
 @computes("inner")
@@ -86,17 +86,18 @@ def tensordot(a: TensorLike, b: TensorLike, /, axes: AxisLike = 2, **kwargs: Any
     x, y = tensors(tensor(a), tensor(b))
     ranks = rank_of(x), rank_of(y)
     if isinstance(axes, (list, tuple)):
-        one, other = ((v,) if not isinstance(v, (list, tuple)) else tuple(v) for v in axes)
+        x_axes, y_axes = ((v,) if not isinstance(v, (list, tuple)) else tuple(v) for v in axes)
     else:
         count = integer(axes)
-        one, other = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
-    one, other = tuple(axis_of(i, ranks[0]) for i in one), tuple(axis_of(i, ranks[1]) for i in other)
-    if len(one) != len(other) or any(known_shape(x)[i] != known_shape(y)[j] for i, j in zip(one, other, strict=False)):
+        x_axes, y_axes = tuple(range(ranks[0] - count, ranks[0])), tuple(range(count))
+    x_axes, y_axes = tuple(axis_of(i, ranks[0]) for i in x_axes), tuple(axis_of(i, ranks[1]) for i in y_axes)
+    axis_pairs = zip(x_axes, y_axes, strict=False)
+    if len(x_axes) != len(y_axes) or any(known_shape(x)[i] != known_shape(y)[j] for i, j in axis_pairs):
         raise ValueError("shape-mismatch for sum")
     if x.dtype.is_bool:
-        numbers = tensordot(cast(x, np.float32), cast(y, np.float32), (one, other))
+        numbers = tensordot(cast(x, np.float32), cast(y, np.float32), (x_axes, y_axes))
         return call_ufunc(np.not_equal, numbers, 0)  # a sum of ones is positive, however it is rounded
-    return apply("tensordot", x, y, axes=(one, other))
+    return apply("tensordot", x, y, axes=(x_axes, y_axes))
 
 
 @computes("vecdot", "linalg.vecdot")
@@ -141,12 +142,12 @@ def cross(a: object, b: object, axisa: object = -1, axisb: object = -1, axisc: o
         axisa = axisb = axisc = axis
     x, y = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     if known_shape(x)[-1] != 3 or known_shape(y)[-1] != 3:
-        return whole_call("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
+        return call_numpy("cross", False, tensor(a), tensor(b), axisa, axisb, axisc)
     rows = [[apply("get_item", v, spec=(Rest(), At(i))) for i in range(3)] for v in (x, y)]
     (a0, a1, a2), (b0, b1, b2) = rows
-    times, minus = np.multiply, np.subtract
+    multiply, subtract = np.multiply, np.subtract
     parts = [
-        call_ufunc(minus, call_ufunc(times, p, q), call_ufunc(times, r, s))
+        call_ufunc(subtract, call_ufunc(multiply, p, q), call_ufunc(multiply, r, s))
         for p, q, r, s in ((a1, b2, a2, b1), (a2, b0, a0, b2), (a0, b1, a1, b0))
     ]
     return moveaxis(apply("stack", *parts, axis=rank_of(parts[0])), -1, axisc)
@@ -165,16 +166,16 @@ def einsum(
         refuse("is given bools")
     if "->" not in equation:
         letters = equation.replace(",", "").replace(".", "")
-        left = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-        equation += "->" + ("..." if "." in equation else "") + left
+        unrepeated = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+        equation += "->" + ("..." if "." in equation else "") + unrepeated
     if len(factors) == 2 and "." not in equation and all(None not in (x.type.shape or (None,)) for x in factors):
-        result = _two_operands(equation, *factors)
+        result = _as_matrix_product(equation, *factors)
         if result is not None:
             return result
     return apply("einsum", *factors, equation=equation)
 
 
-def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
+def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     """Rewrite an einsum of two arrays as one batched matrix product.
 
         ijk,ikl->ijl  becomes  matmul over j, k and l in a batch of i
@@ -183,30 +184,30 @@ def _two_operands(equation: str, x: Tensor, y: Tensor) -> Any:
     the letters do not form a matrix product.
     """
     names, out = equation.split("->")
-    one, other = names.split(",")
+    x_letters, y_letters = names.split(",")
     shapes = known_shape(x), known_shape(y)
     if (
-        any(len(set(part)) != len(part) for part in (one, other, out))
-        or len(one) != len(shapes[0])
-        or len(other) != len(shapes[1])
+        any(len(set(part)) != len(part) for part in (x_letters, y_letters, out))
+        or len(x_letters) != len(shapes[0])
+        or len(y_letters) != len(shapes[1])
     ):
         return None
-    size = {**dict(zip(one, shapes[0], strict=True)), **dict(zip(other, shapes[1], strict=True))}
-    if any(size[letter] != d for letter, d in zip(one, shapes[0], strict=True)):
+    sizes = {**dict(zip(x_letters, shapes[0], strict=True)), **dict(zip(y_letters, shapes[1], strict=True))}
+    if any(sizes[letter] != d for letter, d in zip(x_letters, shapes[0], strict=True)):
         return None
-    batch = [c for c in one if c in other and c in out]
-    summed = [c for c in one if c in other and c not in out]
-    left, right = [c for c in one if c not in other], [c for c in other if c not in one]
-    if not summed or not set(left + right) <= set(out) or not set(out) <= set(size):
+    batch = [c for c in x_letters if c in y_letters and c in out]
+    summed = [c for c in x_letters if c in y_letters and c not in out]
+    left, right = [c for c in x_letters if c not in y_letters], [c for c in y_letters if c not in x_letters]
+    if not summed or not set(left + right) <= set(out) or not set(out) <= set(sizes):
         return None
-    rows = apply("transpose", x, perm=tuple(one.index(c) for c in (*batch, *left, *summed)))
-    columns = apply("transpose", y, perm=tuple(other.index(c) for c in (*batch, *summed, *right)))
-    lead = tuple(size[c] for c in batch)
-    a, b, inner_ = (math.prod(size[c] for c in part) for part in (left, right, summed))
+    rows = apply("transpose", x, perm=tuple(x_letters.index(c) for c in (*batch, *left, *summed)))
+    columns = apply("transpose", y, perm=tuple(y_letters.index(c) for c in (*batch, *summed, *right)))
+    batch_shape = tuple(sizes[c] for c in batch)
+    row_count, column_count, inner_size = (math.prod(sizes[c] for c in part) for part in (left, right, summed))
     rows, columns = (
-        apply("reshape", rows, shape=(*lead, a, inner_)),
-        apply("reshape", columns, shape=(*lead, inner_, b)),
+        apply("reshape", rows, shape=(*batch_shape, row_count, inner_size)),
+        apply("reshape", columns, shape=(*batch_shape, inner_size, column_count)),
     )
     order = [*batch, *left, *right]
-    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(size[c] for c in order))
+    result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in order))
     return apply("transpose", result, perm=tuple(order.index(c) for c in out)) if out else result

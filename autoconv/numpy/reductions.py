@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    NOTHING,
+    MISSING,
+    argument_or_default,
+    assume,
     axes_of,
     axis_of,
     cast,
     check,
     computes,
-    given_or_default,
     integer,
     is_compiled,
     known_shape,
@@ -26,7 +27,6 @@ from autoconv.numpy.operands import (
     rank_of,
     refuse,
     refuse_options,
-    require,
     size_of,
     tensor,
 )
@@ -38,19 +38,22 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _flag(keepdims: bool) -> bool:
-    return False if keepdims is NOTHING else bool(keepdims)
+def _keepdims_flag(keepdims: bool) -> bool:
+    return False if keepdims is MISSING else bool(keepdims)
 
 
 # For a 0-d array these accept the axis 0, as reductions of ufuncs do.
-_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
+_ACCEPTING_AXIS_OF_SCALARS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 
 
-def _checked_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
+def _normalize_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple[Any, bool]:
     """Return axis and keepdims in the form of the ops; axes out of range raise AxisError."""
     rank = rank_of(x)
     if axis is None or (
-        not rank and name in _OF_SCALARS and not isinstance(axis, (tuple, list)) and integer(axis) in (0, -1)
+        not rank
+        and name in _ACCEPTING_AXIS_OF_SCALARS
+        and not isinstance(axis, (tuple, list))
+        and integer(axis) in (0, -1)
     ):
         return None, keepdims and rank > 0
     axes = axes_of(axis, rank)
@@ -59,19 +62,19 @@ def _checked_axes(name: str, x: Tensor, axis: AxisLike, keepdims: bool) -> tuple
 
 def apply_reduction(name: str, x: Tensor, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
     """Apply NumPy's reduction of that name, by its op."""
-    axis, keeps = _checked_axes(name, x, axis, _flag(keepdims))
+    axis, keeps = _normalize_axes(name, x, axis, _keepdims_flag(keepdims))
     if axis == ():
-        return _over_nothing(name, x, out, options)
+        return _reduce_no_axes(name, x, out, options)
     if name in ("mean", "var", "std") and is_compiled():
-        _leave_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
+        _refuse_warnings_of_too_few(name, x, axis, options.get("ddof", 0))
     if keeps:
         options["keepdims"] = True
     result = apply(f"numpy_{name}", x, axis=axis, **options)
     return result if out is None else write_into(out, result, casting="unsafe" if "arg" in name else "same_kind")
 
 
-def _leave_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
-    """Leave calls to NumPy whose rows have no elements, or no more than `ddof`: NumPy warns of these.
+def _refuse_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> None:
+    """Refuse reductions of rows with no elements, or with no more than `ddof`, since NumPy warns of these.
 
     Means over an axis that is known to be empty are errors of constants; see `float_warnings`.
     """
@@ -83,7 +86,7 @@ def _leave_warnings_of_too_few(name: str, x: Tensor, axis: Any, ddof: float) -> 
         return
     count = size_of(x, (axis,) if isinstance(axis, int) else axis)
     if not isinstance(count, int) and isinstance(ddof, (int, float)):
-        require(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
+        assume(count > max(0, int(ddof)), f"the {'mean' if not ddof else 'deviation'} of too few elements")
 
 
 def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
@@ -92,13 +95,14 @@ def _has_too_few(x: Tensor, axis: Any, ddof: float) -> bool:
     if shape is None or not (axis is None or isinstance(axis, (int, tuple))):
         return False
     axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    known = [shape[one] for one in axes if type(one) is int and -len(shape) <= one < len(shape)]
-    numbers = [size for size in known if isinstance(size, int)]
-    return 0 in numbers or (ddof > 0 and len(numbers) == len(axes) and math.prod(numbers) <= ddof)
+    valid_axes = range(-len(shape), len(shape))
+    sizes = [shape[index] for index in axes if type(index) is int and index in valid_axes]
+    known_sizes = [size for size in sizes if isinstance(size, int)]
+    return 0 in known_sizes or (ddof > 0 and len(known_sizes) == len(axes) and math.prod(known_sizes) <= ddof)
 
 
-def _over_nothing(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
-    """Reduce over axis=(): every element is its own result."""
+def _reduce_no_axes(name: str, x: Tensor, out: OutLike, options: Any) -> Any:
+    """Reduce over axis=(), where the result of an element is the element itself."""
     if name not in ("sum", "prod", "max", "min", "any", "all"):
         refuse("is given no axes")
     dtype = options.get("dtype") or numpy_dtype_of(getattr(np.ones(1, x.dtype.numpy), name)())
@@ -113,47 +117,47 @@ def mask_elements(x: Tensor, where: TensorLike, neutral: Any) -> Tensor:
     return apply("select", tensor(where, bool), x, tensor(neutral, x.dtype.numpy))
 
 
-def total_of(name: str, neutral: int, combine: object) -> Callable[..., Any]:
-    """NumPy's sum or product, by name."""
+def total_function(name: str, neutral: int, combine: object) -> Callable[..., Any]:
+    """Return the implementation of NumPy's sum or product, by its name; `combine` is the ufunc."""
     def run(
         a: object, axis: Any = None, dtype: Any = None, out: object = None, keepdims: Any = False,
-        initial: Any = NOTHING,
-        where: Any = NOTHING,
+        initial: Any = MISSING,
+        where: Any = MISSING,
     ) -> Any:  # fmt: skip
         x = tensor(a)
-        if given_or_default(where, True) is not True:
+        if argument_or_default(where, True) is not True:
             x = mask_elements(x, where, neutral)
         options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
         result = apply_reduction(name, x, axis, keepdims, None, **options)
-        if given_or_default(initial) is not None:
+        if argument_or_default(initial) is not None:
             result = cast(call_ufunc(combine, result, initial), result.dtype)
         return result if out is None else write_into(out, result)
 
     return run
 
 
-computes("sum")(total_of("sum", 0, np.add))
-computes("prod")(total_of("prod", 1, np.multiply))
+computes("sum")(total_function("sum", 0, np.add))
+computes("prod")(total_function("prod", 1, np.multiply))
 
 
 @computes("mean")
 def _mean(
-    a: object, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = NOTHING
+    a: object, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = MISSING
 ) -> Any:
     x = tensor(a)
     options = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
-    if given_or_default(where, True) is True:
+    if argument_or_default(where, True) is True:
         return apply_reduction("mean", x, axis, keepdims, out, **options)
     mask = tensor(where, bool)
     total = apply_reduction(
         "sum", cast(mask_elements(x, mask, 0), np.mean(np.ones(1, x.dtype.numpy)).dtype), axis, keepdims, None
     )
-    mean = apply("divide", total, cast(_count(mask, x, axis, keepdims), total.dtype))
+    mean = apply("divide", total, cast(_count_selected(mask, x, axis, keepdims), total.dtype))
     mean = mean if dtype is None else cast(mean, numpy_dtype(dtype))
     return mean if out is None else write_into(out, mean)
 
 
-def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
+def _count_selected(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
     ones = apply("logical_and", mask, apply("ones_like", x, dtype=as_dtype(bool)))
     return apply_reduction("sum", ones, axis, keepdims, None)
 
@@ -161,28 +165,29 @@ def _count(mask: Tensor, x: Tensor, axis: Any, keepdims: Any) -> Tensor:
 def _extreme_function(name: str, combine: Any) -> Callable[..., Any]:
     """Return NumPy's max or min, by its name; `combine` is the ufunc."""
     def run(
-        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NOTHING, where: Any = NOTHING
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = MISSING, where: Any = MISSING
     ) -> Any:
         x = tensor(a)
-        if given_or_default(where, True) is not True:
-            if given_or_default(initial) is None:
+        if argument_or_default(where, True) is not True:
+            if argument_or_default(initial) is None:
                 raise ValueError(
                     f"reduction operation '{combine.__name__}' does not have an identity, so to use a where mask one "
                     "has to specify 'initial'"
                 )
             x = mask_elements(x, where, initial)
-        if x.dtype.is_complex and given_or_default(initial) is not None:
-            return whole_call(name, False, x, axis=axis, keepdims=_flag(keepdims), initial=initial)
+        if x.dtype.is_complex and argument_or_default(initial) is not None:
+            return call_numpy(name, False, x, axis=axis, keepdims=_keepdims_flag(keepdims), initial=initial)
         if x.dtype.is_bool and axis != () and element_count(x.type.shape):
             return apply_reduction("any" if name == "max" else "all", x, axis, keepdims, out)
-        if given_or_default(initial) is None:
+        if argument_or_default(initial) is None:
             return apply_reduction(name, x, axis, keepdims, out)
         rank = rank_of(x)  # the initial value counts as an additional element, so that an empty array has an extremum
         axes = axes_of(axis, rank)
         shape = known_shape(x)
         if any(shape[a] == 0 for a in axes):
-            left = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or _flag(keepdims))
-            result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=left)
+            keeps = _keepdims_flag(keepdims)
+            result_shape = tuple(1 if i in axes else d for i, d in enumerate(shape) if i not in axes or keeps)
+            result = apply("broadcast_to", tensor(initial, x.dtype.numpy), shape=result_shape)
         else:
             result = cast(call_ufunc(combine, apply_reduction(name, x, axis, keepdims, None), initial), x.dtype)
         return result if out is None else write_into(out, result)
@@ -196,10 +201,10 @@ computes("min", "amin")(_extreme_function("min", np.minimum))
 
 def _quantifier(name: str) -> Callable[..., Any]:
     def run(
-        a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = NOTHING
+        a: TensorLike, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: TensorLike = MISSING
     ) -> Any:
         x = tensor(a, bool)
-        if given_or_default(where, True) is not True:
+        if argument_or_default(where, True) is not True:
             x = mask_elements(x, where, name == "all")
         return apply_reduction(name, x, axis, keepdims, out)
 
@@ -210,26 +215,27 @@ computes("any")(_quantifier("any"))
 computes("all")(_quantifier("all"))
 
 
-def _is_wider(target: np.dtype[Any], own: np.dtype[Any]) -> bool:
-    """Return whether sums of real numbers in the wanted dtype are those of the numbers converted first."""
-    return target.kind == "f" and own.kind != "c" and np.can_cast(own, target)
+def _can_convert_first(target: np.dtype[Any], element_dtype: np.dtype[Any]) -> bool:
+    """Return whether a reduction in the dtype `target` equals that of the elements converted to it first."""
+    return target.kind == "f" and element_dtype.kind != "c" and np.can_cast(element_dtype, target)
 
 
 def _variance_function(name: str) -> Callable[..., Any]:
     def run(
         a: TensorLike, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
-        where: TensorLike = NOTHING, mean: TensorLike = NOTHING, correction: TensorLike = NOTHING,
+        where: TensorLike = MISSING, mean: TensorLike = MISSING, correction: TensorLike = MISSING,
     ) -> Any:  # fmt: skip
-        refuse_options(mean=given_or_default(mean))
-        ddof = given_or_default(correction, ddof)
+        refuse_options(mean=argument_or_default(mean))
+        ddof = argument_or_default(correction, ddof)
         x = tensor(a)
         if type(ddof) not in (int, float):
             refuse("is given ddof known only at run time")
-        options: dict[str, Any] = {} if given_or_default(where, True) is True else {"where": where}
-        if dtype is not None and not _is_wider(numpy_dtype(dtype), x.dtype.numpy):
+        options: dict[str, Any] = {} if argument_or_default(where, True) is True else {"where": where}
+        if dtype is not None and not _can_convert_first(numpy_dtype(dtype), x.dtype.numpy):
             options["dtype"] = dtype
         if options:
-            return whole_call(name, False, x, axis=axis, out=out, ddof=ddof, keepdims=_flag(keepdims), **options)
+            options["keepdims"] = _keepdims_flag(keepdims)
+            return call_numpy(name, False, x, axis=axis, out=out, ddof=ddof, **options)
         x = x if dtype is None else tensor(x, dtype)
         return apply_reduction(name, x, axis, keepdims, out, **({"ddof": ddof} if ddof else {}))
 
@@ -240,7 +246,7 @@ computes("std")(_variance_function("std"))
 computes("var")(_variance_function("var"))
 
 
-def _position(name: str) -> Callable[..., Any]:
+def _position_function(name: str) -> Callable[..., Any]:
     def run(a: object, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         x = tensor(a)
         if out is not None and numpy_dtype_of(out) != np.intp:
@@ -250,8 +256,8 @@ def _position(name: str) -> Callable[..., Any]:
     return run
 
 
-computes("argmax")(_position("argmax"))
-computes("argmin")(_position("argmin"))
+computes("argmax")(_position_function("argmax"))
+computes("argmin")(_position_function("argmin"))
 
 
 @computes("ptp")
@@ -279,21 +285,23 @@ def _average(
         count = call_ufunc(np.true_divide, size_of(x, axes_of(axis, rank_of(x))), 1)
         scale = apply("add", apply("zeros_like", result), cast(tensor(count), result.dtype))
     else:
-        by = tensor(weights)
-        if axis is None and known_shape(by) != known_shape(x):
+        weight_tensor = tensor(weights)
+        if axis is None and known_shape(weight_tensor) != known_shape(x):
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
-        if rank_of(by) != rank_of(x):
-            if axis is None or isinstance(axis, (tuple, list)) or rank_of(by) != 1:
+        if rank_of(weight_tensor) != rank_of(x):
+            if axis is None or isinstance(axis, (tuple, list)) or rank_of(weight_tensor) != 1:
                 refuse("is given weights of another shape")
-            at = axis_of(axis, rank_of(x))
-            by = apply("reshape", by, shape=tuple(-1 if i == at else 1 for i in range(rank_of(x))))
+            axis_index = axis_of(axis, rank_of(x))
+            shape = tuple(-1 if i == axis_index else 1 for i in range(rank_of(x)))
+            weight_tensor = apply("reshape", weight_tensor, shape=shape)
         integers = x.dtype.is_integer or x.dtype.is_bool
-        dtype = np.result_type(x.dtype.numpy, by.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
-        x, by = cast(x, dtype), cast(by, dtype)
-        by = apply("broadcast_to_shape_of", by, x)
-        scale = apply_reduction("sum", by, axis, keepdims, None)
-        some = apply("not_equal", scale, tensor(0, scale.dtype))
-        check(apply("numpy_all", some, axis=None), "Weights sum to zero, can't be normalized")
-        result = apply("divide", apply_reduction("sum", apply("multiply", x, by), axis, keepdims, None), scale)
+        dtype = np.result_type(x.dtype.numpy, weight_tensor.dtype.numpy, *(["f8"] if integers else []))  # type: ignore[arg-type]
+        x, weight_tensor = cast(x, dtype), cast(weight_tensor, dtype)
+        weight_tensor = apply("broadcast_to_shape_of", weight_tensor, x)
+        scale = apply_reduction("sum", weight_tensor, axis, keepdims, None)
+        is_nonzero = apply("not_equal", scale, tensor(0, scale.dtype))
+        check(apply("numpy_all", is_nonzero, axis=None), "Weights sum to zero, can't be normalized")
+        total = apply_reduction("sum", apply("multiply", x, weight_tensor), axis, keepdims, None)
+        result = apply("divide", total, scale)
     return (result, scale) if returned else result
 

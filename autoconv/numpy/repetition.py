@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -23,7 +23,7 @@ from autoconv.numpy.operands import (
     sizes_of,
     tensor,
 )
-from autoconv.numpy.shaping import axis_tuple, flip
+from autoconv.numpy.shapes import axis_tuple, flip
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_contract
@@ -49,18 +49,18 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> 
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
-    at = axis_of(axis, rank_of(x))
+    axis_index = axis_of(axis, rank_of(x))
     constant = static_value(repeats)
     if constant is not None and np.size(constant) == 1:
-        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=at)
+        return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=axis_index)
     if not tensor(repeats).dtype.is_integer:
         refuse(f"is given repeats of {tensor(repeats).dtype.name}")
-    return apply("repeat", x, tensor(repeats), axis=at)
+    return apply("repeat", x, tensor(repeats), axis=axis_index)
 
 
 @computes("pad")
 def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **options: Any) -> Tensor:
-    """NumPy's pad: by ops for constant, reflect, symmetric, edge and wrap, and by NumPy as a whole otherwise."""
+    """Pad by ops in the modes constant, reflect, symmetric, edge and wrap; NumPy itself computes other modes."""
     x = tensor(array)
     widths = static_value(pad_width) if not isinstance(pad_width, dict) else None
     if widths is None:
@@ -68,19 +68,19 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
     if widths is None or callable(mode):
         refuse("is given widths known only at run time")
     if not rank_of(x):
-        return whole_call("pad", False, x, pad_width, mode, **options)
+        return call_numpy("pad", False, x, pad_width, mode, **options)
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
     paddings = tuple((int(low), int(high)) for low, high in amounts)
     if mode == "constant" and set(options) <= {"constant_values"}:
         value = options.get("constant_values", 0)
         if not holds_tensors(value) and np.ndim(value) == 0 and value == 0:
             return apply("pad", x, paddings=paddings)
-        return _frame(x, paddings, value)
-    extended = _extend_by_elements(x, paddings, mode) if mode in _EXTENDING and not options else None
-    return whole_call("pad", False, x, pad_width, mode, **options) if extended is None else extended
+        return _pad_with_value(x, paddings, value)
+    extended = _extend_by_elements(x, paddings, mode) if mode in _EXTENSION_MODES and not options else None
+    return call_numpy("pad", False, x, pad_width, mode, **options) if extended is None else extended
 
 
-_EXTENDING = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
+_EXTENSION_MODES = ("edge", "wrap", "reflect", "symmetric")  # modes of `pad` that gather elements of the array
 
 
 def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: str) -> Tensor | None:
@@ -92,16 +92,16 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
         return x
     shape = known_shape(x)
     if mode in ("reflect", "symmetric"):
-        reach = 1 if mode == "reflect" else 0
-        fits = all(max(p) <= d - reach for p, d in zip(paddings, shape, strict=True))
+        excluded_ends = 1 if mode == "reflect" else 0
+        fits = all(max(p) <= d - excluded_ends for p, d in zip(paddings, shape, strict=True))
         return apply("pad", x, paddings=paddings, mode=mode.upper()) if fits else None
     if not all(shape):
         return None
     for axis, (low, high) in enumerate(paddings):
         if low or high:
-            places = np.arange(-low, shape[axis] + high)
-            places = np.clip(places, 0, shape[axis] - 1) if mode == "edge" else places % shape[axis]
-            x = apply("gather", x, places, axis=axis)
+            positions = np.arange(-low, shape[axis] + high)
+            positions = np.clip(positions, 0, shape[axis] - 1) if mode == "edge" else positions % shape[axis]
+            x = apply("gather", x, positions, axis=axis)
     return x
 
 
@@ -109,25 +109,25 @@ def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tenso
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
     check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
-    places = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
+    positions = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
     last = apply("subtract", count, one)
     if mode == "edge":
-        return apply("minimum", apply("maximum", places, tensor(0, np.int64)), last)
+        return apply("minimum", apply("maximum", positions, tensor(0, np.int64)), last)
     if mode == "wrap":
-        return apply("modulo", places, count)
+        return apply("modulo", positions, count)
     twice = apply("multiply", count, tensor(2, np.int64))
-    among = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
-    turn = apply("modulo", places, apply("maximum", among, one))
-    back = apply("subtract", apply("subtract", among, turn), tensor(1 if mode == "symmetric" else 0, np.int64))
-    return apply("select", apply("greater", turn, last), back, turn)
+    period = twice if mode == "symmetric" else apply("subtract", twice, tensor(2, np.int64))
+    phase = apply("modulo", positions, apply("maximum", period, one))
+    mirrored = apply("subtract", apply("subtract", period, phase), tensor(1 if mode == "symmetric" else 0, np.int64))
+    return apply("select", apply("greater", phase, last), mirrored, phase)
 
 
-def _frame(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
+def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if np.ndim(value) if not holds_tensors(value) else rank_of(tensor(value)):
-        return whole_call("pad", False, x, paddings, "constant", constant_values=value)
+        return call_numpy("pad", False, x, paddings, "constant", constant_values=value)
     inside = apply("pad", apply("ones_like", x, dtype=as_dtype(bool)), paddings=tuple(paddings))
-    framed = apply("pad", x, paddings=tuple(paddings))
-    return apply("select", inside, framed, tensor(value, x.dtype.numpy))
+    padded = apply("pad", x, paddings=tuple(paddings))
+    return apply("select", inside, padded, tensor(value, x.dtype.numpy))
 
 
 @computes("resize")
@@ -136,8 +136,8 @@ def resize(a: TensorLike, new_shape: Any) -> Tensor:
     count, sizes = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
     if not count or any(size < 0 for size in sizes):
         refuse("repeats an array without elements, or to a size below 0")
-    places = np.arange(int(np.prod(sizes))) % count
-    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), places, axis=0), shape=sizes)
+    positions = np.arange(int(np.prod(sizes))) % count
+    return apply("reshape", apply("gather", apply("reshape", x, shape=(-1,)), positions, axis=0), shape=sizes)
 
 
 @computes("trim_zeros")
@@ -149,10 +149,10 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
     if x.type.shape == (0,):
         return filt[:0]
     flags, size = cast(tensor(x, bool), np.uint8), count_of(x)
-    some = FUNCTIONS[np.any](flags)
+    has_nonzero = FUNCTIONS[np.any](flags)
     ends = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
     start, stop = (
-        apply("select", some, tensor(position if end in trim.lower() else whole, np.int64), tensor(0))
-        for position, end, whole in ends
+        apply("select", has_nonzero, tensor(position if end in trim.lower() else untrimmed, np.int64), tensor(0))
+        for position, end, untrimmed in ends
     )
     return filt[start:stop]

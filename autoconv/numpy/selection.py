@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype, float32, float64
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
-    NOTHING,
+    MISSING,
+    argument_or_default,
     axis_of,
     cast,
     common_dtype,
     computes,
-    given_or_default,
     holds_tensors,
     is_weak,
     known_shape,
@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
     size_of,
     tensor,
 )
-from autoconv.numpy.shaping import WHOLE
+from autoconv.numpy.shapes import WHOLE
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import At, Gather, Mask, Rest, Slice
@@ -37,24 +37,25 @@ from autoconv.runtime.tensors.tensor import Tensor
 _INT64 = as_dtype(np.int64)
 
 
-def at_places(x: Tensor, axis: int, places: Any) -> Tensor:
-    """x[:, …, places], where negative positions count from the end; IndexError for others out of range."""
-    if not holds_tensors(places) and np.ndim(places) == 0:
-        return apply("get_item", x, spec=(*(WHOLE,) * axis, At(int(places))))
-    return apply("get_item", x, places, spec=(*(WHOLE,) * axis, Gather()))
+def take_positions(x: Tensor, axis: int, positions: Any) -> Tensor:
+    """Return x[:, …, positions]; negative positions count from the end, others out of range raise IndexError."""
+    if not holds_tensors(positions) and np.ndim(positions) == 0:
+        return apply("get_item", x, spec=(*(WHOLE,) * axis, At(int(positions))))
+    return apply("get_item", x, positions, spec=(*(WHOLE,) * axis, Gather()))
 
 
 def _positions_by_mode(indices: TensorLike, size: Any, mode: str) -> Any:
-    where = tensor(indices)
-    if not where.dtype.is_integer:
+    positions = tensor(indices)
+    if not positions.dtype.is_integer:
+        kind = positions.dtype.name
         raise TypeError(
-            f"Cannot cast array data from dtype('{where.dtype.name}') to dtype('int64') according to the rule 'safe'"
+            f"Cannot cast array data from dtype('{kind}') to dtype('int64') according to the rule 'safe'"
         )
     if mode == "raise":
-        return where if holds_tensors(indices) else np.asarray(indices)
+        return positions if holds_tensors(indices) else np.asarray(indices)
     if mode == "wrap":
-        return apply("modulo", cast(where, np.int64), tensor(size, np.int64))
-    return apply("minimum", apply("maximum", cast(where, np.int64), tensor(0)), tensor(size - 1, np.int64))
+        return apply("modulo", cast(positions, np.int64), tensor(size, np.int64))
+    return apply("minimum", apply("maximum", cast(positions, np.int64), tensor(0)), tensor(size - 1, np.int64))
 
 
 _MODES = ("raise", "wrap", "clip")
@@ -70,11 +71,12 @@ def take(
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     x = x if rank_of(x) else apply("reshape", x, shape=(1,))
-    at = axis_of(axis, rank_of(x))
-    size = (x.type.shape or (None,) * (at + 1))[at]
+    axis_index = axis_of(axis, rank_of(x))
+    size = (x.type.shape or (None,) * (axis_index + 1))[axis_index]
     if size == 0 and 0 not in (tensor(indices).type.shape or ()):
         raise IndexError("cannot do a non-empty take from an empty axes.")
-    elements = at_places(x, at, _positions_by_mode(indices, known_shape(x)[at] if mode != "raise" else 0, mode))
+    positions = _positions_by_mode(indices, known_shape(x)[axis_index] if mode != "raise" else 0, mode)
+    elements = take_positions(x, axis_index, positions)
     return elements if out is None else write_into(out, elements)
 
 
@@ -82,17 +84,17 @@ def take(
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: AxisLike = -1) -> Tensor:
     if isinstance(arr, (list, tuple)) or isinstance(indices, (list, tuple)):
         refuse("is given a list")
-    x, places = tensor(arr), tensor(indices)
+    x, positions = tensor(arr), tensor(indices)
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
     rank = rank_of(x)
-    if rank_of(places) != rank:
+    if rank_of(positions) != rank:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    if not places.dtype.is_integer:
+    if not positions.dtype.is_integer:
         raise IndexError("`indices` must be an integer array")
-    at, shape = axis_of(axis, rank), known_shape(x)
+    axis_index, shape = axis_of(axis, rank), known_shape(x)
     index = [
-        places if i == at else np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)])
+        positions if i == axis_index else np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)])
         for i, d in enumerate(shape)
     ]
     return apply("get_item", x, *index, spec=(Gather(),) * rank)
@@ -103,20 +105,20 @@ def choose(a: TensorLike, choices: Any, out: OutLike | None = None, mode: str = 
     if mode not in _MODES:
         refuse(f"is given mode {mode!r}")
     if isinstance(choices, (list, tuple)) and out is None and len(choices) <= 32:
-        which = tensor(a)
-        if which.dtype.is_floating or which.dtype.is_complex:
-            kind = which.dtype.numpy
+        choice_numbers = tensor(a)
+        if choice_numbers.dtype.is_floating or choice_numbers.dtype.is_complex:
+            kind = choice_numbers.dtype.numpy
             raise TypeError(f"Cannot cast array data from {kind!r} to dtype('int64') according to the rule 'safe'")
-        which = cast(which, np.int64)
+        choice_numbers = cast(choice_numbers, np.int64)
         rows = select_operands(*choices)
         if mode == "raise":
-            return whole_call("choose", False, which, list(rows))
-        which = _positions_by_mode(which, len(rows), mode)
+            return call_numpy("choose", False, choice_numbers, list(rows))
+        choice_numbers = _positions_by_mode(choice_numbers, len(rows), mode)
         selected_row = rows[0]
         for i, row in enumerate(rows[1:], 1):
-            selected_row = apply("select", apply("equal", which, tensor(i)), row, selected_row)
-        return apply("add", selected_row, apply("zeros_like", which, dtype=selected_row.dtype))
-    return whole_call("choose", False, tensor(a), choices, out=out, mode=mode)
+            selected_row = apply("select", apply("equal", choice_numbers, tensor(i)), row, selected_row)
+        return apply("add", selected_row, apply("zeros_like", choice_numbers, dtype=selected_row.dtype))
+    return call_numpy("choose", False, tensor(a), choices, out=out, mode=mode)
 
 
 @computes("select")
@@ -134,27 +136,27 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 @computes("clip")
 def clip(
-    a: TensorLike, a_min: TensorLike = NOTHING, a_max: TensorLike = NOTHING, out: OutLike | None = None, *,
-    min: TensorLike = NOTHING, max: TensorLike = NOTHING,
+    a: TensorLike, a_min: TensorLike = MISSING, a_max: TensorLike = MISSING, out: OutLike | None = None, *,
+    min: TensorLike = MISSING, max: TensorLike = MISSING,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    by_place, by_name = ([bound is not NOTHING for bound in pair] for pair in ((a_min, a_max), (min, max)))
-    if any(by_place) and (any(by_name) or not all(by_place)):
+    by_position, by_name = ([bound is not MISSING for bound in pair] for pair in ((a_min, a_max), (min, max)))
+    if any(by_position) and (any(by_name) or not all(by_position)):
         refuse("is given its bounds by two names, or one of them alone")
-    low, high = (given_or_default(bound) for bound in ((a_min, a_max) if any(by_place) else (min, max)))
+    low, high = (argument_or_default(bound) for bound in ((a_min, a_max) if any(by_position) else (min, max)))
     if is_weak(a):
         a = tensor(a, tensor(a).dtype.numpy)  # NumPy makes an array of a Python number, to ask it for the method
     clipped: Any = a
     x = tensor(a)
     if x.dtype.is_bool:
-        clipped = whole_call("clip", False, x, low, high)
+        clipped = call_numpy("clip", False, x, low, high)
         return clipped if out is None else write_into(out, clipped, broadcasts=True)
     if x.dtype.is_integer:
         low, high = (_integer_bound(bound, x.dtype, side) for bound, side in ((low, -1), (high, 1)))
     if low is not None and high is not None:
-        kinds = common_dtype(a, low, high)
-        x, low, high = (tensor(one, kinds) for one in (a, low, high))
-        if kinds in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
+        dtype = common_dtype(a, low, high)
+        x, low, high = (tensor(operand, dtype) for operand in (a, low, high))
+        if dtype in (float32, float64) and x.type.shape and low.type.shape == high.type.shape == ():
             clipped = apply("numpy_clip", x, low, high)  # preserves the signs of zeros
         else:
             clipped = call_ufunc(np.minimum, call_ufunc(np.maximum, x, low), high)
@@ -212,13 +214,13 @@ def compress(condition: TensorLike, a: TensorLike, axis: AxisLike | None = None,
         raise ValueError("condition must be a 1-d array")
     if axis is None:
         x, axis = apply("reshape", x, shape=(-1,)), 0
-    elements = at_places(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
+    elements = take_positions(x, axis_of(axis, rank_of(x)), flatnonzero(condition))
     return elements if out is None else write_into(out, elements)
 
 
 @computes("extract")
 def extract(condition: TensorLike, arr: TensorLike) -> Tensor:
-    return at_places(apply("reshape", tensor(arr), shape=(-1,)), 0, flatnonzero(condition))
+    return take_positions(apply("reshape", tensor(arr), shape=(-1,)), 0, flatnonzero(condition))
 
 
 # ---- order
@@ -242,10 +244,10 @@ def sort(
     a: TensorLike, axis: AxisLike = -1, kind: object = None, order: str | None = None, *, stable: Any = None
 ) -> Tensor:
     x, axis = _operand_of_sort(a, axis, kind, order, stable)
-    at = axis_of(axis, rank_of(x))
+    axis_index = axis_of(axis, rank_of(x))
     if x.dtype.is_bool:
-        return cast(apply("sort", cast(x, np.uint8), axis=at), bool)
-    return apply("sort", x, axis=at)
+        return cast(apply("sort", cast(x, np.uint8), axis=axis_index), bool)
+    return apply("sort", x, axis=axis_index)
 
 
 @computes("argsort")
@@ -255,11 +257,11 @@ def argsort(
     """Sort stably if requested; otherwise the order of equal elements is that of NumPy's routine on this processor."""
     x, axis = _operand_of_sort(a, axis, kind, order, stable)
     if not rank_of(x):
-        return whole_call("argsort", False, x, axis)
+        return call_numpy("argsort", False, x, axis)
     if not stable and str(kind)[:1].lower() not in ("s", "m"):
-        return whole_call("argsort", False, x, axis_of(axis, rank_of(x)), kind)
-    at = axis_of(axis, rank_of(x))
-    result = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=at)
+        return call_numpy("argsort", False, x, axis_of(axis, rank_of(x)), kind)
+    axis_index = axis_of(axis, rank_of(x))
+    result = apply("argsort", cast(x, np.uint8) if x.dtype.is_bool else x, axis=axis_index)
     return cast(result, np.int64)
 
 
@@ -272,9 +274,9 @@ def searchsorted(a: TensorLike, v: TensorLike, side: str = "left", sorter: Tenso
     if rank_of(x) != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
-        x = at_places(x, 0, sorter)
+        x = take_positions(x, 0, sorter)
     if dtype.kind not in "iuf":
-        return whole_call("searchsorted", False, x, values, side)
+        return call_numpy("searchsorted", False, x, values, side)
     line = apply("reshape", values, shape=(-1,))
     result = apply("searchsorted", x, line, dtype=_INT64, side=side)
     return apply("reshape_like", result, values)
@@ -286,15 +288,15 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> Tensor:
         raise TypeError("x may not be complex")
     edges = np.asarray(bins) if not holds_tensors(bins) else None
     if edges is None or edges.ndim != 1:
-        return whole_call("digitize", False, tensor(x), bins, right)
+        return call_numpy("digitize", False, tensor(x), bins, right)
     steps = np.diff(edges)
     if not (np.all(steps >= 0) or np.all(steps <= 0)):
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
     if edges.size < 2 or np.all(steps >= 0):
         return searchsorted(edges, x, side)
-    found = searchsorted(edges[::-1].copy(), x, "right" if right else "left")
-    return apply("subtract", tensor(edges.size), found)
+    position = searchsorted(edges[::-1].copy(), x, "right" if right else "left")
+    return apply("subtract", tensor(edges.size), position)
 
 
 @computes("isin")
@@ -306,9 +308,9 @@ def isin(
     x, candidates = tensor(element), apply("reshape", tensor(test_elements), shape=(-1,))
     size = known_shape(candidates)[0]
     if size > 64:
-        return whole_call("isin", False, x, candidates, invert=invert)
-    each = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
-    result = apply("numpy_any", each, axis=-1)
+        return call_numpy("isin", False, x, candidates, invert=invert)
+    matches = call_ufunc(np.equal, apply("expand_dims", x, axis=-1), candidates)
+    result = apply("numpy_any", matches, axis=-1)
     return apply("logical_not", result) if invert else result
 
 
@@ -316,7 +318,7 @@ def isin(
 def unravel_index(indices: TensorLike, shape: ShapeLike, order: str = "C") -> tuple[Tensor, ...]:
     if order != "C" or not isinstance(shape, (tuple, list)) or len(shape) < 2:
         refuse("is given another order, or one dimension")
-    return whole_call("unravel_index", False, tensor(indices), tuple(shape))
+    return call_numpy("unravel_index", False, tensor(indices), tuple(shape))
 
 
 @computes("sort_complex")
@@ -335,21 +337,21 @@ def unique(
 ) -> Any:  # fmt: skip
     """Keep the elements of a sorted row that differ from the ones before them."""
     x = tensor(ar)
-    wants = (return_index, return_inverse, return_counts)
+    requested = (return_index, return_inverse, return_counts)
     count = size_of(x)
-    fits = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
-    if axis is not None or options or not fits or not all(isinstance(want, bool) for want in wants):
-        return whole_call("unique", True, x, *wants, axis, **options)
-    line, order = apply("reshape", x, shape=(-1,)), None
+    is_supported = x.dtype.numpy.kind in "iuf" and x.dtype.size >= 4 and isinstance(count, int) and count > 0
+    if axis is not None or options or not is_supported or not all(isinstance(flag, bool) for flag in requested):
+        return call_numpy("unique", True, x, *requested, axis, **options)
+    row, order = apply("reshape", x, shape=(-1,)), None
     if return_index or return_inverse:
-        order = argsort(line, kind="stable" if return_index else None)
-        ordered = apply("gather", line, order, axis=0)
+        order = argsort(row, kind="stable" if return_index else None)
+        ordered = apply("gather", row, order, axis=0)
     else:
-        ordered = apply("sort", line, axis=0)
-    behind, before = (apply("get_item", ordered, spec=(part,)) for part in _NEIGHBOURS)
-    differs = apply("not_equal", behind, before)
+        ordered = apply("sort", row, axis=0)
+    successors, predecessors = (apply("get_item", ordered, spec=(neighbour,)) for neighbour in _NEIGHBOURS)
+    differs = apply("not_equal", successors, predecessors)
     if x.dtype.is_floating:  # nans are sorted to the end, and count as one
-        differs = apply("logical_and", differs, apply("logical_not", apply("is_nan", before)))
+        differs = apply("logical_and", differs, apply("logical_not", apply("is_nan", predecessors)))
     is_first = apply("concat", np.ones(1, bool), differs, axis=0)
     results = [apply("get_item", ordered, is_first, spec=(Mask(),))]
     if return_index:
@@ -359,15 +361,15 @@ def unique(
         results.append(apply("reshape", apply("ungather", ranks, order, order, axis=0), shape=known_shape(x)))
     if return_counts:
         starts = apply("concat", flatnonzero(is_first), np.array([count]), axis=0)
-        parts = (apply("get_item", starts, spec=(part,)) for part in _NEIGHBOURS)
+        parts = (apply("get_item", starts, spec=(neighbour,)) for neighbour in _NEIGHBOURS)
         results.append(apply("subtract", *parts))
-    return tuple(results) if any(wants) else results[0]
+    return tuple(results) if any(requested) else results[0]
 
 
 _NEIGHBOURS = (Slice(1, None, None), Slice(None, -1, None))
 
-by_kernel("partition", "argpartition", "lexsort", "ravel_multi_index", "in1d")
-by_kernel(
+register_kernels("partition", "argpartition", "lexsort", "ravel_multi_index", "in1d")
+register_kernels(
     "unique_values", "unique_counts", "unique_inverse", "unique_all", "union1d", "intersect1d", "setdiff1d",
     "setxor1d", by_values=True,
 )  # fmt: skip

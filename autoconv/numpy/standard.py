@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.config.placement import DEFAULT_DEVICE
-from autoconv.numpy.operands import NotStaged, named, refusal
+from autoconv.numpy.operands import NotStaged, find_function, refusal
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present_errors
@@ -18,7 +18,7 @@ from autoconv.runtime.tensors.tensor import EagerTensor
 
 DEVICE = DEFAULT_DEVICE
 
-_NAMED = {
+_NAMED_RESULTS = {
     "unique_all": namedtuple("unique_all_result", "values indices inverse_indices counts"),
     "unique_counts": namedtuple("unique_counts_result", "values counts"),
     "unique_inverse": namedtuple("unique_inverse_result", "values inverse_indices"),
@@ -28,10 +28,10 @@ _NAMED = {
 @functools.cache
 def numpy_implementation(name: str) -> Callable[..., Any]:
     """Return the implementation of NumPy's function of that name; if NumPy lacks it, one that raises when called."""
-    compute = FUNCTIONS.get(named(name))
+    compute = FUNCTIONS.get(find_function(name))
     if compute is None:
         return functools.partial(_missing, name)
-    result = _NAMED.get(name)
+    result = _NAMED_RESULTS.get(name)
     return compute if result is None else lambda x: result(*compute(x))
 
 
@@ -47,7 +47,7 @@ def wrap_for_users(function: Callable[..., Any], name: str) -> Callable[..., Any
             return _as_tensors(function(*args, **kwargs))
         except NotStaged as error:
             if region is None:
-                raise TypeError(f"xp.{name} {error.what}") from None
+                raise TypeError(f"xp.{name} {error.reason}") from None
             raise refusal(f"xp.{name}", error) from None
         finally:
             if trace is not None:

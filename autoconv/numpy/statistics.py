@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, uint64
-from autoconv.numpy.complex_loops import by_parts
-from autoconv.numpy.kernels import by_kernel, whole_call
+from autoconv.numpy.complex_loops import apply_by_parts
+from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     cast,
     check,
@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
     tensor,
     tensors,
 )
-from autoconv.numpy.products import multiply
+from autoconv.numpy.products import matrix_product
 from autoconv.numpy.selection import searchsorted
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
@@ -56,7 +56,7 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
     if v.dtype.is_complex and not plain:
         refuse("replaces parts of complex numbers by values other than floats")
     if v.dtype.is_complex:
-        return by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
+        return apply_by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), v)
     if not v.dtype.is_floating:
         return v
     limits, kind = np.finfo(v.dtype.numpy), v.dtype.numpy  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def nan_to_num(x: TensorLike, copy: bool = True, nan: Any = 0.0, posinf: Any = N
     return apply("select", apply("equal", v, tensor(-np.inf, kind)), tensor(low, kind), result)
 
 
-def _infinite(name: str, number: float) -> Any:
+def _infinity_predicate(name: str, number: float) -> Any:
     def run(x: TensorLike, out: OutLike | None = None) -> Any:
         v = tensor(x)
         if v.dtype.is_complex:
@@ -77,8 +77,8 @@ def _infinite(name: str, number: float) -> Any:
     return run
 
 
-computes("isposinf")(_infinite("isposinf", np.inf))
-computes("isneginf")(_infinite("isneginf", -np.inf))
+computes("isposinf")(_infinity_predicate("isposinf", np.inf))
+computes("isneginf")(_infinity_predicate("isneginf", -np.inf))
 
 
 @computes("real")
@@ -91,11 +91,11 @@ def real(val: Any) -> Any:
 
 @computes("imag")
 def imag(val: TensorLike) -> Any:
-    part = _imaginary(val)
+    part = _imaginary_part(val)
     return part if is_weak(val) or tensor(val).dtype.is_complex else mark_read_only(part)
 
 
-def _imaginary(val: Any) -> Any:
+def _imaginary_part(val: Any) -> Any:
     if is_weak(val):
         return val.imag if as_tensor(val) is None else number_attribute(val, "imag")
     x = tensor(val)
@@ -122,24 +122,24 @@ def angle(z: TensorLike, deg: bool = False) -> Tensor:
 
 @computes("isreal")
 def isreal(x: TensorLike) -> Any:
-    return _imaginary(x) == 0 if is_weak(x) else call_ufunc(np.equal, _imaginary(x), 0)
+    return _imaginary_part(x) == 0 if is_weak(x) else call_ufunc(np.equal, _imaginary_part(x), 0)
 
 
 @computes("iscomplex")
 def iscomplex(x: TensorLike) -> Any:
-    return call_ufunc(np.not_equal, tensor(_imaginary(x)), 0)
+    return call_ufunc(np.not_equal, tensor(_imaginary_part(x)), 0)
 
 
 @computes("round", "around")
 def around(a: TensorLike, decimals: IntLike = 0, out: OutLike | None = None) -> Any:
     x = tensor(a)
-    places = integer(decimals)
+    decimal_places = integer(decimals)
     if x.dtype.is_bool:
-        return whole_call("round", False, x, places)
+        return call_numpy("round", False, x, decimal_places)
     if x.dtype.is_complex:
-        rounded = by_parts(lambda part: apply("numpy_round", part, decimals=places), x)
+        rounded = apply_by_parts(lambda part: apply("numpy_round", part, decimals=decimal_places), x)
     else:
-        rounded = apply("numpy_round", x, decimals=places)
+        rounded = apply("numpy_round", x, decimals=decimal_places)
     return rounded if out is None else write_into(out, rounded)
 
 
@@ -154,8 +154,8 @@ def sinc(x: TensorLike) -> Any:
     v = v if v.dtype.is_floating or v.dtype.is_complex else cast(v, np.float64)
     tiny = np.finfo(v.dtype.numpy).eps  # type: ignore[arg-type]
     angle_ = call_ufunc(np.multiply, np.pi, call_ufunc(np.add, v, 0.0))
-    safe = apply("select", apply("equal", angle_, tensor(0, v.dtype)), tensor(float(tiny), v.dtype), angle_)
-    return apply("divide", apply("sin", safe), safe)
+    nonzero_angle = apply("select", apply("equal", angle_, tensor(0, v.dtype)), tensor(float(tiny), v.dtype), angle_)
+    return apply("divide", apply("sin", nonzero_angle), nonzero_angle)
 
 
 # ---- statistics
@@ -168,19 +168,19 @@ def cov(
 ) -> Any:  # fmt: skip
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("is given weights or a dtype")
-    given = [tensor(m)] if y is None else [tensor(m), tensor(y)]
-    kind = np.result_type(*(one.dtype.numpy for one in given), np.float64)
-    if any(rank_of(one) > 2 or not _has_known_sizes(one) for one in given):
-        return whole_call("cov", False, given[0], given[1] if y is not None else None, rowvar, bias, ddof)
-    rows = [_variables_in_rows(cast(one, kind), rowvar) for one in given]
-    if len({known_shape(one)[1] for one in rows}) > 1 or 0 in known_shape(rows[0]):
-        return whole_call("cov", False, given[0], given[1] if y is not None else None, rowvar, bias, ddof)
+    samples = [tensor(m)] if y is None else [tensor(m), tensor(y)]
+    kind = np.result_type(*(sample.dtype.numpy for sample in samples), np.float64)
+    if any(rank_of(sample) > 2 or not _has_known_sizes(sample) for sample in samples):
+        return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
+    rows = [_variables_in_rows(cast(sample, kind), rowvar) for sample in samples]
+    if len({known_shape(sample)[1] for sample in rows}) > 1 or 0 in known_shape(rows[0]):
+        return call_numpy("cov", False, samples[0], samples[1] if y is not None else None, rowvar, bias, ddof)
     x = apply("concat", *rows, axis=0) if y is not None else rows[0]
     centred = apply("subtract", x, apply("numpy_mean", x, axis=1, keepdims=True))
-    less = (0 if bias else 1) if ddof is None else ddof
-    turned = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
-    count = tensor(max(float(known_shape(x)[1] - less), 0.0), x.dtype.numpy)
-    result = apply("divide", multiply(centred, turned), count)
+    lost_degrees = (0 if bias else 1) if ddof is None else ddof
+    adjoint = apply("transpose", apply("conjugate", centred) if x.dtype.is_complex else centred)
+    count = tensor(max(float(known_shape(x)[1] - lost_degrees), 0.0), x.dtype.numpy)
+    result = apply("divide", matrix_product(centred, adjoint), count)
     return apply("reshape", result, shape=()) if known_shape(result) == (1, 1) else result
 
 
@@ -193,38 +193,38 @@ def _variables_in_rows(x: Tensor, rowvar: bool) -> Any:
 
 @computes("corrcoef")
 def corrcoef(x: TensorLike, y: TensorLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Any:
-    given = [tensor(x)] if y is None else [tensor(x), tensor(y)]
-    if not all(map(_has_known_sizes, given)) and dtype is None:
-        return whole_call("corrcoef", False, given[0], given[1] if y is not None else None, rowvar)
+    samples = [tensor(x)] if y is None else [tensor(x), tensor(y)]
+    if not all(map(_has_known_sizes, samples)) and dtype is None:
+        return call_numpy("corrcoef", False, samples[0], samples[1] if y is not None else None, rowvar)
     covariance = cov(x, y, rowvar, dtype=dtype)
     if not rank_of(covariance):
         return apply("divide", covariance, covariance)
     shape = known_shape(covariance)
     flat = apply("reshape", covariance, shape=(-1,))
-    spread = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
-    spread = cast(spread, covariance.dtype.numpy)
-    covariance = apply("divide", covariance, apply("expand_dims", spread, axis=1))
-    covariance = apply("divide", covariance, apply("expand_dims", spread, axis=0))
-    return by_parts(_within_one, covariance) if covariance.dtype.is_complex else _within_one(covariance)
+    deviations = apply("sqrt", real(apply("gather", flat, np.arange(shape[0]) * (shape[0] + 1), axis=0)))
+    deviations = cast(deviations, covariance.dtype.numpy)
+    covariance = apply("divide", covariance, apply("expand_dims", deviations, axis=1))
+    covariance = apply("divide", covariance, apply("expand_dims", deviations, axis=0))
+    return apply_by_parts(_clip_to_one, covariance) if covariance.dtype.is_complex else _clip_to_one(covariance)
 
 
 def _has_known_sizes(x: Tensor) -> bool:
     return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
 
 
-def _within_one(x: Tensor) -> Any:
+def _clip_to_one(x: Tensor) -> Any:
     return apply("minimum", apply("maximum", x, tensor(-1.0)), tensor(1.0))
 
 
 @computes("bincount")
 def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any = 0) -> Any:
-    values, least = tensor(x), integer(minlength)
+    values, least_length = tensor(x), integer(minlength)
     operands = [values] if weights is None else [values, tensor(weights)]
-    counts = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
-    counts = counts and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
-    if counts and all(rank_of(one) == 1 for one in operands) and not operands[-1].dtype.is_complex:
-        return apply("numpy_bincount", values, tensor(least, np.int64), *operands[1:])
-    return whole_call("bincount", True, values, None if weights is None else operands[1], least)
+    is_supported = (values.dtype.is_integer or values.dtype.is_bool) and values.dtype is not uint64
+    is_supported = is_supported and values.type.shape != (0,)  # NumPy counts nothing in ints, whatever the weights
+    if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
+        return apply("numpy_bincount", values, tensor(least_length, np.int64), *operands[1:])
+    return call_numpy("bincount", True, values, None if weights is None else operands[1], least_length)
 
 
 @computes("histogram")
@@ -240,52 +240,53 @@ def histogram(
     if weights is not None:
         options["weights"] = tensor(weights)
     several = holds_tensors(bins) or np.ndim(bins) > 0
-    counts, edges = whole_call("histogram", False, x, bins if several else integer(bins), range, **options)
+    counts, edges = call_numpy("histogram", False, x, bins if several else integer(bins), range, **options)
     is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
     return counts, bins if is_array else edges  # an array of edges is returned unchanged
 
 
 @computes("interp")
 def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """NumPy's interp: by binary search of the points; by NumPy as a whole in other cases, such as with a period."""
+    """Interpolate by binary search of the points; NumPy itself computes other cases, such as with a period."""
     values = tensor(fp)
     if tensor(x).dtype.is_complex or tensor(xp).dtype.is_complex:
         raise TypeError("Cannot cast array data from complex to float64 according to the rule 'safe'")
     if values.dtype.is_complex and period is None and left is None and right is None:
-        return by_parts(lambda part: interp(x, xp, part), values)
+        return apply_by_parts(lambda part: interp(x, xp, part), values)
     if period is not None or values.dtype.is_complex:
-        return whole_call("interp", False, tensor(x), tensor(xp), values, left, right, period)
-    at, places, values = (tensor(v, np.float64) for v in (x, xp, fp))
-    count, others = sizes_of(places)[0], sizes_of(values)[0]
-    if isinstance(count, int) and isinstance(others, int):
-        if count != others:
+        return call_numpy("interp", False, tensor(x), tensor(xp), values, left, right, period)
+    queries, points, values = (tensor(v, np.float64) for v in (x, xp, fp))
+    count, value_count = sizes_of(points)[0], sizes_of(values)[0]
+    if isinstance(count, int) and isinstance(value_count, int):
+        if count != value_count:
             raise ValueError("fp and xp are not of the same length.")
         if not count:
             raise ValueError("array of sample points is empty")
         if count == 1:
-            return whole_call("interp", False, at, places, values, left, right)
+            return call_numpy("interp", False, queries, points, values, left, right)
     else:
-        check(count == others, "fp and xp are not of the same length.")
+        check(count == value_count, "fp and xp are not of the same length.")
         check(tensor(count, np.int64) > 1, "there are no two sample points")
     last = tensor(count - 2, np.int64)
-    upper = searchsorted(places, at, "right")
+    upper = searchsorted(points, queries, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
-    x0, y0 = (apply("gather", v, lower, axis=0) for v in (places, values))
-    x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (places, values))
+    x0, y0 = (apply("gather", v, lower, axis=0) for v in (points, values))
+    x1, y1 = (apply("gather", v, apply("add", lower, tensor(1)), axis=0) for v in (points, values))
     slope = apply("divide", apply("subtract", y1, y0), apply("subtract", x1, x0))
-    result = apply("add", apply("multiply", slope, apply("subtract", at, x0)), y0)
+    result = apply("add", apply("multiply", slope, apply("subtract", queries, x0)), y0)
     # NumPy's handling of a NaN result: interpolate from the other end; if that is NaN too, take the value that both
     # ends share. A point equal to an end always takes that end's value.
-    other = apply("add", apply("multiply", slope, apply("subtract", at, x1)), y1)
-    result = apply("select", apply("is_nan", result), other, result)
-    level = apply("logical_and", apply("is_nan", result), apply("equal", y0, y1))
-    result = apply("select", apply("logical_or", level, apply("equal", at, x0)), y0, result)
-    result = apply("select", apply("is_nan", at), at, result)
+    from_upper = apply("add", apply("multiply", slope, apply("subtract", queries, x1)), y1)
+    result = apply("select", apply("is_nan", result), from_upper, result)
+    is_constant = apply("logical_and", apply("is_nan", result), apply("equal", y0, y1))
+    result = apply("select", apply("logical_or", is_constant, apply("equal", queries, x0)), y0, result)
+    result = apply("select", apply("is_nan", queries), queries, result)
     first, final = (apply("gather", values, tensor(i, np.int64), axis=0) for i in (0, count - 1))
-    below, above = (apply("gather", places, tensor(i, np.int64), axis=0) for i in (0, count - 1))
-    result = apply("select", apply("equal", at, above), final, result)
-    result = apply("select", apply("less", at, below), first if left is None else tensor(left, np.float64), result)
-    return apply("select", apply("greater", at, above), final if right is None else tensor(right, np.float64), result)
+    below, above = (apply("gather", points, tensor(i, np.int64), axis=0) for i in (0, count - 1))
+    result = apply("select", apply("equal", queries, above), final, result)
+    result = apply("select", apply("less", queries, below), first if left is None else tensor(left, np.float64), result)
+    last_value = final if right is None else tensor(right, np.float64)
+    return apply("select", apply("greater", queries, above), last_value, result)
 
 
 # ---- signals
@@ -310,16 +311,16 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:
-        return whole_call("convolve", False, x, y, mode)
+        return call_numpy("convolve", False, x, y, mode)
     low = {"full": sizes[1] - 1, "same": sizes[1] // 2, "valid": 0}[mode]
     high = {"full": sizes[1] - 1, "same": sizes[1] - 1 - sizes[1] // 2, "valid": 0}[mode]
     if mode == "same":  # the middle part of the full result
         low, high = sizes[1] - 1 - (sizes[1] - 1) // 2, (sizes[1] - 1) // 2
-    framed = apply("pad", x, paddings=((low, high),)) if low or high else x
+    padded = apply("pad", x, paddings=((low, high),)) if low or high else x
     total = None
     for i in range(sizes[1]):
-        part = apply("get_item", framed, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
-        term = apply("multiply", part, apply("get_item", y, spec=(At(i),)))
+        window = apply("get_item", padded, spec=(Slice(sizes[1] - 1 - i, -i or None, None),))
+        term = apply("multiply", window, apply("get_item", y, spec=(At(i),)))
         total = term if total is None else apply("add", total, term)
     assert total is not None
     return total
@@ -335,9 +336,9 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Tensor:
         or (is_static and known_shape(x)[0] < known_shape(y)[0])
         or mode not in ("full", "same", "valid")
     ):
-        return whole_call("correlate", False, x, y, mode)
-    turned = apply("reverse", y, axis=(0,))
-    return convolve(x, apply("conjugate", turned) if y.dtype.is_complex else turned, mode)
+        return call_numpy("correlate", False, x, y, mode)
+    reversed_kernel = apply("reverse", y, axis=(0,))
+    return convolve(x, apply("conjugate", reversed_kernel) if y.dtype.is_complex else reversed_kernel, mode)
 
 
 # ---- polynomials
@@ -362,11 +363,11 @@ def polyval(p: Any, x: TensorLike) -> Any:
     return result
 
 
-by_kernel(
+register_kernels(
     "polyfit", "polyadd", "polysub", "polymul", "polyder", "polyint", "unwrap", "i0", "histogram_bin_edges",
     "histogram2d", "packbits", "unpackbits",
 )  # fmt: skip
-by_kernel("roots", by_values=True)
+register_kernels("roots", by_values=True)
 
 
 @computes("poly")
@@ -374,7 +375,7 @@ def poly(seq_of_zeros: Any) -> Any:
     x = tensor(seq_of_zeros)
     if 0 in known_shape(x):
         refuse("is given no zeros, for which it returns a Python float")
-    return whole_call("poly", False, x)
+    return call_numpy("poly", False, x)
 
 
 @computes("histogramdd")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.numpy.kernels import by_kernel
+from autoconv.numpy.kernels import register_kernels
 from autoconv.numpy.operands import (
     axis_of,
     cast,
@@ -19,7 +19,7 @@ from autoconv.numpy.operands import (
     refuse_options,
     tensor,
 )
-from autoconv.numpy.shaping import WHOLE, roll
+from autoconv.numpy.shapes import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
@@ -27,7 +27,7 @@ from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _complex(a: TensorLike) -> Tensor:
+def _complex_tensor(a: TensorLike) -> Tensor:
     """Convert to complex: single precision stays single, as in NumPy, everything else becomes double."""
     x = tensor(a)
     if x.dtype.is_complex:
@@ -48,18 +48,18 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
     return apply("pad", x, paddings=paddings)
 
 
-def _norm(norm: str) -> str:
+def _check_norm(norm: str) -> str:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return norm or "backward"
 
 
-def _one(name: str) -> Callable[..., Any]:
+def _transform_function(name: str) -> Callable[..., Any]:
     def run(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
         refuse_options(out=out)
-        x = _complex(a)
-        at = axis_of(axis, rank_of(x))
-        return apply(name, _resize(x, at, n), axes=(at,), norm=_norm(norm))
+        x = _complex_tensor(a)
+        axis_index = axis_of(axis, rank_of(x))
+        return apply(name, _resize(x, axis_index, n), axes=(axis_index,), norm=_check_norm(norm))
 
     return run
 
@@ -71,23 +71,23 @@ def _transform_over_axes(name: str, default: Any) -> Callable[..., Any]:
             refuse("transforms an array without dimensions")
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
-        x = _complex(a)
-        over = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
-        places = tuple(axis_of(axis, rank_of(x)) for axis in over)
-        for at, n in zip(places, s or (None,) * len(places), strict=True):
-            x = _resize(x, at, None if n == -1 else n)
-        return apply(name, x, axes=places, norm=_norm(norm)) if places else x
+        x = _complex_tensor(a)
+        selected_axes = axes if axes is not None else range(rank_of(x)) if s is None else range(-len(s), 0)
+        axis_indices = tuple(axis_of(axis, rank_of(x)) for axis in selected_axes)
+        for axis_index, n in zip(axis_indices, s or (None,) * len(axis_indices), strict=True):
+            x = _resize(x, axis_index, None if n == -1 else n)
+        return apply(name, x, axes=axis_indices, norm=_check_norm(norm)) if axis_indices else x
 
     return run
 
 
 for _name in ("fft", "ifft"):
-    computes(f"fft.{_name}")(_one(_name))
+    computes(f"fft.{_name}")(_transform_function(_name))
     computes(f"fft.{_name}2")(_transform_over_axes(_name, (-2, -1)))
     computes(f"fft.{_name}n")(_transform_over_axes(_name, None))
 
 
-def _last(x: Tensor, axis: int) -> Tensor:
+def _move_axis_to_end(x: Tensor, axis: int) -> Tensor:
     order = [i for i in range(rank_of(x)) if i != axis] + [axis]
     return apply("transpose", x, perm=tuple(order)) if axis != rank_of(x) - 1 else x
 
@@ -105,51 +105,60 @@ def rfft(a: TensorLike, n: Any = None, axis: AxisLike = -1, norm: Any = None, ou
     if x.dtype.is_complex:
         raise TypeError("ufunc 'rfft_n_even' did not contain a loop with signature matching complex elements")
     x = cast(x, np.float32 if x.dtype.numpy in (np.float32, np.float16) else np.float64)
-    at = axis_of(axis, rank_of(x))
-    return _move_last_axis_back(apply("rfft", _last(_resize(x, at, n), at), norm=_norm(norm)), at)
+    axis_index = axis_of(axis, rank_of(x))
+    rows = _move_axis_to_end(_resize(x, axis_index, n), axis_index)
+    return _move_last_axis_back(apply("rfft", rows, norm=_check_norm(norm)), axis_index)
 
 
 @computes("fft.irfft")
 def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLike | None = None) -> Tensor:
     refuse_options(out=out)
-    x = _complex(a)
-    at = axis_of(axis, rank_of(x))
-    count = 2 * (known_shape(x)[at] - 1) if n is None else integer(n)
+    x = _complex_tensor(a)
+    axis_index = axis_of(axis, rank_of(x))
+    count = 2 * (known_shape(x)[axis_index] - 1) if n is None else integer(n)
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    x = x if known_shape(x)[at] else _resize(x, at, 1)
-    samples = _move_last_axis_back(apply("irfft", _last(x, at), length=count, norm=_norm(norm)), at)
+    x = x if known_shape(x)[axis_index] else _resize(x, axis_index, 1)
+    rows = apply("irfft", _move_axis_to_end(x, axis_index), length=count, norm=_check_norm(norm))
+    samples = _move_last_axis_back(rows, axis_index)
     return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
 
 
-def _real_several(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _axes_to_transform(x: Tensor, s: Any, axes: Any) -> tuple[Any, ...]:
+    """Return the axes of a transform: those given, else the last ones for which sizes are given, else all."""
+    if axes is not None:
+        return tuple(axes)
+    return tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))
+
+
+def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the transform of real input over several axes, and its inverse; `default` are the axes."""
-    def forth(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
+    def transform(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
-        places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
+        axis_indices = _axes_to_transform(x, s, axes)
         last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
-        spectrum = rfft(x, None if last == -1 else last, places[-1], norm)
-        return _transform_over_axes("fft", None)(spectrum, others, places[:-1], norm)
+        spectrum = rfft(x, None if last == -1 else last, axis_indices[-1], norm)
+        return _transform_over_axes("fft", None)(spectrum, others, axis_indices[:-1], norm)
 
-    def back(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
+    def inverse(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)
         x = tensor(a)
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
-        places = (tuple(range(rank_of(x))) if s is None else tuple(range(-len(s), 0))) if axes is None else tuple(axes)
+        axis_indices = _axes_to_transform(x, s, axes)
         sizes = tuple(s[:-1]) if s is not None else None
-        if len(places) > 1:
-            x = _transform_over_axes("ifft", None)(x, s=sizes, axes=places[:-1], norm=norm)
-        return irfft(x, None if s is None else s[-1], places[-1], norm)
+        if len(axis_indices) > 1:
+            x = _transform_over_axes("ifft", None)(x, s=sizes, axes=axis_indices[:-1], norm=norm)
+        return irfft(x, None if s is None else s[-1], axis_indices[-1], norm)
 
-    return forth, back
+    return transform, inverse
 
 
 for _ending, _default in (("2", (-2, -1)), ("n", None)):
-    _forth, _backwards = _real_several(_default)
+    _forth, _backwards = _real_transforms(_default)
     computes(f"fft.rfft{_ending}")(_forth)
     computes(f"fft.irfft{_ending}")(_backwards)
 
@@ -157,12 +166,12 @@ for _ending, _default in (("2", (-2, -1)), ("n", None)):
 def _shift_function(sign: int) -> Callable[..., Any]:
     def run(x: TensorLike, axes: AxisLike | None = None) -> Tensor:
         v = tensor(x)
-        places = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
-        over = tuple(axis_of(axis, rank_of(v)) for axis in places)
-        if not over:
+        given_axes = range(rank_of(v)) if axes is None else axes if isinstance(axes, (list, tuple)) else (axes,)
+        axis_indices = tuple(axis_of(axis, rank_of(v)) for axis in given_axes)
+        if not axis_indices:
             raise ValueError("not enough values to unpack (expected 2, got 0)")
-        shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in over]
-        return roll(v, tuple(shifts), over)
+        shifts = [known_shape(v)[axis] // 2 if sign > 0 else -(known_shape(v)[axis] // 2) for axis in axis_indices]
+        return roll(v, tuple(shifts), axis_indices)
 
     return run
 
@@ -173,9 +182,9 @@ computes("fft.ifftshift")(_shift_function(-1))
 
 @computes("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Tensor:
-    turned = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_norm(norm)]
-    samples = irfft(call_ufunc(np.conjugate, _complex(a)), n, axis, turned, out)
+    opposite_norm = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[_check_norm(norm)]
+    samples = irfft(call_ufunc(np.conjugate, _complex_tensor(a)), n, axis, opposite_norm, out)
     return cast(samples, np.float16) if tensor(a).dtype.numpy == np.float16 else samples
 
 
-by_kernel("fft.ihfft")
+register_kernels("fft.ihfft")

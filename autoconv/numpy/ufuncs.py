@@ -1,7 +1,7 @@
 """Universal functions: NumPy resolves the loop (the dtypes) for the operands, and an op computes it.
 
 Supports `out=`, `where=`, `dtype=` and `casting=`, and the methods reduce, accumulate, outer and reduceat; `at` is in
-`changing`.
+`mutation`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype, float32, float64
 from autoconv.numpy.complex_loops import COMPLEX_LOOPS
-from autoconv.numpy.integer_comparisons import compared_exactly
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.integer_comparisons import compare_exactly
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     cast,
     computes,
     integer,
     is_weak,
     numpy_dtype,
-    promotable,
+    promotion_operand,
     rank_of,
     refuse,
     refuse_column_major,
@@ -49,7 +49,7 @@ def call_ufunc(
     axis: AxisLike | None = None,
     keepdims: bool | None = None,
 ) -> Any:  # fmt: skip
-    """`ufunc(*inputs, …)`; the results have NumPy's dtypes."""
+    """Return `ufunc(*inputs, …)`; the results have NumPy's dtypes."""
     refuse_options(axes=axes, axis=axis, keepdims=keepdims)
     refuse_column_major(order, None)
     if len(inputs) > ufunc.nin:
@@ -61,9 +61,11 @@ def call_ufunc(
     if isinstance(out, tuple):
         refuse("is given several arrays to write to")
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
-    result: Any = compared_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if ufunc in _COMPARING else None
+    result: Any = None
+    if ufunc in _EXACT_COMPARISONS:
+        result = compare_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0])
     if result is None:
-        operands = [tensor(x, wanted) for x, wanted in zip(inputs, dtypes, strict=False)]
+        operands = [tensor(x, operand_dtype) for x, operand_dtype in zip(inputs, dtypes, strict=False)]
         result = compute(ufunc, operands, dtypes)
     if out is None and where is True:
         return result
@@ -76,27 +78,27 @@ def call_ufunc(
 
 def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> tuple[Any, ...]:
     """Return the dtypes to which the operands are cast, and those of the results; raises NumPy's errors."""
-    kinds = tuple(promotable(x) for x in inputs)
+    operands = tuple(promotion_operand(x) for x in inputs)
     options: dict[str, Any] = {}
     if dtype is not None:
         signature = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (numpy_dtype(dtype),) * ufunc.nout
         options["signature"] = signature
-    dtypes_found = ufunc.resolve_dtypes((*kinds, *(None,) * ufunc.nout), casting=casting, **options)
-    if any(each.kind not in "biufc" or each.itemsize > 16 for each in dtypes_found):
-        refuse(f"computes with {dtypes_found[0]}")
-    for each in dtypes_found:
-        as_dtype(each)
-    return tuple(dtypes_found)
+    resolved = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout), casting=casting, **options)
+    if any(each.kind not in "biufc" or each.itemsize > 16 for each in resolved):
+        refuse(f"computes with {resolved[0]}")
+    for resolved_dtype in resolved:
+        as_dtype(resolved_dtype)
+    return tuple(resolved)
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
     """Apply the loop of those dtypes to operands of these dtypes."""
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
-    same = len(set(dtypes[: ufunc.nin])) == 1
-    result = loop(*operands) if loop is not None and same else None
+    has_one_dtype = len(set(dtypes[: ufunc.nin])) == 1
+    result = loop(*operands) if loop is not None and has_one_dtype else None
     if result is None:
-        return whole_call(ufunc.__name__, False, *operands)
+        return call_numpy(ufunc.__name__, False, *operands)
     if isinstance(result, tuple):
         return tuple(cast(x, d) for x, d in zip(result, dtypes[ufunc.nin :], strict=True))
     return cast(result, dtypes[-1])
@@ -121,7 +123,7 @@ def reduce(
         return FUNCTIONS[function](array, axis=axis, out=out, keepdims=keepdims, **options)
     if dtype is not None:
         options["dtype"] = dtype
-    result = whole_call(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
+    result = call_numpy(f"{ufunc.__name__}.reduce", False, tensor(array), axis=axis, keepdims=keepdims, **options)
     return result if out is None else write_into(out, result)
 
 
@@ -145,17 +147,17 @@ def accumulate(
         result = apply(extremes, x, axis=integer(axis))
     else:
         options = {} if dtype is None else {"dtype": dtype}
-        result = whole_call(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
+        result = call_numpy(f"{ufunc.__name__}.accumulate", False, x, axis=integer(axis), **options)
     return result if out is None else write_into(out, result)
 
 
 def outer(ufunc: Callable[..., Any], x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
     left = x if is_weak(x) else tensor(x)
     right = y if is_weak(y) else tensor(y)
-    added = 0 if is_weak(y) else rank_of(tensor(y))
-    if added:
+    right_rank = 0 if is_weak(y) else rank_of(tensor(y))
+    if right_rank:
         left = tensor(left)
-        for _ in range(added):
+        for _ in range(right_rank):
             left = apply("expand_dims", left, axis=-1)
     return call_ufunc(ufunc, left, right, **kwargs)
 
@@ -169,7 +171,7 @@ def reduceat(
     out: OutLike | None = None,
 ) -> Any:
     options = {} if dtype is None else {"dtype": dtype}
-    result = whole_call(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
+    result = call_numpy(f"{ufunc.__name__}.reduceat", False, tensor(array), indices, axis=integer(axis), **options)
     return result if out is None else write_into(out, result)
 
 
@@ -183,8 +185,8 @@ def _is_of_kinds(kinds: str) -> Callable[[Tensor], bool]:
 _is_bool, _is_integer, _is_complex = _is_of_kinds("b"), _is_of_kinds("iu"), _is_of_kinds("c")
 
 
-def _op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
-    """The op of that name, for elements of those kinds; `bools` is another op (if any) for bools."""
+def _loop_of_op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
+    """Return the loop of an op, for elements of those kinds; `bools` is another op (if any) for bools."""
 
     def loop(*operands: Tensor) -> Any:
         if _is_bool(operands[0]):
@@ -194,8 +196,8 @@ def _op(name: str, *, bools: str | None = None, kinds: str = "iufc") -> Loop:
     return loop
 
 
-def _real(name: str) -> Loop:
-    return _op(name, kinds="f")
+def _real_loop(name: str) -> Loop:
+    return _loop_of_op(name, kinds="f")
 
 
 def _on_truth_values(name: str) -> Loop:
@@ -221,17 +223,17 @@ def _rounding_loop(name: str) -> Loop:
     return lambda x: x if _is_integer(x) or _is_bool(x) else apply(name, x)
 
 
-def _test(name: str, of_integers: bool) -> Loop:
+def _predicate_loop(name: str, result_for_integers: bool) -> Loop:
     def loop(x: Tensor) -> Any:
         if x.dtype.is_floating or x.dtype.is_complex:
             return apply(name, x)
-        return apply("equal" if of_integers else "not_equal", x, x)
+        return apply("equal" if result_for_integers else "not_equal", x, x)
 
     return loop
 
 
-def _power(x: Tensor, y: Tensor) -> Any:
-    """x ** y; a negative power of an integer raises at run time, without a position."""
+def _power_loop(x: Tensor, y: Tensor) -> Any:
+    """Return x ** y; a negative power of an integer raises at run time, without a position."""
     return apply("power", x, y)
 
 
@@ -247,7 +249,7 @@ def _nan_aware(name: str) -> Loop:
     return loop
 
 
-def _times(factor: float) -> Loop:
+def _scaling_loop(factor: float) -> Loop:
     return lambda x: apply("multiply", x, tensor(factor, x.dtype.numpy)) if x.dtype.is_floating else None
 
 
@@ -272,7 +274,7 @@ def _reciprocal(x: Tensor) -> Any:
     return apply("divide", tensor(1, x.dtype.numpy), x) if not _is_integer(x) else None
 
 
-def _signed(x: Tensor) -> Any:
+def _sign(x: Tensor) -> Any:
     if x.dtype.is_floating:
         return apply("select", apply("is_nan", x), x, apply("sign", x))
     return apply("sign", x)
@@ -282,84 +284,87 @@ def _divmod(x: Tensor, y: Tensor) -> Any:
     return apply("floor_divide", x, y), apply("modulo", x, y)
 
 
-def _agree(x: Tensor, y: Tensor) -> bool:
+def _core_shapes_match(x: Tensor, y: Tensor) -> bool:
     """Return whether the shapes of two matrices or vectors are known to match."""
     first, second = (tuple(v.type.shape or ()) for v in (x, y))
-    mine, its = core_dimensions(first, second)
-    return mine is not None and mine == its
+    left_core, right_core = core_dimensions(first, second)
+    return left_core is not None and left_core == right_core
 
 
 def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
-    """Matrix product by NumPy's rules: a vector is a row on the left, a column on the right, and loses that axis."""
+    """Return a matrix product by NumPy's rules.
+
+    A vector is a row on the left and a column on the right; the result loses that axis.
+    """
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
         raise ValueError("matmul: Input operand does not have enough dimensions")
     dtype = x.dtype
     if dtype.is_bool:
         x, y = (cast(v, np.float32) for v in (x, y))  # a sum of ones is positive, however it is rounded
-    if not _agree(x, y):
+    if not _core_shapes_match(x, y):
         apply("numpy_shapes", x, y, how=MATMUL)
     rows = apply("expand_dims", x, axis=0) if ranks[0] == 1 else x
     columns = apply("expand_dims", y, axis=1) if ranks[1] == 1 else y
-    added = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
+    added_axes = tuple(axis for axis, rank in zip((-2, -1), ranks, strict=True) if rank == 1)
     result = apply("matmul", rows, columns)
     if dtype.is_bool:
         result = apply("not_equal", result, tensor(0, result.dtype.numpy))
-    return apply("squeeze", result, axis=added) if added else result
+    return apply("squeeze", result, axis=added_axes) if added_axes else result
 
 
 LOOPS.update(
     {
-        "add": _op("add", bools="logical_or"),
-        "subtract": _op("subtract"),
-        "multiply": _op("multiply", bools="logical_and"),
-        "divide": _op("divide", kinds="fc"),
-        "floor_divide": _op("floor_divide", kinds="iuf"),
-        "remainder": _op("modulo", kinds="iuf"),
+        "add": _loop_of_op("add", bools="logical_or"),
+        "subtract": _loop_of_op("subtract"),
+        "multiply": _loop_of_op("multiply", bools="logical_and"),
+        "divide": _loop_of_op("divide", kinds="fc"),
+        "floor_divide": _loop_of_op("floor_divide", kinds="iuf"),
+        "remainder": _loop_of_op("modulo", kinds="iuf"),
         "divmod": _divmod,
-        "power": _power,
-        "negative": _op("negative"),
+        "power": _power_loop,
+        "negative": _loop_of_op("negative"),
         "positive": _identity_function,
-        "absolute": _op("abs", bools="identity"),
-        "fabs": _real("abs"),
-        "sign": _signed,
-        "square": _op("square"),
+        "absolute": _loop_of_op("abs", bools="identity"),
+        "fabs": _real_loop("abs"),
+        "sign": _sign,
+        "square": _loop_of_op("square"),
         "reciprocal": _reciprocal,
-        "sqrt": _op("sqrt", kinds="fc"),
-        "cbrt": _real("cbrt"),
-        "exp": _op("exp", kinds="fc"),
-        "expm1": _op("expm1", kinds="fc"),
-        "log": _op("log", kinds="fc"),
-        "log1p": _op("log1p", kinds="fc"),
-        "sin": _op("sin", kinds="fc"),
-        "cos": _op("cos", kinds="fc"),
-        "tan": _op("tan", kinds="fc"),
-        "arcsin": _op("asin", kinds="fc"),
-        "arccos": _op("acos", kinds="fc"),
-        "arctan": _op("atan", kinds="fc"),
-        "arctan2": _real("atan2"),
-        "hypot": _real("hypot"),
-        "sinh": _op("sinh", kinds="fc"),
-        "cosh": _op("cosh", kinds="fc"),
-        "tanh": _op("tanh", kinds="fc"),
-        "arcsinh": _op("asinh", kinds="fc"),
-        "arccosh": _op("acosh", kinds="fc"),
-        "arctanh": _op("atanh", kinds="fc"),
-        "logaddexp": _real("logaddexp"),
-        "deg2rad": _times(np.pi / 180),
-        "radians": _times(np.pi / 180),
-        "rad2deg": _times(180 / np.pi),
-        "degrees": _times(180 / np.pi),
-        "maximum": _op("maximum", bools="logical_or", kinds="iuf"),
-        "minimum": _op("minimum", bools="logical_and", kinds="iuf"),
+        "sqrt": _loop_of_op("sqrt", kinds="fc"),
+        "cbrt": _real_loop("cbrt"),
+        "exp": _loop_of_op("exp", kinds="fc"),
+        "expm1": _loop_of_op("expm1", kinds="fc"),
+        "log": _loop_of_op("log", kinds="fc"),
+        "log1p": _loop_of_op("log1p", kinds="fc"),
+        "sin": _loop_of_op("sin", kinds="fc"),
+        "cos": _loop_of_op("cos", kinds="fc"),
+        "tan": _loop_of_op("tan", kinds="fc"),
+        "arcsin": _loop_of_op("asin", kinds="fc"),
+        "arccos": _loop_of_op("acos", kinds="fc"),
+        "arctan": _loop_of_op("atan", kinds="fc"),
+        "arctan2": _real_loop("atan2"),
+        "hypot": _real_loop("hypot"),
+        "sinh": _loop_of_op("sinh", kinds="fc"),
+        "cosh": _loop_of_op("cosh", kinds="fc"),
+        "tanh": _loop_of_op("tanh", kinds="fc"),
+        "arcsinh": _loop_of_op("asinh", kinds="fc"),
+        "arccosh": _loop_of_op("acosh", kinds="fc"),
+        "arctanh": _loop_of_op("atanh", kinds="fc"),
+        "logaddexp": _real_loop("logaddexp"),
+        "deg2rad": _scaling_loop(np.pi / 180),
+        "radians": _scaling_loop(np.pi / 180),
+        "rad2deg": _scaling_loop(180 / np.pi),
+        "degrees": _scaling_loop(180 / np.pi),
+        "maximum": _loop_of_op("maximum", bools="logical_or", kinds="iuf"),
+        "minimum": _loop_of_op("minimum", bools="logical_and", kinds="iuf"),
         "fmax": _nan_aware("maximum"),
         "fmin": _nan_aware("minimum"),
-        "bitwise_and": _op("bitwise_and", bools="logical_and"),
-        "bitwise_or": _op("bitwise_or", bools="logical_or"),
-        "bitwise_xor": _op("bitwise_xor", bools="logical_xor"),
-        "invert": _op("invert", bools="logical_not"),
-        "left_shift": _op("left_shift"),
-        "right_shift": _op("right_shift"),
+        "bitwise_and": _loop_of_op("bitwise_and", bools="logical_and"),
+        "bitwise_or": _loop_of_op("bitwise_or", bools="logical_or"),
+        "bitwise_xor": _loop_of_op("bitwise_xor", bools="logical_xor"),
+        "invert": _loop_of_op("invert", bools="logical_not"),
+        "left_shift": _loop_of_op("left_shift"),
+        "right_shift": _loop_of_op("right_shift"),
         "logical_and": _on_truth_values("logical_and"),
         "logical_or": _on_truth_values("logical_or"),
         "logical_xor": _on_truth_values("logical_xor"),
@@ -368,13 +373,13 @@ LOOPS.update(
         "ceil": _rounding_loop("ceil"),
         "trunc": _rounding_loop("trunc"),
         "rint": _rounding_loop("rint"),
-        "isnan": _test("is_nan", False),
-        "isinf": _test("is_inf", False),
-        "isfinite": _test("is_finite", True),
+        "isnan": _predicate_loop("is_nan", False),
+        "isinf": _predicate_loop("is_inf", False),
+        "isfinite": _predicate_loop("is_finite", True),
         "conjugate": lambda x: apply("conjugate", x) if x.dtype.is_complex else x,
-        "nextafter": _real("nextafter"),
+        "nextafter": _real_loop("nextafter"),
         "matmul": _multiply_matrices,
-        "float_power": _op("power", kinds="fc"),
+        "float_power": _loop_of_op("power", kinds="fc"),
         "exp2": lambda x: apply("power", tensor(2, x.dtype), x) if x.dtype.is_floating else None,
         "heaviside": _heaviside,
         "copysign": _copysign,
@@ -386,7 +391,7 @@ LOOPS.update(
     }
 )
 # Ufuncs that compare exactly with any Python int.
-_COMPARING = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
+_EXACT_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 _REDUCTIONS = {
     "add": np.sum, "multiply": np.prod, "maximum": np.max, "minimum": np.min, "logical_and": np.all,
     "logical_or": np.any,

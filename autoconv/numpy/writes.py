@@ -37,9 +37,9 @@ def write_into(
             f"Cannot cast ufunc output from dtype('{result.dtype.name}') to dtype('{dtype}') with casting rule "
             f"'{casting}'"
         )
-    place, shape = np.shape(out), result.type.shape
-    if shape is not None and None not in (*place, *shape) and not may_broadcast(place, shape):
-        raise ValueError(f"non-broadcastable output operand with shape {place} doesn't match {shape}")
+    out_shape, shape = np.shape(out), result.type.shape
+    if shape is not None and None not in (*out_shape, *shape) and not may_broadcast(out_shape, shape):
+        raise ValueError(f"non-broadcastable output operand with shape {out_shape} doesn't match {shape}")
     value = cast(result, dtype)
     if where is not True:
         value = apply("select", tensor(where, bool), value, tensor(out))

@@ -115,6 +115,93 @@ from autoconv.xp.dtypes import (
     result_type as result_type,
 )
 from autoconv.xp.elements import clip as clip
+from autoconv.xp.manipulation import (
+    argmax as argmax,
+)
+from autoconv.xp.manipulation import (
+    argmin as argmin,
+)
+from autoconv.xp.manipulation import (
+    argsort as argsort,
+)
+from autoconv.xp.manipulation import (
+    concat as concat,
+)
+from autoconv.xp.manipulation import (
+    count_nonzero as count_nonzero,
+)
+from autoconv.xp.manipulation import (
+    cumulative_prod as cumulative_prod,
+)
+from autoconv.xp.manipulation import (
+    cumulative_sum as cumulative_sum,
+)
+from autoconv.xp.manipulation import (
+    diff as diff,
+)
+from autoconv.xp.manipulation import (
+    expand_dims as expand_dims,
+)
+from autoconv.xp.manipulation import (
+    flip as flip,
+)
+from autoconv.xp.manipulation import (
+    moveaxis as moveaxis,
+)
+from autoconv.xp.manipulation import (
+    nonzero as nonzero,
+)
+from autoconv.xp.manipulation import (
+    permute_dims as permute_dims,
+)
+from autoconv.xp.manipulation import (
+    repeat as repeat,
+)
+from autoconv.xp.manipulation import (
+    reshape as reshape,
+)
+from autoconv.xp.manipulation import (
+    roll as roll,
+)
+from autoconv.xp.manipulation import (
+    searchsorted as searchsorted,
+)
+from autoconv.xp.manipulation import (
+    sort as sort,
+)
+from autoconv.xp.manipulation import (
+    squeeze as squeeze,
+)
+from autoconv.xp.manipulation import (
+    stack as stack,
+)
+from autoconv.xp.manipulation import (
+    take as take,
+)
+from autoconv.xp.manipulation import (
+    take_along_axis as take_along_axis,
+)
+from autoconv.xp.manipulation import (
+    tile as tile,
+)
+from autoconv.xp.manipulation import (
+    unique_all as unique_all,
+)
+from autoconv.xp.manipulation import (
+    unique_counts as unique_counts,
+)
+from autoconv.xp.manipulation import (
+    unique_inverse as unique_inverse,
+)
+from autoconv.xp.manipulation import (
+    unique_values as unique_values,
+)
+from autoconv.xp.manipulation import (
+    unstack as unstack,
+)
+from autoconv.xp.manipulation import (
+    where as where,
+)
 from autoconv.xp.reductions import (
     all as all,
 )
@@ -153,93 +240,6 @@ from autoconv.xp.reductions import (
 )
 from autoconv.xp.reductions import (
     vecdot as vecdot,
-)
-from autoconv.xp.shaping import (
-    argmax as argmax,
-)
-from autoconv.xp.shaping import (
-    argmin as argmin,
-)
-from autoconv.xp.shaping import (
-    argsort as argsort,
-)
-from autoconv.xp.shaping import (
-    concat as concat,
-)
-from autoconv.xp.shaping import (
-    count_nonzero as count_nonzero,
-)
-from autoconv.xp.shaping import (
-    cumulative_prod as cumulative_prod,
-)
-from autoconv.xp.shaping import (
-    cumulative_sum as cumulative_sum,
-)
-from autoconv.xp.shaping import (
-    diff as diff,
-)
-from autoconv.xp.shaping import (
-    expand_dims as expand_dims,
-)
-from autoconv.xp.shaping import (
-    flip as flip,
-)
-from autoconv.xp.shaping import (
-    moveaxis as moveaxis,
-)
-from autoconv.xp.shaping import (
-    nonzero as nonzero,
-)
-from autoconv.xp.shaping import (
-    permute_dims as permute_dims,
-)
-from autoconv.xp.shaping import (
-    repeat as repeat,
-)
-from autoconv.xp.shaping import (
-    reshape as reshape,
-)
-from autoconv.xp.shaping import (
-    roll as roll,
-)
-from autoconv.xp.shaping import (
-    searchsorted as searchsorted,
-)
-from autoconv.xp.shaping import (
-    sort as sort,
-)
-from autoconv.xp.shaping import (
-    squeeze as squeeze,
-)
-from autoconv.xp.shaping import (
-    stack as stack,
-)
-from autoconv.xp.shaping import (
-    take as take,
-)
-from autoconv.xp.shaping import (
-    take_along_axis as take_along_axis,
-)
-from autoconv.xp.shaping import (
-    tile as tile,
-)
-from autoconv.xp.shaping import (
-    unique_all as unique_all,
-)
-from autoconv.xp.shaping import (
-    unique_counts as unique_counts,
-)
-from autoconv.xp.shaping import (
-    unique_inverse as unique_inverse,
-)
-from autoconv.xp.shaping import (
-    unique_values as unique_values,
-)
-from autoconv.xp.shaping import (
-    unstack as unstack,
-)
-from autoconv.xp.shaping import (
-    where as where,
 )
 
 __array_api_version__: str

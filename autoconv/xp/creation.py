@@ -37,24 +37,26 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     array([1, 2, 3])
     """
     check_device(device)
-    known = as_tensor(obj)
-    if known is not None or holds_tensors(obj):
-        same = known is not None and not known.weak and (dtype is None or known.dtype == dtype)
-        _may_copy(same, copy)
-        return apply("numpy_copy", known, how="copy", number=0) if copy and same else tensor(obj, _numpy_dtype(dtype))
+    obj_tensor = as_tensor(obj)
+    if obj_tensor is not None or holds_tensors(obj):
+        needs_no_copy = obj_tensor is not None and not obj_tensor.weak and (dtype is None or obj_tensor.dtype == dtype)
+        _check_copy(needs_no_copy, copy)
+        if copy and needs_no_copy:
+            return apply("numpy_copy", obj_tensor, how="copy", number=0)
+        return tensor(obj, _numpy_dtype(dtype))
     if not isinstance(obj, (np.ndarray, np.generic)) and hasattr(obj, "__dlpack__"):
         obj = np.from_dlpack(obj)
     elif isinstance(obj, (bytes, bytearray, memoryview)) or hasattr(obj, "__array__"):
         obj = np.asarray(obj)
-    _may_copy(isinstance(obj, np.ndarray) and (dtype is None or obj.dtype == _numpy_dtype(dtype)), copy)
+    _check_copy(isinstance(obj, np.ndarray) and (dtype is None or obj.dtype == _numpy_dtype(dtype)), copy)
     if isinstance(obj, np.ndarray) and copy is not False:
         obj = obj.copy()
     if not isinstance(obj, (np.ndarray, np.generic)):
-        obj = _of_numbers(obj, _numpy_dtype(dtype))
+        obj = _array_of_numbers(obj, _numpy_dtype(dtype))
     return tensor(obj, _numpy_dtype(dtype))
 
 
-def _of_numbers(obj: Any, dtype: Any) -> np.ndarray:
+def _array_of_numbers(obj: Any, dtype: Any) -> np.ndarray:
     result = np.asarray(obj, dtype)
     if result.dtype == object:
         raise OverflowError("a Python integer is too large for int64") if _has_numbers(obj) else TypeError(
@@ -71,9 +73,9 @@ def _numpy_dtype(dtype: DTypeLike) -> Any:
     return None if dtype is None else numpy_dtype(dtype)
 
 
-def _may_copy(same: bool, copy: bool | None) -> None:
-    if copy is False and not same:
-        raise ValueError("copy=False, and a tensor of this needs one: it is no array of that dtype")
+def _check_copy(needs_no_copy: bool, copy: bool | None) -> None:
+    if copy is False and not needs_no_copy:
+        raise ValueError("copy=False, but a copy is needed: the object is not an array of the requested dtype")
 
 
 def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: str | None = None) -> Tensor:

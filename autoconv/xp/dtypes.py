@@ -109,7 +109,7 @@ def isdtype(dtype: DTypeLike, kind: str) -> bool:
     True
     """
     if isinstance(kind, tuple):
-        return any(isdtype(dtype, each) for each in kind)
+        return any(isdtype(dtype, alternative) for alternative in kind)
     numpy_kind: Any = kind.numpy if isinstance(kind, DType) else kind
     return bool(np.isdtype(as_dtype(dtype).numpy, numpy_kind))
 

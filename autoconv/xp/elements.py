@@ -113,11 +113,11 @@ def _binary(name: str) -> Callable[..., Any]:
     return run
 
 
-def _with_name(name: str, function: Callable[..., Any], arguments: str, shown: str) -> Callable[..., Any]:
+def _with_name(name: str, function: Callable[..., Any], arguments: str, result: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
         f"The standard's `{name}`, element by element, of the dtype that NumPy 2 gives it.\n\n"
-        f">>> autoconv.xp.{name}({arguments}).numpy()\n{shown}"
+        f">>> autoconv.xp.{name}({arguments}).numpy()\n{result}"
     )
     return function
 

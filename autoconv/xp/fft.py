@@ -11,7 +11,7 @@ from autoconv.runtime.annotations import AxisLike, IntLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 
-def _of_axis(name: str) -> Callable[..., Any]:
+def _function_along_axis(name: str) -> Callable[..., Any]:
     def run(x: TensorLike, /, *, n: IntLike | None = None, axis: AxisLike = -1, norm: str = "backward") -> Tensor:
         return numpy_implementation(f"fft.{name}")(x, n, axis, norm)
 
@@ -20,18 +20,18 @@ def _of_axis(name: str) -> Callable[..., Any]:
     return run
 
 
-def _of_axes(name: str) -> Callable[..., Any]:
+def _function_over_axes(name: str) -> Callable[..., Any]:
     def run(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
-        over = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
-        return numpy_implementation(f"fft.{name}")(x, s, over, norm)
+        selected_axes = tuple(range(-len(s), 0)) if axes is None and s is not None else axes
+        return numpy_implementation(f"fft.{name}")(x, s, selected_axes, norm)
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`numpy.fft.{name}` along the axes, the last ones where only sizes `s` are given."
     return run
 
 
-fft, ifft, rfft, irfft, hfft, ihfft = map(_of_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
-fftn, ifftn, rfftn, irfftn = map(_of_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
+fft, ifft, rfft, irfft, hfft, ihfft = map(_function_along_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
+fftn, ifftn, rfftn, irfftn = map(_function_over_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
 def fftfreq(n: Any, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:

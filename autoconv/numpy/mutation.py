@@ -18,7 +18,7 @@ from autoconv.numpy.operands import (
     is_weak,
     known_shape,
     numpy_dtype_of,
-    promotable,
+    promotion_operand,
     rank_of,
     refuse,
     tensor,
@@ -46,7 +46,7 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
-    if not _selects_once(indices):
+    if not _selects_each_once(indices):
         refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
 
@@ -63,23 +63,23 @@ def _require_mutable(array: TensorLike) -> Any:
     return tensor(array)
 
 
-def _as_elements(array: TensorLike, values: TensorLike) -> Any:
+def _convert_elements(array: TensorLike, values: TensorLike) -> Any:
     """Return values in the array's dtype; Python numbers are converted by NumPy's rules, which may raise."""
     return tensor(values, numpy_dtype_of(array))
 
 
-def _as_safe_elements(function: Callable[..., Any], array: TensorLike, values: TensorLike) -> Any:
-    """`_as_elements` with NumPy's error for an array of values whose dtype cannot be cast safely."""
+def _convert_elements_safely(function: Callable[..., Any], array: TensorLike, values: TensorLike) -> Any:
+    """Convert as `_convert_elements`; raise NumPy's error for an array whose dtype cannot be cast safely."""
     if holds_tensors(values) and not is_weak(values) and rank_of(tensor(values)):
         try:
             function(np.zeros(1, numpy_dtype_of(array)), [False], np.zeros(1, numpy_dtype_of(values)))
         except TypeError as error:
             as_program_error(error)
             raise
-    return _as_elements(array, values)
+    return _convert_elements(array, values)
 
 
-def _selects_once(indices: TensorLike) -> bool:
+def _selects_each_once(indices: TensorLike) -> bool:
     """Return whether an index is known to select no element twice."""
     parts = indices if isinstance(indices, tuple) else (indices,)
     lists = [part for part in parts if not isinstance(part, (int, slice, np.integer)) and part is not Ellipsis]
@@ -98,15 +98,15 @@ for _ufunc in {id(f): f for f in vars(np).values() if isinstance(f, np.ufunc)}.v
 @computes("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: TensorLike = True) -> None:
     x = _require_mutable(dst)
-    value = _as_element(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
+    value = _convert_number(src, numpy_dtype_of(x), casting) if is_weak(src) else tensor(src)
     if rank_of(value) > rank_of(x):
         refuse("copies from an array of more dimensions")
     write_into(dst, value, where, casting, broadcasts=True)
 
 
-def _as_element(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
+def _convert_number(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
     """Return a Python number as an element; raises NumPy's error if the casting rule forbids its class."""
-    kind = promotable(number)
+    kind = promotion_operand(number)
     try:
         np.copyto(np.zeros((), dtype), kind(0) if isinstance(kind, type) else False, casting)
     except TypeError as error:
@@ -117,7 +117,7 @@ def _as_element(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> Any:
 
 @computes("putmask")
 def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
-    x, new = _require_mutable(a), _as_safe_elements(np.putmask, a, values)
+    x, new = _require_mutable(a), _convert_elements_safely(np.putmask, a, values)
     if rank_of(new) and known_shape(new) != known_shape(x):
         refuse("is given values of another shape")
     write_into(a, new, mask, broadcasts=True)
@@ -126,7 +126,7 @@ def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
 @computes("place")
 def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
     _require_mutable(arr)
-    new = _as_safe_elements(np.place, arr, vals)
+    new = _convert_elements_safely(np.place, arr, vals)
     if rank_of(new) and known_shape(new) != (1,):
         refuse("is given several values")
     write_into(arr, new, mask, broadcasts=True)
@@ -134,7 +134,7 @@ def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
 
 @computes("put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    x, new = _require_mutable(a), _as_elements(a, v)
+    x, new = _require_mutable(a), _convert_elements(a, v)
     if ind is None or isinstance(ind, (str, bytes)) or not tensor(ind).dtype.is_integer:
         refuse("is given positions that are no integers, which it converts")
     if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
@@ -149,7 +149,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if len(shape) != 2 or wrap:
         refuse("is given another number of dimensions than two, or wrap")
     positions = np.arange(min(shape))
-    a[positions, positions] = _as_elements(a, val)
+    a[positions, positions] = _convert_elements(a, val)
 
 
 @computes("put_along_axis")
@@ -158,9 +158,9 @@ def put_along_axis(arr: Any, indices: object, values: Any, axis: Any) -> None:
     shape, rank = known_shape(x), rank_of(x)
     if axis is None or rank_of(positions) != rank:
         refuse("is given no axis, or indices of another number of dimensions")
-    at_ = range(rank)[axis]
+    axis_index = range(rank)[axis]
     mesh = [np.arange(d).reshape([-1 if j == i else 1 for j in range(rank)]) for i, d in enumerate(shape)]
-    arr[tuple(positions if i == at_ else part for i, part in enumerate(mesh))] = _as_elements(arr, values)
+    arr[tuple(positions if i == axis_index else part for i, part in enumerate(mesh))] = _convert_elements(arr, values)
 
 
 __all__ = ["at"]

@@ -1,4 +1,4 @@
-"""Shapes: reshaping, moving axes, broadcasting, reversing, repeating, padding."""
+"""Changes of shapes and of the order of axes and elements: reshaping, moving axes, broadcasting, reversing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autoconv.numpy.operands import (
     known_shape,
     numpy_dtype,
     numpy_dtype_of,
-    promotable,
+    promotion_operand,
     rank_of,
     refuse,
     refuse_column_major,
@@ -54,13 +54,13 @@ def shape_argument(shape: Any) -> tuple[tuple[Any, ...], tuple[int | None, ...] 
             sizes = (shape,)
         else:
             sizes = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    static = tuple(_size(size) for size in sizes)
+    static = tuple(_known_size(size) for size in sizes)
     if None not in static:
         return (), static
     return (apply("stack", *(tensor(size, np.int64) for size in sizes), axis=0),), static
 
 
-def _size(size: ShapeLike) -> int | None:
+def _known_size(size: ShapeLike) -> int | None:
     constant = static_value(size)
     if constant is None and holds_tensors(size):
         _check_sizes(tensor(size))
@@ -85,8 +85,8 @@ def reshape(
     if order not in ("C", "A", "K", None):
         if order != "F" or vector or static is None:
             refuse(f"is given order {order!r}")
-        turned = apply("reshape", apply("transpose", x), shape=static[::-1])
-        return apply("transpose", turned)
+        transposed = apply("reshape", apply("transpose", x), shape=static[::-1])
+        return apply("transpose", transposed)
     return apply("reshape", x, *vector, shape=static)
 
 
@@ -130,12 +130,12 @@ def swapaxes(a: TensorLike, axis1: IntLike, axis2: IntLike) -> Tensor:
 def moveaxis(a: TensorLike, source: TensorLike, destination: Any) -> Tensor:
     x = tensor(a)
     rank = rank_of(x)
-    one, other = axes_of(axis_tuple(source), rank), axes_of(axis_tuple(destination), rank)
-    if len(one) != len(other):
+    sources, destinations = axes_of(axis_tuple(source), rank), axes_of(axis_tuple(destination), rank)
+    if len(sources) != len(destinations):
         raise ValueError("`source` and `destination` arguments must have the same number of elements")
-    order = [axis for axis in range(rank) if axis not in one]
-    for to, axis in sorted(zip(other, one, strict=True)):
-        order.insert(to, axis)
+    order = [axis for axis in range(rank) if axis not in sources]
+    for target, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(target, axis)
     return transpose(x, order)
 
 
@@ -170,8 +170,8 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
 def expand_dims(a: TensorLike, axis: AxisLike) -> Tensor:
     x = tensor(a)
     axes = axis_tuple(axis)
-    for at in sorted(axes_of(axes, rank_of(x) + len(axes))):
-        x = apply("expand_dims", x, axis=at)
+    for axis_index in sorted(axes_of(axes, rank_of(x) + len(axes))):
+        x = apply("expand_dims", x, axis=axis_index)
     return x
 
 
@@ -200,21 +200,21 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Tensor, ...]:
     return tuple(apply("broadcast_to", x, shape=shape) for x in arrays)
 
 
-def _at_least(least: int) -> Any:
-    def one(a: TensorLike) -> Tensor:
+def _rank_raiser(least_rank: int) -> Any:
+    def raise_rank(a: TensorLike) -> Tensor:
         x = tensor(a)
-        for _ in range(least - rank_of(x)):
-            x = apply("expand_dims", x, axis=-1 if least == 3 and rank_of(x) == 2 else 0)
+        for _ in range(least_rank - rank_of(x)):
+            x = apply("expand_dims", x, axis=-1 if least_rank == 3 and rank_of(x) == 2 else 0)
         return x
 
     def run(*arys: Any) -> Any:
-        results = tuple(map(one, arys))
+        results = tuple(map(raise_rank, arys))
         return results[0] if len(results) == 1 else results
 
     return run
 
 
-atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
+atleast_1d, atleast_2d, atleast_3d = map(_rank_raiser, (1, 2, 3))
 computes("atleast_1d")(atleast_1d)
 computes("atleast_2d")(atleast_2d)
 computes("atleast_3d")(atleast_3d)
@@ -249,12 +249,12 @@ def rot90(m: TensorLike, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
     x = tensor(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
-    one, other = integer(axes[0]), integer(axes[1])
-    if one == other or abs(one - other) == rank_of(x):
+    first_given, second_given = integer(axes[0]), integer(axes[1])
+    if first_given == second_given or abs(first_given - second_given) == rank_of(x):
         raise ValueError("Axes must be different.")
-    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (one, other)):
+    if not all(-rank_of(x) <= axis < rank_of(x) for axis in (first_given, second_given)):
         raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={rank_of(x)}.")
-    first, second = axis_of(one, rank_of(x)), axis_of(other, rank_of(x))
+    first, second = axis_of(first_given, rank_of(x)), axis_of(second_given, rank_of(x))
     turns = integer(k) % 4
     if turns == 0:
         return x
@@ -275,7 +275,7 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
         else tuple(axis_of(a, rank_of(x)) for a in axis)
     )
     shifts = axis_tuple(shift) if not holds_tensors(shift) or isinstance(shift, (tuple, list)) else (shift,)
-    shifts, axes = _pair(shifts, axes)
+    shifts, axes = _pair_shifts_with_axes(shifts, axes)
     if holds_tensors(shifts):
         if any(rank_of(tensor(s)) or not tensor(s).dtype.is_integer for s in shifts):
             refuse("is given shifts that are no integers")
@@ -284,14 +284,13 @@ def roll(a: TensorLike, shift: TensorLike, axis: AxisLike | None = None) -> Tens
     return apply("roll", x, shift=tuple(map(integer, shifts)), axis=axes)
 
 
-def _pair(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+def _pair_shifts_with_axes(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     count = max(len(shifts), len(axes))
     if len(shifts) not in (1, count) or len(axes) not in (1, count):
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     return tuple(shifts) * (count // len(shifts)), tuple(axes) * (count // len(axes))
 
 
-# ---- repeating and padding
 
 
 # ---- queries and copies
@@ -330,7 +329,7 @@ def _promotion_operand(x: TensorLike) -> Any:
     """Return x's operand in promotion; for a Python number, one of the same class. Lists describe dtypes."""
     if isinstance(x, (list, tuple)):
         return refuse("is given a list of values") if holds_tensors(x) else x
-    kind = promotable(x)
+    kind = promotion_operand(x)
     return kind(0) if isinstance(kind, type) else kind
 
 

@@ -121,9 +121,9 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     [[1, 2], [3, 4]]
     """
     rows = tensor(x)
-    at = axis_of(axis, rank_of(rows))
-    turned = moveaxis(rows, at, 0)
-    return tuple(get_item(turned, i) for i in range(known_shape(turned)[0]))
+    axis_index = axis_of(axis, rank_of(rows))
+    moved = moveaxis(rows, axis_index, 0)
+    return tuple(get_item(moved, i) for i in range(known_shape(moved)[0]))
 
 
 # ---- search and selection
@@ -239,7 +239,7 @@ def cumulative_sum(
     >>> autoconv.xp.cumulative_sum([1, 2, 3], include_initial=True).numpy()
     array([0, 1, 3, 6])
     """
-    return _cumulative("cumsum", x, axis, dtype, include_initial)
+    return _cumulate("cumsum", x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
@@ -250,20 +250,20 @@ def cumulative_prod(
     >>> autoconv.xp.cumulative_prod([2, 3, 4]).numpy()
     array([ 2,  6, 24])
     """
-    return _cumulative("cumprod", x, axis, dtype, include_initial)
+    return _cumulate("cumprod", x, axis, dtype, include_initial)
 
 
-def _cumulative(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
+def _cumulate(name: str, x: TensorLike, axis: AxisLike, dtype: DTypeLike, include_initial: bool) -> Tensor:
     x_tensor = tensor(x)
     if axis is None and rank_of(x_tensor) != 1:
         raise ValueError(f"{name} needs an axis for an array of other than one dimension")
-    at = axis_of(0 if axis is None else axis, rank_of(x_tensor))
-    result = numpy_implementation(name)(x_tensor, at, dtype)
+    axis_index = axis_of(0 if axis is None else axis, rank_of(x_tensor))
+    result = numpy_implementation(name)(x_tensor, axis_index, dtype)
     if not include_initial:
         return result
-    shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(result)))
+    shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(result)))
     first = apply("fill", tensor(name == "cumprod", result.dtype), shape=shape)
-    return apply("concat", first, result, axis=at)
+    return apply("concat", first, result, axis=axis_index)
 
 
 def diff(

@@ -1,4 +1,4 @@
-"""Scans along an axis: cumulative sums and products, differences, integrals."""
+"""Scans along an axis and related functions: cumulative sums and products, differences, integrals."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
-from autoconv.numpy.kernels import whole_call
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
-    NOTHING,
+    MISSING,
+    argument_or_default,
     axis_of,
     cast,
     common_dtype,
     computes,
-    given_or_default,
     integer,
     known_shape,
     numpy_dtype,
@@ -25,7 +25,7 @@ from autoconv.numpy.operands import (
     tensor,
 )
 from autoconv.numpy.reductions import apply_reduction
-from autoconv.numpy.shaping import shape_argument
+from autoconv.numpy.shapes import shape_argument
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.numpy.writes import write_into
 from autoconv.ops.index_spec import Slice
@@ -33,28 +33,28 @@ from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, OutLike, 
 from autoconv.runtime.tensors.dispatch import apply
 
 
-def _scan(name: str) -> Callable[..., Any]:
+def _scan_function(name: str) -> Callable[..., Any]:
     def run(
         a: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None, out: OutLike | None = None
     ) -> Any:
         x = tensor(a)
-        at = None if axis is None else axis_of(axis, max(rank_of(x), 1))
+        axis_index = None if axis is None else axis_of(axis, max(rank_of(x), 1))
         if x.type.shape == ():
             x = apply("reshape", x, shape=(1,))
         result_dtype = None if dtype is None else as_dtype(numpy_dtype(dtype))
         if result_dtype is not None and result_dtype.is_bool:
-            return whole_call(name, False, x, axis=at, dtype=result_dtype, out=out)
-        result = apply(f"numpy_{name}", x, axis=at, dtype=result_dtype)
+            return call_numpy(name, False, x, axis=axis_index, dtype=result_dtype, out=out)
+        result = apply(f"numpy_{name}", x, axis=axis_index, dtype=result_dtype)
         return result if out is None else write_into(out, result)
 
     return run
 
 
-computes("cumsum")(_scan("cumsum"))
-computes("cumprod")(_scan("cumprod"))
+computes("cumsum")(_scan_function("cumsum"))
+computes("cumprod")(_scan_function("cumprod"))
 
 
-def _cumulative(name: str) -> Callable[..., Any]:
+def _cumulative_function(name: str) -> Callable[..., Any]:
     def run(
         x: TensorLike,
         /,
@@ -69,24 +69,24 @@ def _cumulative(name: str) -> Callable[..., Any]:
             if rank_of(x) > 1:
                 raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
             axis = 0
-        running = _scan(name)(x, axis, dtype)
+        scanned = _scan_function(name)(x, axis, dtype)
         if include_initial:
-            at = axis_of(axis, rank_of(running))
-            shape = tuple(1 if i == at else d for i, d in enumerate(known_shape(running)))
-            first = apply("fill", tensor(0 if name == "cumsum" else 1, running.dtype), shape=shape)
-            running = apply("concat", first, running, axis=at)
-        return running if out is None else write_into(out, running)
+            axis_index = axis_of(axis, rank_of(scanned))
+            shape = tuple(1 if i == axis_index else d for i, d in enumerate(known_shape(scanned)))
+            first = apply("fill", tensor(0 if name == "cumsum" else 1, scanned.dtype), shape=shape)
+            scanned = apply("concat", first, scanned, axis=axis_index)
+        return scanned if out is None else write_into(out, scanned)
 
     return run
 
 
-computes("cumulative_sum")(_cumulative("cumsum"))
-computes("cumulative_prod")(_cumulative("cumprod"))
+computes("cumulative_sum")(_cumulative_function("cumsum"))
+computes("cumulative_prod")(_cumulative_function("cumprod"))
 
 
 @computes("diff")
 def _diff(
-    a: TensorLike, n: IntLike = 1, axis: AxisLike = -1, prepend: TensorLike = NOTHING, append: TensorLike = NOTHING
+    a: TensorLike, n: IntLike = 1, axis: AxisLike = -1, prepend: TensorLike = MISSING, append: TensorLike = MISSING
 ) -> Any:
     x = tensor(a)
     count = integer(n)
@@ -96,21 +96,21 @@ def _diff(
         raise ValueError("order must be non-negative but got " + repr(count))
     if rank_of(x) == 0:
         raise ValueError("diff requires input that is at least one dimensional")
-    at = axis_of(axis, rank_of(x))
+    axis_index = axis_of(axis, rank_of(x))
     for value, first in ((prepend, True), (append, False)):
-        if given_or_default(value) is None:
+        if argument_or_default(value) is None:
             continue
         part = tensor(value)
         if rank_of(part) == 0:
-            vector, shape = shape_argument(tuple(1 if i == at else d for i, d in enumerate(sizes_of(x))))
+            vector, shape = shape_argument(tuple(1 if i == axis_index else d for i, d in enumerate(sizes_of(x))))
             part = apply("broadcast_to", part, *vector, shape=shape)
         dtype = common_dtype(x, part)
         parts = [cast(part, dtype), cast(x, dtype)]
-        x = apply("concat", *(parts if first else parts[::-1]), axis=at)
+        x = apply("concat", *(parts if first else parts[::-1]), axis=axis_index)
     for _ in range(count):
-        whole = (Slice(),) * at
-        later = apply("get_item", x, spec=(*whole, Slice(1, None, None)))
-        earlier = apply("get_item", x, spec=(*whole, Slice(None, -1, None)))
+        leading_slices = (Slice(),) * axis_index
+        later = apply("get_item", x, spec=(*leading_slices, Slice(1, None, None)))
+        earlier = apply("get_item", x, spec=(*leading_slices, Slice(None, -1, None)))
         x = call_ufunc(np.not_equal if x.dtype.is_bool else np.subtract, later, earlier)
     return x
 
@@ -118,19 +118,19 @@ def _diff(
 @computes("trapezoid")
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     y = tensor(y)
-    at = axis_of(axis, rank_of(y))
+    axis_index = axis_of(axis, rank_of(y))
     if x is None:
         step = dx if not isinstance(dx, (list, tuple)) else tensor(dx)
     else:
         x = tensor(x)
-        step = _diff(x, axis=at if rank_of(x) > 1 else -1)
+        step = _diff(x, axis=axis_index if rank_of(x) > 1 else -1)
         if rank_of(x) == 1:
-            step = apply("reshape", step, shape=tuple(-1 if i == at else 1 for i in range(rank_of(y))))
-    whole = (Slice(),) * at
-    later = apply("get_item", y, spec=(*whole, Slice(1, None, None)))
-    earlier = apply("get_item", y, spec=(*whole, Slice(None, -1, None)))
+            step = apply("reshape", step, shape=tuple(-1 if i == axis_index else 1 for i in range(rank_of(y))))
+    leading_slices = (Slice(),) * axis_index
+    later = apply("get_item", y, spec=(*leading_slices, Slice(1, None, None)))
+    earlier = apply("get_item", y, spec=(*leading_slices, Slice(None, -1, None)))
     heights = call_ufunc(np.multiply, step, call_ufunc(np.add, later, earlier))
-    return apply_reduction("sum", call_ufunc(np.true_divide, heights, 2.0), at, False, None)
+    return apply_reduction("sum", call_ufunc(np.true_divide, heights, 2.0), axis_index, False, None)
 
 
 @computes("ediff1d")
