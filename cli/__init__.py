@@ -19,7 +19,7 @@ from .bench import bench
 from .build import build
 from .cache import cache
 from .convert import convert
-from .diagnostics import code_of, describe, say, show_bug, show_error
+from .diagnostics import describe, exit_code_of, say, show_bug, show_error
 from .exits import ExitCode
 from .export import export
 from .info import info, version
@@ -65,7 +65,7 @@ class _Command(click.Group):
             return error.exit_code
         except AutoconvError as error:
             show_error(error)
-            return code_of(error)
+            return exit_code_of(error)
         except (KeyboardInterrupt, click.Abort):
             say("\nautoconv: interrupted; nothing was written", err=True)
             return ExitCode.INTERRUPTED

@@ -61,13 +61,13 @@ def bench(
     import autoconv.bench.rounds as measuring
     import autoconv.bench.table as table
 
-    separate = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _OWN_WORKLOADS else []
-    if separate:
+    separate_suites = [suite for suite in suites if suite in _SUITE_FOLDERS] if folder == _OWN_WORKLOADS else []
+    if separate_suites:
         files: dict[str, Path] = {}
-        for suite in separate:
+        for suite in separate_suites:
             files |= measuring.workloads(_FIXTURES / suite, (), only)
-        others = tuple(suite for suite in suites if suite not in separate)
-        files |= measuring.workloads(folder, others, only) if others else {}
+        other_suites = tuple(suite for suite in suites if suite not in separate_suites)
+        files |= measuring.workloads(folder, other_suites, only) if other_suites else {}
     else:
         files = measuring.workloads(folder, suites, only)
     settings = measuring.Settings(
@@ -117,7 +117,7 @@ def _print_tables(tables: list[Any]) -> None:
 
     terminal = sys.stdout.isatty()
     console = Console(width=None if terminal else 160, force_terminal=terminal)
-    for each in tables:
+    for renderable in tables:
         with console.capture() as text:
-            console.print(each)
+            console.print(renderable)
         say(text.get())

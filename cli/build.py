@@ -55,9 +55,9 @@ def build(
     except Exception as error:
         if isinstance(error, OSError) and _is_output(error.filename, path):
             raise TargetError(f"cannot write {error.filename}: {error.strerror}") from error
-        said = with_position(error)
-        if said is not None:
-            raise said from (error if said is not error else error.__cause__)
+        located = with_position(error)
+        if located is not None:
+            raise located from (error if located is not error else error.__cause__)
         raise
     for file in (library.header, library.object, library.shared):
         if file is not None:

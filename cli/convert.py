@@ -1,4 +1,4 @@
-"""`autoconv convert`: whole files and folders, converted statically."""
+"""`autoconv convert`: convert whole files and folders statically."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import click
 from autoconv.emit.conversion import Options
 from autoconv.errors import SourceError, TargetError
 
-from .diagnostics import say, say_bytes, worst
+from .diagnostics import highest_code, say, say_bytes
 from .exits import ExitCode
 from .outcomes import Outcome, check_compiled_names, convert_job
-from .output import Staging, terminating_cleanly
+from .output import Staging, exit_on_sigterm
 from .plan import Job, Plan, check_outputs, make_plan, staged_path
 from .report import add_colours, as_json, diff, show_explanation, show_failures
 from .sources import standard_input
@@ -44,7 +44,7 @@ class Mode:
         return not (self.diff or self.check or self.explain)
 
 
-def _renames(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+def _parse_renames(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     for old, equals, new in pairs:
         names = (*old.split("."), *new.split("."))
@@ -90,7 +90,7 @@ def _renames(context: click.Context, parameter: click.Parameter, values: Sequenc
     "--rename-import",
     "renames",
     multiple=True,
-    callback=_renames,
+    callback=_parse_renames,
     metavar="OLD=NEW",
     help="Import NEW where the code imports OLD, e.g. tensorflow=autoconv; may be repeated.",
 )
@@ -169,10 +169,10 @@ def convert(
         check_outputs(plan, force=force)
     outcomes = _convert(plan, mode)
     check_compiled_names(outcomes, options.compile_names)
-    code = worst(outcome.code for outcome in outcomes)
-    failed = _failed_folders(outcomes, mode)
-    accepted = [outcome for outcome in outcomes if _is_written(outcome, mode, failed)]
-    copies = [job for job in plan.jobs if job.action == "copy" and job.folder not in failed]
+    code = highest_code(outcome.code for outcome in outcomes)
+    failed_folders = _failed_folders(outcomes, mode)
+    accepted = [outcome for outcome in outcomes if _is_written(outcome, mode, failed_folders)]
+    copies = [job for job in plan.jobs if job.action == "copy" and job.folder not in failed_folders]
     show_failures(outcomes)
     written = _write(plan, accepted, copies, mode) if mode.writes else []
     changed = _changed_outputs(accepted, copies) if mode.check else []
@@ -181,7 +181,7 @@ def convert(
     if mode.json:
         say(as_json(outcomes, written, changed, code))
     else:
-        _print(plan, outcomes, accepted, written, changed, mode)
+        _print_results(plan, outcomes, accepted, written, changed, mode)
     raise click.exceptions.Exit(code)
 
 
@@ -193,7 +193,7 @@ def _convert(plan: Plan, mode: Mode) -> list[Outcome]:
         return convert_all(jobs, mode.jobs, advance)
 
 
-def _final(path: str) -> str:
+def _final_path(path: str) -> str:
     """Return the path of an output, given that of the temporary file for it."""
     return re.sub(r"(^|/|\\)\.([^/\\]*)\.[a-z0-9_]{8}$", r"\1\2", path)
 
@@ -205,8 +205,8 @@ def _failed_folders(outcomes: Sequence[Outcome], mode: Mode) -> set[int]:
     return {outcome.job.folder for outcome in outcomes if outcome.code and outcome.job.folder is not None}
 
 
-def _is_written(outcome: Outcome, mode: Mode, failed: set[int]) -> bool:
-    if outcome.job.folder in failed:
+def _is_written(outcome: Outcome, mode: Mode, failed_folders: set[int]) -> bool:
+    if outcome.job.folder in failed_folders:
         return False
     if outcome.conversion is not None:
         return mode.keep_going or not outcome.diagnostics
@@ -219,30 +219,31 @@ def _write(plan: Plan, accepted: Sequence[Outcome], copies: Sequence[Job], mode:
     A file of a folder that could not be converted at all is copied unchanged (only with --keep-going).
     """
     paths: list[Path] = []
-    used = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
+    used_folders = {job.folder for job in (*(outcome.job for outcome in accepted), *copies)}
     try:
-        with terminating_cleanly(), Staging() as staging:
-            places = {
-                index: staging.folder(target)
+        with exit_on_sigterm(), Staging() as staging:
+            staged_folders = {
+                index: staging.add_folder(target)
                 for index, (_, target) in enumerate(plan.folders)
-                if index in used
+                if index in used_folders
             }
             for outcome in accepted:
                 job = outcome.job
                 if job.output is None:
                     continue
                 if outcome.conversion is not None:
-                    staging.text(staged_path(plan, job, places), outcome.conversion.text, mode_of=job.source)
+                    path = staged_path(plan, job, staged_folders)
+                    staging.add_text(path, outcome.conversion.text, mode_of=job.source)
                 elif job.source is not None:
-                    staging.copy(staged_path(plan, job, places), job.source)
+                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
                 paths.append(job.output)
             for job in copies:
                 if job.source is not None and job.output is not None:
-                    staging.copy(staged_path(plan, job, places), job.source)
+                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
                     paths.append(job.output)
             staging.commit()
     except OSError as error:
-        name = f"{_final(str(error.filename))}: " if error.filename else ""
+        name = f"{_final_path(str(error.filename))}: " if error.filename else ""
         if any(str(job.source) == str(error.filename) for job in copies):
             raise SourceError(f"cannot read {name}{error.strerror or error}") from error
         raise TargetError(f"cannot write the output: {name}{error.strerror or error}") from error
@@ -267,7 +268,7 @@ def _changed_outputs(accepted: Sequence[Outcome], copies: Sequence[Job]) -> list
     return changed
 
 
-def _print(
+def _print_results(
     plan: Plan,
     outcomes: Sequence[Outcome],
     accepted: Sequence[Outcome],
@@ -293,7 +294,7 @@ def _print(
         say(f"would {'change' if path.exists() else 'write'} {path}", err=True)
     if mode.verbose:
         for outcome in outcomes:
-            say(_line(outcome), err=True)
+            say(_summary_line(outcome), err=True)
     for _, target in plan.folders:
         count = sum(path.is_relative_to(target) for path in written)
         if count:
@@ -301,9 +302,9 @@ def _print(
     for outcome in accepted:
         if outcome.job.folder is None and outcome.job.output in written:
             say(f"wrote {outcome.job.output}", err=True)
-    rest = len(outcomes) - len(accepted)
-    if rest and len(outcomes) > 1 and mode.writes:
-        say(f"{rest} of {len(outcomes)} files were not written; see the messages above", err=True)
+    unwritten_count = len(outcomes) - len(accepted)
+    if unwritten_count and len(outcomes) > 1 and mode.writes:
+        say(f"{unwritten_count} of {len(outcomes)} files were not written; see the messages above", err=True)
 
 
 def _diff(outcome: Outcome, mode: Mode) -> str:
@@ -317,7 +318,7 @@ def _diff(outcome: Outcome, mode: Mode) -> str:
     return diff(outcome.source, outcome.conversion.text, outcome.job.name, name)
 
 
-def _line(outcome: Outcome) -> str:
+def _summary_line(outcome: Outcome) -> str:
     if outcome.conversion is None:
         return f"{outcome.job.name}: not converted"
     constructs = outcome.conversion.constructs

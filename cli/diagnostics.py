@@ -26,7 +26,7 @@ def say(text: str = "", *, err: bool = False, newline: bool = True) -> None:
     try:
         click.echo(text, err=err, nl=newline)
     except BrokenPipeError:
-        _silence(err)
+        _redirect_to_null(err)
     except UnicodeEncodeError as error:
         click.echo(
             text.encode(error.encoding, "backslashreplace").decode(error.encoding), err=err, nl=newline
@@ -39,7 +39,7 @@ def say_bytes(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        _silence(False)
+        _redirect_to_null(False)
 
 
 def show_error(error: AutoconvError) -> None:
@@ -48,7 +48,7 @@ def show_error(error: AutoconvError) -> None:
 
 
 def show_diagnostic(diagnostic: Diagnostic) -> None:
-    """`show_error` for a construct that cannot be converted."""
+    """Print a construct that cannot be converted, in the form of `show_error`."""
     where = f" (in {diagnostic.function})" if diagnostic.function else ""
     show_located(diagnostic.message + where, diagnostic.place, diagnostic.remedy)
 
@@ -79,14 +79,14 @@ def describe(error: BaseException) -> tuple[str, str]:
     return (last[0] if last else type(error).__name__), "".join(traceback.format_exception(error))
 
 
-def code_of(error: AutoconvError) -> ExitCode:
+def exit_code_of(error: AutoconvError) -> ExitCode:
     """Return the exit code for an error."""
     if isinstance(error, SourceError):
         return ExitCode.UNREADABLE
     return ExitCode.USAGE if isinstance(error, TargetError) else ExitCode.DIFFERS
 
 
-def worst(codes: Iterable[ExitCode]) -> ExitCode:
+def highest_code(codes: Iterable[ExitCode]) -> ExitCode:
     """Return the highest of the codes, 0 if there are none."""
     return max(codes, default=ExitCode.FINE)
 
@@ -96,7 +96,7 @@ def _printable(text: str) -> str:
     return text.translate(_UNPRINTABLE)
 
 
-def _silence(err: bool) -> None:
+def _redirect_to_null(err: bool) -> None:
     stream = sys.stderr if err else sys.stdout
     # Not closed: it replaces the stream until the process ends.
     sink = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

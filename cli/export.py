@@ -10,7 +10,7 @@ import click
 from autoconv.errors import AutoconvError, TargetError
 
 from .diagnostics import say
-from .output import Staging, refuse_existing, terminating_cleanly
+from .output import Staging, exit_on_sigterm, refuse_existing
 from .show_graph import check_arguments, function_of
 from .tracebacks import with_position
 
@@ -49,25 +49,25 @@ def export(
     check_arguments(target, function, arguments)
     to_terminal = output is None or str(output) == "-"
     if kind == "onnx" and to_terminal:
-        raise click.UsageError("an ONNX model is no text; name a file with -o")
+        raise click.UsageError("an ONNX model is not text; name a file with -o")
     if output is not None and not to_terminal:
         refuse_existing(output, force=force)
         if not output.parent.is_dir():
-            raise TargetError(f"{output.parent} is no folder; make it first, or name another file with -o")
+            raise TargetError(f"{output.parent} is not a folder; make it first, or name another file with -o")
     try:
         data = _exported_bytes(function, arguments, kind, capacity, "compile" if compiled else "function")
     except Exception as error:
-        said = with_position(error)
-        if said is not None and not isinstance(error, AutoconvError):
-            raise said from (error if said is not error else error.__cause__)
+        located = with_position(error)
+        if located is not None and not isinstance(error, AutoconvError):
+            raise located from (error if located is not error else error.__cause__)
         raise
     if to_terminal:
         say(data.decode(), newline=False)
         return
     assert output is not None
     try:
-        with terminating_cleanly(), Staging() as staging:
-            staging.data(output, data)
+        with exit_on_sigterm(), Staging() as staging:
+            staging.add_data(output, data)
             staging.commit()
     except OSError as error:
         raise TargetError(f"cannot write {output}: {error.strerror or error}") from error

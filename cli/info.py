@@ -30,24 +30,24 @@ def info(json: bool) -> None:
       autoconv info
       autoconv info --json
     """
-    facts = gather()
-    say(jsonlib.dumps(facts, indent=2) if json else _text(facts))
+    facts = collect_facts()
+    say(jsonlib.dumps(facts, indent=2) if json else _facts_text(facts))
 
 
-def gather() -> dict[str, Any]:
+def collect_facts() -> dict[str, Any]:
     """Return everything that `autoconv info` prints."""
     folder = cache_folder()
-    files, size = _contents(folder)
+    files, size = _folder_contents(folder)
     return {
         "autoconv": version("autoconv"),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": {name: version(name) for name in PACKAGES},
-        "backends": _backends(),
+        "backends": _backend_names(),
         "cache": {"folder": str(folder), "exists": folder.is_dir(), "files": files, "bytes": size},
-        "cpu": {"model": _processor(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "cpu": {"model": _processor_name(), "architecture": platform.machine(), "cores": os.cpu_count()},
         "platform": platform.platform(),
         "disabled": SETTINGS.disabled,
-        "missing": _missing(),
+        "missing": _missing_packages(),
     }
 
 
@@ -59,18 +59,17 @@ def version(name: str) -> str | None:
         return None
 
 
-def _backends() -> list[str]:
+def _backend_names() -> list[str]:
     import autoconv.backends  # imported on demand: a native backend loads its compiler
 
     backends = getattr(autoconv.backends, "BACKENDS", None)
     if backends is None:
         return ["reference"]
-    return [
-        str(getattr(each, "name", each)) for each in (backends.keys() if isinstance(backends, Mapping) else backends)
-    ]
+    listed = backends.keys() if isinstance(backends, Mapping) else backends
+    return [str(getattr(backend, "name", backend)) for backend in listed]
 
 
-def _contents(folder: Path) -> tuple[int, int]:
+def _folder_contents(folder: Path) -> tuple[int, int]:
     sizes = []
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -81,7 +80,7 @@ def _contents(folder: Path) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
-def _processor() -> str:
+def _processor_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
             if line.lower().startswith("model name"):
@@ -91,7 +90,7 @@ def _processor() -> str:
     return platform.processor() or "unknown"
 
 
-def _missing() -> dict[str, list[str]]:
+def _missing_packages() -> dict[str, list[str]]:
     """Return, by extra, those of its distributions that are not installed."""
     missing: dict[str, list[str]] = {}
     try:
@@ -106,10 +105,10 @@ def _missing() -> dict[str, list[str]]:
     return missing
 
 
-def _text(facts: dict[str, Any]) -> str:
+def _facts_text(facts: dict[str, Any]) -> str:
     cache, cpu = facts["cache"], facts["cpu"]
     rows = [("autoconv", facts["autoconv"] or "not installed"), ("Python", facts["python"])]
-    rows += [(name, found or "not installed") for name, found in facts["packages"].items()]
+    rows += [(name, installed or "not installed") for name, installed in facts["packages"].items()]
     rows.append(("backends", ", ".join(facts["backends"])))
     rows.append(
         ("cache folder", cache["folder"] if cache["exists"] else f"{cache['folder']} (not there yet)")

@@ -1,4 +1,4 @@
-"""Convert one file, and return whatever happens as an outcome."""
+"""Convert one file, and return its result, errors included, as an outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.emit.locate import is_converted
 from autoconv.emit.module import convert_source, qualified_functions
 from autoconv.errors import AutoconvError, ConversionError, TargetError
 
-from .diagnostics import code_of, describe
+from .diagnostics import describe, exit_code_of
 from .exits import ExitCode
 from .plan import Job
 from .sources import decode_source, parse, read_source
@@ -39,7 +39,7 @@ class Outcome:
         if self.bug is not None:
             return ExitCode.BUG
         if self.error is not None:
-            return code_of(self.error)
+            return exit_code_of(self.error)
         return ExitCode.DIFFERS if self.diagnostics else ExitCode.FINE
 
 

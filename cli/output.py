@@ -31,9 +31,9 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Raise TargetError if an output is an input, even by another path, a symbolic link or a hard link."""
     sources = list(inputs)
     names = {os.path.realpath(source) for source in sources}
-    identities = {_identity(source) for source in sources}
+    identities = {_file_identity(source) for source in sources}
     for output in outputs:
-        identity = _identity(output)
+        identity = _file_identity(output)
         if os.path.realpath(output) in names or (identity is not None and identity in identities):
             raise TargetError(
                 f"{output} is an input of this command and is not overwritten; choose another -o"
@@ -44,42 +44,42 @@ class Staging:
     """Staged outputs: temporary files beside their final paths, until `commit` renames them all.
 
         with Staging() as staging:
-            staging.text(path, "...", mode_of=source)
+            staging.add_text(path, "...", mode_of=source)
             staging.commit()
 
     Leaving the block without a commit (by an error, ctrl-C or SIGTERM) removes everything that was staged.
     """
 
     def __init__(self) -> None:
-        self._renames: list[tuple[str, str]] = []
+        self._pending_renames: list[tuple[str, str]] = []
         self._folders: list[tuple[str, Path]] = []
         self._created: list[Path] = []
 
-    def folder(self, path: Path) -> Path:
+    def add_folder(self, path: Path) -> Path:
         """Return where to put the contents of a new folder: a temporary one beside it, or the folder if it exists."""
         if path.is_dir():
             return path
         self._make_parents(path)
-        with signals_held(signal.SIGINT, signal.SIGTERM):
+        with delay_signals(signal.SIGINT, signal.SIGTERM):
             temporary = tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:100]}.")
             self._folders.append((temporary, path))
         return Path(temporary)
 
-    def text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
+    def add_text(self, path: Path, text: str, *, mode_of: Path | None = None) -> None:
         """Stage a UTF-8 file with the permissions of the file it replaces, or else of `mode_of`."""
-        self.data(path, text.encode("utf-8"), mode_of=mode_of)
+        self.add_data(path, text.encode("utf-8"), mode_of=mode_of)
 
-    def data(self, path: Path, data: bytes, *, mode_of: Path | None = None) -> None:
+    def add_data(self, path: Path, data: bytes, *, mode_of: Path | None = None) -> None:
         """Stage a file of these bytes, with permissions as for `text`."""
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe cannot be replaced by renaming
             return
-        temporary = self._temporary(path)
+        temporary = self._make_temporary(path)
         with open(temporary, "wb") as stream:
             stream.write(data)
-        os.chmod(temporary, self._mode(path, mode_of))
+        os.chmod(temporary, self._permissions(path, mode_of))
 
-    def copy(self, path: Path, source: Path) -> None:
+    def add_copy(self, path: Path, source: Path) -> None:
         """Stage a copy of a file, or of a symbolic link, with its permissions and times."""
         if source.is_symlink() and (source.is_dir() or not source.exists()):
             target = os.readlink(source)
@@ -87,19 +87,19 @@ class Staging:
             if not os.path.lexists(path):
                 os.symlink(target if not os.path.isabs(target) else os.path.realpath(source), path)
             return
-        temporary = self._temporary(path)
+        temporary = self._make_temporary(path)
         shutil.copyfile(source, temporary)
         shutil.copystat(source, temporary)
 
     def commit(self) -> None:
         """Rename everything to its final path. Ctrl-C is delayed until that is done: all outputs are new, or none."""
-        with signals_held(signal.SIGINT, signal.SIGTERM):
-            for temporary, final in self._renames:
+        with delay_signals(signal.SIGINT, signal.SIGTERM):
+            for temporary, final in self._pending_renames:
                 os.replace(temporary, final)
             for temporary, folder in self._folders:
                 os.chmod(temporary, 0o777 & ~_umask())
                 os.rename(temporary, folder)
-            self._renames, self._folders, self._created = [], [], []
+            self._pending_renames, self._folders, self._created = [], [], []
 
     def __enter__(self) -> Staging:
         return self
@@ -107,8 +107,8 @@ class Staging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with signals_held(signal.SIGINT, signal.SIGTERM):
-            for temporary, _ in self._renames:
+        with delay_signals(signal.SIGINT, signal.SIGTERM):
+            for temporary, _ in self._pending_renames:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
             for temporary, _ in self._folders:
@@ -117,14 +117,14 @@ class Staging:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
 
-    def _temporary(self, path: Path) -> str:
+    def _make_temporary(self, path: Path) -> str:
         final = os.path.realpath(path)  # writing through a link keeps the link
         self._make_parents(Path(final))
-        with signals_held(signal.SIGINT, signal.SIGTERM):
+        with delay_signals(signal.SIGINT, signal.SIGTERM):
             descriptor, temporary = tempfile.mkstemp(
                 dir=os.path.dirname(final), prefix=f".{path.name[:100]}."
             )
-            self._renames.append((temporary, final))
+            self._pending_renames.append((temporary, final))
         os.close(descriptor)
         return temporary
 
@@ -134,7 +134,7 @@ class Staging:
             folder.mkdir(exist_ok=True)
             self._created.append(folder)
 
-    def _mode(self, path: Path, mode_of: Path | None) -> int:
+    def _permissions(self, path: Path, mode_of: Path | None) -> int:
         for model in (path, mode_of):
             if model is not None and model.is_file():
                 return stat.S_IMODE(model.stat().st_mode) & 0o777
@@ -142,41 +142,41 @@ class Staging:
 
 
 @contextlib.contextmanager
-def terminating_cleanly() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """Turn SIGTERM into an exception in the block, so that staged files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def raise_exit(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    previous_handler = signal.signal(signal.SIGTERM, raise_exit)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 @contextlib.contextmanager
-def signals_held(*numbers: signal.Signals) -> Iterator[None]:
+def delay_signals(*numbers: signal.Signals) -> Iterator[None]:
     """Delay these signals until after the block; processes started in it never receive them. No effect on Windows."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
-        facts = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return (facts.st_dev, facts.st_ino)
+    return (status.st_dev, status.st_ino)
 
 
 def _umask() -> int:

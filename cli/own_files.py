@@ -15,9 +15,9 @@ from autoconv.errors import SourceError
 from .sources import decode_source
 from .targets import is_own_folder, is_python_file
 
-_BUILDS = frozenset({"build", "dist"})
-_CAME_FROM = re.compile(r"came_from\((['\"])(.*?)\1")
-_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
+_BUILD_FOLDERS = frozenset({"build", "dist"})
+_ORIGIN = re.compile(r"came_from\((['\"])(.*?)\1")
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def own_files(folder: Path, output: Path) -> Iterator[Path]:
@@ -31,15 +31,15 @@ def own_files(folder: Path, output: Path) -> Iterator[Path]:
         raise SourceError(f"cannot read the folder {error.filename}: {error.strerror}") from error
 
     ignored = _git_ignored_paths(folder)
-    place = os.path.realpath(output)
+    output_path = os.path.realpath(output)
     for parent, folders, files in os.walk(folder, onerror=refuse):
         root = Path(parent)
-        entered = [name for name in sorted(folders) if _is_entered(root / name, folder, ignored, place)]
+        entered = [name for name in sorted(folders) if _is_entered(root / name, folder, ignored, output_path)]
         linked = [name for name in entered if (root / name).is_symlink()]
         folders[:] = [name for name in entered if name not in linked]
         for name in sorted([*files, *linked]):
             path = root / name
-            if _is_kept(path, folder) and _relative(path, folder) not in ignored:
+            if _is_user_file(path, folder) and _relative_path(path, folder) not in ignored:
                 yield path
 
 
@@ -58,27 +58,27 @@ def _converted_text(path: Path) -> str:
 
 
 def _is_entered(path: Path, folder: Path, ignored: frozenset[str], output: str) -> bool:
-    if not is_own_folder(path) or _relative(path, folder) in ignored or os.path.realpath(path) == output:
+    if not is_own_folder(path) or _relative_path(path, folder) in ignored or os.path.realpath(path) == output:
         return False
     if path.name.endswith(".egg-info"):
         return False
-    return path.name not in _BUILDS or not any((path.parent / name).is_file() for name in _PROJECT)
+    return path.name not in _BUILD_FOLDERS or not any((path.parent / name).is_file() for name in _PROJECT_FILES)
 
 
-def _is_kept(path: Path, folder: Path) -> bool:
+def _is_user_file(path: Path, folder: Path) -> bool:
     """Return whether it is a file or link, not bytecode, and not converted from a file of the folder."""
     if path.is_symlink():
         return True
     if not path.is_file() or path.suffix in (".pyc", ".pyo"):
         return False
-    origin = _CAME_FROM.search(_converted_text(path))
+    origin = _ORIGIN.search(_converted_text(path))
     if origin is None:
         return True
     source = os.path.realpath(path.parent / origin[2])
     return not (os.path.isfile(source) and source.startswith(os.path.join(os.path.realpath(folder), "")))
 
 
-def _relative(path: Path, folder: Path) -> str:
+def _relative_path(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix()
 
 
@@ -90,9 +90,9 @@ def _git_ignored_paths(folder: Path) -> frozenset[str]:
     command = [git, "-c", "core.fsmonitor=false", "-C", str(folder), "ls-files"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory", "-z", "."]
     try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+        completed = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
-    if done.returncode:
+    if completed.returncode:
         return frozenset()
-    return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name)
+    return frozenset(os.fsdecode(name).rstrip("/") for name in completed.stdout.split(b"\0") if name)

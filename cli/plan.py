@@ -21,7 +21,7 @@ SUFFIXES = ("graph", "upgraded")  # of the names of outputs, by the command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One file. `source` is None for standard input, `output` for standard output.
+    """The conversion or copy of one file. `source` is None for standard input, `output` for standard output.
 
     `folder` is the index of the folder argument that it belongs to, which is written as a whole or not at all.
     """
@@ -39,7 +39,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`folders`: (input folder, output folder) for each folder argument."""
+    """The jobs of one command. `folders`: (input folder, output folder) for each folder argument."""
 
     jobs: tuple[Job, ...]
     folders: tuple[tuple[Path, Path], ...]
@@ -71,11 +71,11 @@ def make_plan(inputs: Sequence[str], output: str | None, options: Options, suffi
             )
         else:
             raise TargetError(f"{source}: no such file or folder")
-    jobs = list(_renaming_siblings(jobs)) if output is None else jobs
-    return Plan(jobs=tuple(map(_naming_source, jobs)), folders=tuple(folders))
+    jobs = list(_rename_sibling_imports(jobs)) if output is None else jobs
+    return Plan(jobs=tuple(map(_set_source_path, jobs)), folders=tuple(folders))
 
 
-def _naming_source(job: Job) -> Job:
+def _set_source_path(job: Job) -> Job:
     """Return the job with the source's path relative to the output in its options."""
     if job.source is None or job.output is None or job.action != "convert":
         return job
@@ -99,7 +99,7 @@ def check_outputs(plan: Plan, *, force: bool) -> None:
         inner, outer = os.path.realpath(target), os.path.realpath(source)
         if os.path.commonpath([inner, outer]) == outer and inner != outer and not _is_default(source, target):
             raise TargetError(f"the output {target} lies inside of the folder {source} that is converted")
-    refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _stays_link(job)], sources)
+    refuse_inputs([job.output for job in plan.jobs if job.output is not None and not _becomes_link(job)], sources)
     _refuse_links_to_outside(plan)
     seen: set[str] = set()
     for path in outputs:
@@ -121,13 +121,14 @@ def _refuse_links_to_outside(plan: Plan) -> None:
     for job in plan.jobs:
         if job.folder is None or job.output is None:
             continue
-        whole = plan.folders[job.folder][1]
-        inner, outer = os.path.realpath(job.output.parent if _stays_link(job) else job.output), os.path.realpath(whole)
+        output_folder = plan.folders[job.folder][1]
+        inner = os.path.realpath(job.output.parent if _becomes_link(job) else job.output)
+        outer = os.path.realpath(output_folder)
         if os.path.commonpath([inner, outer]) != outer:
-            raise TargetError(f"{job.output} is a link to outside of the output {whole}")
+            raise TargetError(f"{job.output} is a link to outside of the output {output_folder}")
 
 
-def _stays_link(job: Job) -> bool:
+def _becomes_link(job: Job) -> bool:
     """Return whether the source is a link to a folder or to nothing: the output is then a link, not written through."""
     return job.folder is not None and job.source is not None and job.source.is_symlink() and not job.source.is_file()
 
@@ -147,15 +148,16 @@ def _file_output(source: Path, output: str | None, several: bool, suffix: str) -
 def _folder_output(source: Path, output: str | None, *, several: bool, suffix: str) -> Path:
     if output == STREAM:
         raise TargetError(f"{source} is a folder and cannot go to standard output; name a folder with -o")
-    whole = Path(os.path.abspath(source))
+    source_folder = Path(os.path.abspath(source))
     if output is not None:
-        return Path(output) / whole.name if several else Path(output)
-    if not whole.name:
+        return Path(output) / source_folder.name if several else Path(output)
+    if not source_folder.name:
         raise TargetError(f"name a folder with -o for the output of {source}")
-    name = f"{whole.name}_{suffix}"
-    if whole == Path.cwd() or whole in Path.cwd().parents:  # the sibling folder would lie outside of the current one
+    name = f"{source_folder.name}_{suffix}"
+    # The sibling folder would lie outside of the current one.
+    if source_folder == Path.cwd() or source_folder in Path.cwd().parents:
         return Path(name)
-    return display_path(whole.with_name(name))
+    return display_path(source_folder.with_name(name))
 
 
 def _is_default(source: Path, target: Path) -> bool:
@@ -164,7 +166,7 @@ def _is_default(source: Path, target: Path) -> bool:
 
 
 def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> list[Job]:
-    options = _renaming_package(source, target, options)
+    options = _rename_package_imports(source, target, options)
     jobs = [
         Job(
             source=path,
@@ -180,7 +182,7 @@ def _folder_jobs(source: Path, target: Path, options: Options, index: int) -> li
     return jobs
 
 
-def _renaming_package(source: Path, target: Path, options: Options) -> Options:
+def _rename_package_imports(source: Path, target: Path, options: Options) -> Options:
     """Rename imports of a package's own modules if the output has another package name."""
     old, new = Path(os.path.abspath(source)).name, Path(os.path.abspath(target)).name
     if (
@@ -198,16 +200,16 @@ def _renaming_package(source: Path, target: Path, options: Options) -> Options:
     return replace(options, rename_imports={before: after, **options.rename_imports})
 
 
-def _renaming_siblings(jobs: list[Job]) -> Iterator[Job]:
+def _rename_sibling_imports(jobs: list[Job]) -> Iterator[Job]:
     """Rename imports between files of one folder that are converted together: `a` becomes `a_graph`."""
-    beside: dict[Path, dict[str, str]] = {}
+    stems_by_folder: dict[Path, dict[str, str]] = {}
     for job in jobs:
         if job.folder is not None or job.source is None or job.output is None:
             continue
         if job.source.stem.isidentifier() and not (job.source.parent / "__init__.py").exists():
-            beside.setdefault(job.source.parent, {})[job.source.stem] = job.output.stem
+            stems_by_folder.setdefault(job.source.parent, {})[job.source.stem] = job.output.stem
     for job in jobs:
-        names = beside.get(job.source.parent, {}) if job.folder is None and job.source is not None else {}
+        names = stems_by_folder.get(job.source.parent, {}) if job.folder is None and job.source is not None else {}
         if len(names) < 2:
             yield job
             continue

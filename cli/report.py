@@ -98,7 +98,7 @@ def as_json(
                 }
                 for diagnostic in outcome.diagnostics
             ],
-            "error": _error(outcome),
+            "error": _error_data(outcome),
             "constructs": [
                 {
                     "kind": construct.kind,
@@ -125,7 +125,7 @@ def _status(outcome: Outcome) -> str:
     return "unsupported" if outcome.diagnostics else "converted"
 
 
-def _error(outcome: Outcome) -> dict[str, Any] | None:
+def _error_data(outcome: Outcome) -> dict[str, Any] | None:
     if outcome.bug is not None:
         return {"message": outcome.bug[0]}
     if outcome.error is None:

@@ -21,7 +21,7 @@ from .sources import parse, read_source
 from .targets import check_name, python_files
 from .tracebacks import show_user_traceback
 
-KEPT = frozenset({"autoconv", "numpy", "__main__"})
+SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
 """Modules that the script shares with the runtime, even if its folder has others of the same names."""
 
 
@@ -67,7 +67,7 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
     _load_runtime()
     module = ModuleType("__main__")
     module.__dict__.update(__file__=str(absolute), __builtins__=builtins, __cached__=None)
-    _become(module, [file, *arguments], folder)
+    _set_up_process(module, [file, *arguments], folder)
     hook.install()
     try:
         exec(code, module.__dict__)
@@ -78,15 +78,15 @@ def run(names: tuple[str, ...], keep_going: bool, file: str, arguments: tuple[st
         raise SystemExit(status) from None
 
 
-def _become(module: ModuleType, arguments: list[str], folder: Path) -> None:
-    """Set up the process as if Python had started the script."""
+def _set_up_process(module: ModuleType, arguments: list[str], folder: Path) -> None:
+    """Set up `sys.modules`, `sys.argv` and `sys.path` as if Python had started the script."""
     sys.modules["__main__"] = module
     scripts = os.path.dirname(os.path.realpath(sys.argv[0])) if sys.argv and sys.argv[0] else ""
     if sys.path and scripts and os.path.realpath(sys.path[0]) == scripts:
         del sys.path[0]  # the folder of the console script
     sys.argv = arguments
     sys.path.insert(0, str(folder))
-    _forget_shadowed(folder)
+    _unload_shadowed_modules(folder)
 
 
 def _load_runtime() -> None:
@@ -98,12 +98,12 @@ def _load_runtime() -> None:
         importlib.import_module(name)
 
 
-def _forget_shadowed(folder: Path) -> None:
+def _unload_shadowed_modules(folder: Path) -> None:
     """Remove modules that autoconv has imported if the script imports one of the same name from its folder."""
-    own = {
+    script_modules = {
         entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").exists()
     }
-    loaded = {name for name in own - KEPT if name in sys.modules and name not in LOADED_BEFORE}
+    loaded = {name for name in script_modules - SHARED_MODULES if name in sys.modules and name not in LOADED_BEFORE}
     if not loaded:
         return
     imports = re.compile(rf"^\s*(?:import|from)\b[^#\n]*\b({'|'.join(sorted(loaded))})\b", re.MULTILINE)

@@ -14,7 +14,7 @@ from autoconv.errors import TargetError
 from .diagnostics import say, show_diagnostic
 from .exits import ExitCode
 from .report import add_colours
-from .side_by_side import Half, side_by_side
+from .side_by_side import Excerpt, side_by_side
 from .sources import parse, read_source
 from .targets import Target, find_target
 
@@ -38,13 +38,13 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
       autoconv show-code newton.py:Solver.step --after normalise
       autoconv show-code json.decoder:py_scanstring
     """
-    place = find_target(target)
-    source = read_source(place.path)
-    tree = parse(source, str(place.path))
-    conversion = convert_source(source, str(place.path), _options(place, tree, after, compiled))
-    left = _definition_text(source, place.name)
-    right = _definition_text(conversion.text, place.name)
-    diagnostics = _of_target(conversion, left)
+    resolved = find_target(target)
+    source = read_source(resolved.path)
+    tree = parse(source, str(resolved.path))
+    conversion = convert_source(source, str(resolved.path), _options(resolved, tree, after, compiled))
+    left = _definition_text(source, resolved.name)
+    right = _definition_text(conversion.text, resolved.name)
+    diagnostics = _diagnostics_in(conversion, left)
     if beside:
         say(side_by_side(left, right, conversion.origins), newline=False)
     else:
@@ -54,38 +54,38 @@ def show_code(target: str, after: str | None, beside: bool, compiled: bool) -> N
     raise click.exceptions.Exit(ExitCode.DIFFERS if diagnostics else ExitCode.FINE)
 
 
-def _options(place: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
+def _options(target: Target, tree: ast.Module, after: str | None, compiled: bool) -> Options:
     """Restrict the conversion to the target: the functions of a class, the function that encloses a nested one."""
     names = {name for name, _ in qualified_functions(tree)}
-    if compiled and place.name and place.name not in names:
-        raise TargetError(f"{place.path}:{place.name}: --compile is for functions and methods")
+    if compiled and target.name and target.name not in names:
+        raise TargetError(f"{target.path}:{target.name}: --compile is for functions and methods")
     only = {
         name
         for name in names
-        if f"{name}.".startswith(f"{place.name}.") or f"{place.name}.".startswith(f"{name}.")
+        if f"{name}.".startswith(f"{target.name}.") or f"{target.name}.".startswith(f"{name}.")
     }
     return Options(
-        compile_names=frozenset({place.name} if compiled and place.name else ()),
-        compile_all=compiled and not place.name,
-        only=frozenset(only) if only and place.name else None,
-        last_pass=_checked_pass(after),
+        compile_names=frozenset({target.name} if compiled and target.name else ()),
+        compile_all=compiled and not target.name,
+        only=frozenset(only) if only and target.name else None,
+        last_pass=_check_pass(after),
         keep_going=True,
     )
 
 
-def _checked_pass(name: str | None) -> str | None:
+def _check_pass(name: str | None) -> str | None:
     """Return the name of a pass; raise TargetError with a list of all passes for an unknown one."""
     if name is None:
         return None
     import autoconv.passes  # imported on demand: the table loads every pass
 
-    names = [each.name for each in getattr(autoconv.passes, "PASSES", ())]
+    names = [step.name for step in getattr(autoconv.passes, "PASSES", ())]
     if name not in names:
         raise TargetError(f"no pass {name}; the passes in order are: {', '.join(names) or '(none yet)'}")
     return name
 
 
-def _definition_text(text: str, name: str) -> list[Half]:
+def _definition_text(text: str, name: str) -> list[Excerpt]:
     """Return the lines of a definition, with the comments directly above it; the whole text for "".
 
     A name with several definitions has several parts.
@@ -93,24 +93,24 @@ def _definition_text(text: str, name: str) -> list[Half]:
     lines = text.split("\n")
     if not name:
         whole = text.rstrip("\n")
-        return [Half(text=whole, first=1)]
+        return [Excerpt(text=whole, first=1)]
     parts = []
     for node in definitions(parse(text, "<converted>")).get(name, []):
         first, last = first_line(node), node.end_lineno or node.lineno
         indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
         while first > 1 and lines[first - 2].startswith(" " * indent + "#"):
             first -= 1
-        cut = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
-        parts.append(Half(text="\n".join(cut), first=first))
+        dedented = [line[indent:] if not line[:indent].strip() else line for line in lines[first - 1 : last]]
+        parts.append(Excerpt(text="\n".join(dedented), first=first))
     if not parts:
         raise AssertionError(f"{name} is not in the converted text")
     return parts
 
 
-def _of_target(conversion: Conversion, left: list[Half]) -> list[Diagnostic]:
+def _diagnostics_in(conversion: Conversion, excerpts: list[Excerpt]) -> list[Diagnostic]:
     """Return the diagnostics within the lines that are shown."""
     return [
         diagnostic
         for diagnostic in conversion.diagnostics
-        if any(part.first <= diagnostic.place.line < part.first + part.count for part in left)
+        if any(part.first <= diagnostic.place.line < part.first + part.count for part in excerpts)
     ]

@@ -50,19 +50,19 @@ def show_graph(target: str, specs: str, stage: str | None, compiled: bool, spans
             function = autoconv.compile(function) if compiled else autoconv.function(function)
         stages = tracing.stages(function, specs, spans)
     except Exception as error:
-        placed = with_position(error)
-        if placed is not None:
-            raise placed from (error if placed is not error else error.__cause__)
+        located = with_position(error)
+        if located is not None:
+            raise located from (error if located is not error else error.__cause__)
         if isinstance(error, TypeError) and getattr(function, "input_signature", None) is not None:
             raise TargetError(str(error)) from error  # types that its input_signature does not allow
         raise
     if stage is not None:
         say(tracing.find_stage(stage, stages).text, newline=False)
         return
-    for each in stages:
-        say(f"# {each.name}" if each.changed else f"# {each.name}: no change")
-        if each.changed:
-            say(each.text)
+    for recorded_stage in stages:
+        say(f"# {recorded_stage.name}" if recorded_stage.changed else f"# {recorded_stage.name}: no change")
+        if recorded_stage.changed:
+            say(recorded_stage.text)
 
 
 def check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
@@ -76,21 +76,21 @@ def check_arguments(target: str, function: Any, arguments: list[Any]) -> None:
     try:
         signature.bind(*arguments)
     except TypeError as error:
-        specs_given = "--spec names no arguments" if not arguments else f"--spec names {len(arguments)}"
-        raise TargetError(f"{target} takes {signature}, and {specs_given}: {error}") from None
+        spec_summary = "--spec names no arguments" if not arguments else f"--spec names {len(arguments)}"
+        raise TargetError(f"{target} takes {signature}, and {spec_summary}: {error}") from None
 
 
 def function_of(target: str) -> Any:
     """Import the module of TARGET and return the function."""
-    place = find_target(target)
-    if not place.name:
+    resolved = find_target(target)
+    if not resolved.name:
         raise TargetError(f"{target} is a file; name a function in it, as in {target}:func")
-    module = _import_file(place.path)
+    module = _import_file(resolved.path)
     value: Any = module
-    for part in place.name.split("."):
+    for part in resolved.name.split("."):
         value = getattr(value, part, None)
     if not callable(value) or isinstance(value, type):
-        raise TargetError(f"{place.path}:{place.name} is not a function after the import of its module")
+        raise TargetError(f"{resolved.path}:{resolved.name} is not a function after the import of its module")
     return value
 
 

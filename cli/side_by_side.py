@@ -13,7 +13,7 @@ PIPE_WIDTH = 160  # columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Half:
+class Excerpt:
     """A piece of a file: its text, and the number of its first line in the file."""
 
     text: str
@@ -24,7 +24,7 @@ class Half:
         return self.text.count("\n") + 1
 
 
-def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[int]) -> str:
+def side_by_side(left: Sequence[Excerpt], right: Sequence[Excerpt], origins: Sequence[int]) -> str:
     """Return the original on the left and the converted text on the right, both with line numbers.
 
     The width is that of the terminal (160 columns in a pipe). `origins[k]` is the line of the original for line k+1 of
@@ -43,14 +43,14 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
         table.add_column(title, overflow="fold", ratio=1)
     colours = Syntax("", "python", theme="ansi_dark", background_color="default")
     for before, after in itertools.zip_longest(left, right):
-        halves = [half or Half(text="", first=1) for half in (before, after)]
-        texts = [colours.highlight(half.text).split("\n", allow_blank=True) for half in halves]
-        for row in _align(halves[0], halves[1], origins):
+        excerpts = [half or Excerpt(text="", first=1) for half in (before, after)]
+        texts = [colours.highlight(half.text).split("\n", allow_blank=True) for half in excerpts]
+        for row in _align(excerpts[0], excerpts[1], origins):
             cells: list = []
-            for number, half, text in zip(row, halves, texts, strict=True):
-                shown = number is not None and number - half.first < len(text)
+            for number, excerpt, text in zip(row, excerpts, texts, strict=True):
+                has_line = number is not None and number - excerpt.first < len(text)
                 cells += (
-                    [str(number), text[number - half.first]] if number is not None and shown else ["", ""]
+                    [str(number), text[number - excerpt.first]] if number is not None and has_line else ["", ""]
                 )
             table.add_row(*cells)
     stream = io.StringIO()
@@ -58,23 +58,23 @@ def side_by_side(left: Sequence[Half], right: Sequence[Half], origins: Sequence[
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
 
-def _align(left: Half, right: Half, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+def _align(left: Excerpt, right: Excerpt, origins: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
     """Yield pairs of line numbers.
 
     A converted line that is the first of its origin is aligned with it; lines between two such anchors are paired in
     order.
     """
-    shown, lines = left.first, right.text.split("\n")
-    waiting: list[int] = []
+    next_line, lines = left.first, right.text.split("\n")
+    unpaired: list[int] = []
     for number in range(right.first, right.first + right.count):
         line = lines[number - right.first].strip()
         # The origin of a blank line or comment is that of the statement below.
         has_origin = line and not line.startswith("#") and number <= len(origins)
         origin = origins[number - 1] if has_origin else 0
-        if shown <= origin < left.first + left.count:
-            yield from itertools.zip_longest(range(shown, origin), waiting)
+        if next_line <= origin < left.first + left.count:
+            yield from itertools.zip_longest(range(next_line, origin), unpaired)
             yield origin, number
-            shown, waiting = origin + 1, []
+            next_line, unpaired = origin + 1, []
         else:
-            waiting.append(number)
-    yield from itertools.zip_longest(range(shown, left.first + left.count), waiting)
+            unpaired.append(number)
+    yield from itertools.zip_longest(range(next_line, left.first + left.count), unpaired)

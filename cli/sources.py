@@ -13,7 +13,7 @@ from pathlib import Path
 from autoconv.emit.module import parse_ast
 from autoconv.errors import Place, SourceError
 
-_COOKIE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
+_CODING_LINE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
 
 
 def read_source(path: Path) -> str:
@@ -36,19 +36,19 @@ def standard_input() -> bytes:
 
 
 def decode_source(data: bytes, name: str) -> str:
-    """`read_source` for bytes."""
+    """Decode bytes as `read_source` decodes a file."""
     if b"\0" in data:
-        raise _locate("a null byte: this is not a Python source", data, data.index(b"\0"), name)
+        raise _error_at("a null byte: this is not a Python source", data, data.index(b"\0"), name)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise _undecodable(data, error, name) from error
+        raise _decoding_error(data, error, name) from error
     except (SyntaxError, LookupError) as error:
-        raise _without_encoding(data, name, error) from error
+        raise _encoding_error(data, name, error) from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if encoding not in ("utf-8", "utf-8-sig"):
-        lines[:2] = [_COOKIE.sub(r"\1utf-8", line) for line in lines[:2]]
+        lines[:2] = [_CODING_LINE.sub(r"\1utf-8", line) for line in lines[:2]]
     return "\n".join(lines)
 
 
@@ -66,43 +66,43 @@ def parse(source: str, name: str) -> ast.Module:
 
 def syntax_error(error: SyntaxError, name: str) -> SourceError:
     """Convert an exception of Python's parser."""
-    column, last = error.offset or 0, error.end_offset or 0
+    column, end_column = error.offset or 0, error.end_offset or 0
     same_line = error.end_lineno in (None, error.lineno)
     place = Place(
-        name, error.lineno or 1, column, last if same_line and last > column else 0, error.text or ""
+        name, error.lineno or 1, column, end_column if same_line and end_column > column else 0, error.text or ""
     )
     return SourceError(f"{error.msg}", place)
 
 
-def _undecodable(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
+def _decoding_error(data: bytes, error: UnicodeDecodeError, name: str) -> SourceError:
     offset = len(data) - len(error.object) + error.start  # `object` does not include a byte-order mark
-    return _locate(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
+    return _error_at(f"not {error.encoding}: byte 0x{data[offset]:02x} ({error.reason})", data, offset, name)
 
 
-def _locate(message: str, data: bytes, offset: int, name: str) -> SourceError:
+def _error_at(message: str, data: bytes, offset: int, name: str) -> SourceError:
     before = data[:offset]
     line = before.count(b"\n") + 1
     start = before.rfind(b"\n") + 1
     end = data.find(b"\n", offset)
-    shown = data[start : end if end >= 0 else len(data)][:500].decode("utf-8", "replace")
+    line_text = data[start : end if end >= 0 else len(data)][:500].decode("utf-8", "replace")
     column = len(data[start:offset].decode("utf-8", "replace")) + 1
-    place = Place(name, line, column, column + 1, shown.rstrip("\r"))
+    place = Place(name, line, column, column + 1, line_text.rstrip("\r"))
     remedy = 'save the file as UTF-8, or name its encoding in line 1: "# -*- coding: latin-1 -*-"'
     return SourceError(message, place, remedy if message.startswith("not ") else "")
 
 
-def _without_encoding(data: bytes, name: str, error: Exception) -> SourceError:
+def _encoding_error(data: bytes, name: str, error: Exception) -> SourceError:
     """Return the error for an unknown encoding in the coding line, or for first lines that are not UTF-8."""
     for number, raw in enumerate(data.split(b"\n")[:2], start=1):
         line = raw.decode("latin-1").rstrip("\r")
-        cookie = _COOKIE.match(line)
-        if cookie:
-            first, last = cookie.span(2)
+        coding_line = _CODING_LINE.match(line)
+        if coding_line:
+            first, last = coding_line.span(2)
             return SourceError(
-                f"unknown encoding {cookie[2]!r}", Place(name, number, first + 1, last + 1, line), "utf-8"
+                f"unknown encoding {coding_line[2]!r}", Place(name, number, first + 1, last + 1, line), "utf-8"
             )
     try:
         data.decode("utf-8")
-    except UnicodeDecodeError as bad:
-        return _undecodable(data, bad, name)
+    except UnicodeDecodeError as decoding_failure:
+        return _decoding_error(data, decoding_failure, name)
     return SourceError(str(error), Place(name, 1))

@@ -35,14 +35,14 @@ def find_target(target: str) -> Target:
         raise TargetError(f"{target} is a folder; name a file in it, or a function as in file.py:func")
     if os.path.exists(target):
         return Target(Path(target))
-    place, colon, name = target.rpartition(":")
+    location, colon, name = target.rpartition(":")
     if not colon:
-        return _bare(target)
-    path = Path(place)
+        return _resolve_bare_name(target)
+    path = Path(location)
     if not path.is_file():
-        if place.endswith(".py") or os.sep in place:
-            raise TargetError(f"{place}: no such file")
-        path = find_module(place)
+        if location.endswith(".py") or os.sep in location:
+            raise TargetError(f"{location}: no such file")
+        path = find_module(location)
     if not name:
         return Target(path)
     check_name(path, name)
@@ -71,15 +71,15 @@ def check_name(path: Path, name: str) -> None:
         raise unknown_name(name, names, str(path))
 
 
-def unknown_name(name: str, names_there: Iterable[str], where: str) -> TargetError:
+def unknown_name(name: str, defined_names: Iterable[str], location: str) -> TargetError:
     """Return the error for an unknown name, with close matches."""
-    names = sorted(names_there)
+    names = sorted(defined_names)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     close += [other for other in names if other.rpartition(".")[2] == name and other not in close]
     hint = f"; did you mean {' or '.join(close[:5])}?" if close else ""
     if not names:
         hint = "; it defines none at all"
-    return TargetError(f"{where}: no function or class {name}{hint}")
+    return TargetError(f"{location}: no function or class {name}{hint}")
 
 
 def python_files(folder: Path) -> Iterator[Path]:
@@ -107,21 +107,21 @@ def display_path(path: Path) -> Path:
     return Path(relative) if not relative.startswith(os.path.join(os.pardir, os.pardir)) else path
 
 
-def _bare(name: str) -> Target:
+def _resolve_bare_name(name: str) -> Target:
     """Resolve a name without a file: a function in the Python files of the current folder, or else a module."""
     if name.endswith(".py") or os.sep in name:
         raise TargetError(f"{name}: no such file")
     if not all(part.isidentifier() for part in name.split(".")):
         raise TargetError(f"{name!r} is neither a file nor the name of a function")
     targets: list[tuple[Target, int]] = []
-    seen: set[str] = set()
+    known_names: set[str] = set()
     word = re.compile(rf"\b(?:def|class)\s+{re.escape(name.rpartition('.')[2])}\b")
     for path in python_files(Path()):
-        places = _definitions_quietly(path, word, seen)
-        for qualified, line in places.items():
+        lines_by_name = _definitions_if_readable(path, word, known_names)
+        for qualified, line in lines_by_name.items():
             if qualified == name or qualified.endswith(f".{name}"):
                 targets.append((Target(path, qualified), line))
-    exact = [each for each in targets if each[0].name == name]
+    exact = [candidate for candidate in targets if candidate[0].name == name]
     targets = exact or targets
     if len(targets) == 1:
         return targets[0][0]
@@ -131,19 +131,19 @@ def _bare(name: str) -> Target:
     try:
         return Target(find_module(name))
     except TargetError:
-        raise unknown_name(name, seen, "the Python files here") from None
+        raise unknown_name(name, known_names, "the Python files here") from None
 
 
-def _definitions_quietly(path: Path, word: re.Pattern[str], seen: set[str]) -> dict[str, int]:
-    """Return name -> line in a file that defines the word; unreadable files define nothing.
+def _definitions_if_readable(path: Path, word: re.Pattern[str], known_names: set[str]) -> dict[str, int]:
+    """Map the names that a file defines to their lines, if it defines the word; unreadable files define nothing.
 
-    `seen` collects names for close matches.
+    `known_names` collects names for close matches.
     """
     try:
         source = read_source(path)
         if is_converted(source):
             return {}
-        seen.update(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", source, re.MULTILINE))
+        known_names.update(re.findall(r"^\s*(?:async\s+)?(?:def|class)\s+(\w+)", source, re.MULTILINE))
         if not word.search(source):
             return {}
         return {name: first_line(nodes[0]) for name, nodes in definitions(parse(source, str(path))).items()}

@@ -12,7 +12,7 @@ import click
 import autoconv
 from autoconv.errors import AutoconvError, ConversionError, SourceError
 
-from .diagnostics import code_of, show_error
+from .diagnostics import exit_code_of, show_error
 from .exits import ExitCode
 
 OWN_FOLDERS = (
@@ -30,7 +30,7 @@ def show_user_traceback(error: BaseException) -> int:
     """
     if isinstance(error, ConversionError | SourceError):
         show_error(error)
-        return code_of(error)
+        return exit_code_of(error)
     if "numpy" in sys.modules:  # otherwise the runtime was never loaded
         from autoconv.runtime.recording.tracebacks import present
 
@@ -62,19 +62,20 @@ def with_position(error: Exception) -> AutoconvError | None:
 
 def user_traceback(error: BaseException) -> Iterable[str]:
     """Return the lines of the traceback, including chained exceptions and groups."""
-    shown = traceback.TracebackException.from_exception(error, compact=True)
-    waiting, seen = [shown], set()
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:
+    summary = traceback.TracebackException.from_exception(error, compact=True)
+    pending, seen = [summary], set()
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
             continue
-        seen.add(id(each))
-        each.stack[:] = [frame for frame in each.stack if not _is_ours(frame.filename)] or list(each.stack)
-        waiting += [other for other in (each.__cause__, each.__context__, *(each.exceptions or ())) if other]
-    return shown.format()
+        seen.add(id(current))
+        user_frames = [frame for frame in current.stack if not _is_hidden_file(frame.filename)]
+        current.stack[:] = user_frames or list(current.stack)
+        pending += [other for other in (current.__cause__, current.__context__, *(current.exceptions or ())) if other]
+    return summary.format()
 
 
-def _is_ours(filename: str) -> bool:
+def _is_hidden_file(filename: str) -> bool:
     if filename.startswith("<frozen ") and ("runpy" in filename or "importlib" in filename):
         return True
     real = os.path.realpath(filename)

@@ -1,4 +1,4 @@
-"""`autoconv upgrade`: programs of TensorFlow 1 become programs of functions."""
+"""`autoconv upgrade`: turn programs of TensorFlow 1 into programs of functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.upgrade import upgrade as upgraded
 
 from .diagnostics import say, say_bytes, show_error
 from .exits import ExitCode
-from .output import Staging, terminating_cleanly
+from .output import Staging, exit_on_sigterm
 from .plan import Job, Plan, check_outputs, make_plan, staged_path
 from .report import add_colours, diff
 from .sources import decode_source, read_source, standard_input, syntax_error
@@ -23,7 +23,7 @@ from .sources import decode_source, read_source, standard_input, syntax_error
 
 @dataclass(frozen=True, slots=True)
 class _FileResult:
-    """A file, its text, and what became of it; None for one that is no Python."""
+    """A file, its text, and its upgrade, which is None if the text is not Python."""
 
     job: Job
     source: str
@@ -69,20 +69,20 @@ def upgrade(
     if not show_diff:
         check_outputs(plan, force=force)
     code = ExitCode.FINE
-    done = []
+    results = []
     for job in plan.jobs:
         if job.action == "convert":
             result = _upgrade(job)
-            done.append(result)
-            code = max(code, _code(result))
-    rows = [each.upgrade.report(each.job.name) for each in done if each.upgrade is not None and each.upgrade.notes]
+            results.append(result)
+            code = max(code, _exit_code(result))
+    rows = [each.upgrade.report(each.job.name) for each in results if each.upgrade is not None and each.upgrade.notes]
     if show_diff:
-        for each in done:
-            if each.upgrade is not None:
-                name = str(each.job.output or "<stdout>")
-                say(diff(each.source, each.upgrade.text, each.job.name, name), newline=False)
+        for file_result in results:
+            if file_result.upgrade is not None:
+                name = str(file_result.job.output or "<stdout>")
+                say(diff(file_result.source, file_result.upgrade.text, file_result.job.name, name), newline=False)
     else:
-        _write(plan, done, report, "\n".join(rows))
+        _write(plan, results, report, "\n".join(rows))
     if not quiet:
         say("\n".join(rows), err=True)
     raise click.exceptions.Exit(code)
@@ -100,32 +100,33 @@ def _upgrade(job: Job) -> _FileResult:
         return _FileResult(job, text, None)
 
 
-def _code(done: _FileResult) -> ExitCode:
-    if done.upgrade is None:
+def _exit_code(result: _FileResult) -> ExitCode:
+    if result.upgrade is None:
         return ExitCode.UNREADABLE
-    return ExitCode.DIFFERS if any(note.open for note in done.upgrade.notes) else ExitCode.FINE
+    return ExitCode.DIFFERS if any(note.open for note in result.upgrade.notes) else ExitCode.FINE
 
 
-def _write(plan: Plan, done: list[_FileResult], report: str | None, rows: str) -> None:
-    """Write all outputs or none; a file that is no Python is copied where it is in a folder."""
+def _write(plan: Plan, results: list[_FileResult], report: str | None, rows: str) -> None:
+    """Write all outputs or none; a file of a folder is copied if it is not Python."""
     try:
-        with terminating_cleanly(), Staging() as staging:
-            places = {index: staging.folder(target) for index, (_, target) in enumerate(plan.folders)}
-            for each in done:
-                if each.upgrade is not None and each.job.output is not None:
-                    staging.text(staged_path(plan, each.job, places), each.upgrade.text, mode_of=each.job.source)
-            failed = [each.job for each in done if each.upgrade is None and each.job.folder is not None]
+        with exit_on_sigterm(), Staging() as staging:
+            staged_folders = {index: staging.add_folder(target) for index, (_, target) in enumerate(plan.folders)}
+            for result in results:
+                if result.upgrade is not None and result.job.output is not None:
+                    path = staged_path(plan, result.job, staged_folders)
+                    staging.add_text(path, result.upgrade.text, mode_of=result.job.source)
+            failed = [each.job for each in results if each.upgrade is None and each.job.folder is not None]
             for job in (*failed, *(job for job in plan.jobs if job.action == "copy")):
                 if job.source is not None and job.output is not None:
-                    staging.copy(staged_path(plan, job, places), job.source)
+                    staging.add_copy(staged_path(plan, job, staged_folders), job.source)
             if report is not None:
-                staging.text(Path(report), rows + "\n")
+                staging.add_text(Path(report), rows + "\n")
             staging.commit()
     except OSError as error:
         raise TargetError(f"cannot write the output: {error.filename or ''}: {error.strerror or error}") from error
-    for each in done:
-        if each.upgrade is not None and each.job.output is None:
+    for result in results:
+        if result.upgrade is not None and result.job.output is None:
             if sys.stdout.isatty():
-                say(add_colours(each.upgrade.text), newline=False)
+                say(add_colours(result.upgrade.text), newline=False)
             else:
-                say_bytes(each.upgrade.text.encode("utf-8"))
+                say_bytes(result.upgrade.text.encode("utf-8"))

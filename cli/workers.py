@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from .outcomes import Outcome, convert_job
-from .output import signals_held
+from .output import delay_signals
 from .plan import Job
 
 MANY_FILES = 24
@@ -31,7 +31,7 @@ def convert_all(
             outcomes.append(convert_job(job))
             progress(job)
         return outcomes
-    with _converters(count) as submit:
+    with _worker_processes(count) as submit:
         futures = {submit(job): job for job in jobs}
         for future in as_completed(futures):
             future.result()
@@ -40,7 +40,7 @@ def convert_all(
 
 
 @contextlib.contextmanager
-def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
+def _worker_processes(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
     """Start worker processes for the block; yields a function that submits a job.
 
     Ctrl-C does not reach the workers, and they are killed at the end of the block in any case.
@@ -49,13 +49,13 @@ def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
     idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
     threads = ThreadPoolExecutor(count)  # each thread waits for one process
     try:
-        with signals_held(signal.SIGINT):  # inherited by the processes; in this one ctrl-C is delayed
+        with delay_signals(signal.SIGINT):  # inherited by the processes; in this one ctrl-C is delayed
             for _ in range(count):
-                processes.append(_start())
+                processes.append(_start_process())
                 idle.put(processes[-1])
-        yield lambda job: threads.submit(_ask, idle, job)
+        yield lambda job: threads.submit(_convert_in_process, idle, job)
     finally:
-        with signals_held(signal.SIGINT, signal.SIGTERM):
+        with delay_signals(signal.SIGINT, signal.SIGTERM):
             threads.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.kill()
@@ -64,14 +64,14 @@ def _converters(count: int) -> Iterator[Callable[[Job], Future[Outcome]]]:
                 process.communicate()
 
 
-def _start() -> subprocess.Popen[bytes]:
-    """Start a process that runs `_answer`, with exactly this process's import path.
+def _start_process() -> subprocess.Popen[bytes]:
+    """Start a process that runs `_serve_jobs`, with exactly this process's import path.
 
     Folders that the command has removed are absent, and so is the current folder.
     """
     environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.Popen(
-        [sys.executable, "-c", f"from {__name__} import _answer; _answer()"],
+        [sys.executable, "-c", f"from {__name__} import _serve_jobs; _serve_jobs()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
@@ -79,7 +79,7 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
+def _convert_in_process(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
     process = idle.get()
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -93,12 +93,12 @@ def _ask(idle: queue.SimpleQueue[subprocess.Popen[bytes]], job: Job) -> Outcome:
     return outcome
 
 
-def _answer() -> None:
+def _serve_jobs() -> None:
     """Convert jobs read from standard input and write the outcomes, until there are no more."""
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    jobs, outcomes = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # prints must not corrupt the outcomes
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            answers.write(pickle.dumps(convert_job(pickle.load(questions))))
-            answers.flush()
+            outcomes.write(pickle.dumps(convert_job(pickle.load(jobs))))
+            outcomes.flush()
     os._exit(0)  # without another attempt to flush

@@ -91,17 +91,17 @@ def test_processes_that_convert_end_with_the_one_that_started_them(here, number)
 
 def test_what_was_staged_goes_away_on_an_error(here):
     with pytest.raises(KeyboardInterrupt), Staging() as staging:
-        staging.text(Path("one.py"), "x")
-        staging.text(Path("new/two.py"), "x")
-        folder = staging.folder(Path("three"))
-        staging.text(folder / "sub/four.py", "x")
+        staging.add_text(Path("one.py"), "x")
+        staging.add_text(Path("new/two.py"), "x")
+        folder = staging.add_folder(Path("three"))
+        staging.add_text(folder / "sub/four.py", "x")
         raise KeyboardInterrupt
     assert os.listdir() == ["newton.py"]
 
 
 def test_an_output_is_private_until_it_is_there(here):
     with Staging() as staging:
-        staging.text(Path("one.py"), "new", mode_of=Path("newton.py"))
+        staging.add_text(Path("one.py"), "new", mode_of=Path("newton.py"))
         assert not Path("one.py").exists() and len(os.listdir()) == 2
         staging.commit()
     assert Path("one.py").read_text() == "new"
