@@ -44,10 +44,8 @@ LOOPS: dict[str, Loop] = {}
 
 def call_ufunc(
     ufunc: Any, *inputs: Any, out: Any = None, where: TensorLike = True, dtype: DTypeLike | None = None,
-    casting: str = "same_kind",
-    order: str = "K", subok: bool = True, signature: Any = None, axes: AxisLike | None = None,
-    axis: AxisLike | None = None,
-    keepdims: bool | None = None,
+    casting: str = "same_kind", order: str = "K", subok: bool = True, signature: Any = None,
+    axes: AxisLike | None = None, axis: AxisLike | None = None, keepdims: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return `ufunc(*inputs, …)`; the results have NumPy's dtypes."""
     refuse_options(axes=axes, axis=axis, keepdims=keepdims)
@@ -61,9 +59,8 @@ def call_ufunc(
     if isinstance(out, tuple):
         refuse("is given several arrays to write to")
     dtypes = loop_of(ufunc, inputs, dtype if signature is None else signature, casting)
-    result: Any = None
-    if ufunc in _EXACT_COMPARISONS:
-        result = compare_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0])
+    is_exact = ufunc in _EXACT_COMPARISONS
+    result: Any = compare_exactly(ufunc.__name__, inputs[0], inputs[1], dtypes[0]) if is_exact else None
     if result is None:
         operands = [tensor(x, operand_dtype) for x, operand_dtype in zip(inputs, dtypes, strict=False)]
         result = compute(ufunc, operands, dtypes)
@@ -292,10 +289,7 @@ def _core_shapes_match(x: Tensor, y: Tensor) -> bool:
 
 
 def _multiply_matrices(x: Tensor, y: Tensor) -> Any:
-    """Return a matrix product by NumPy's rules.
-
-    A vector is a row on the left and a column on the right; the result loses that axis.
-    """
+    """Return a matrix product: a vector is a row on the left, a column on the right, and the result loses that axis."""
     ranks = rank_of(x), rank_of(y)
     if 0 in ranks:
         raise ValueError("matmul: Input operand does not have enough dimensions")

@@ -30,15 +30,15 @@ from autoconv.xp import creation as _creation
 from autoconv.xp import dtypes as _dtypes
 from autoconv.xp import elements as _elements
 from autoconv.xp import fft, linalg
+from autoconv.xp import manipulation as _manipulation
 from autoconv.xp import reductions as _reductions
-from autoconv.xp import shaping as _shaping
 
 __array_api_version__ = "2024.12"
 
 e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
 bool = bool_
 
-_FAMILIES = (_creation, _dtypes, _reductions, _shaping)
+_FAMILIES = (_creation, _dtypes, _reductions, _manipulation)
 _FUNCTIONS = {name: getattr(family, name) for family in _FAMILIES for name in family.__all__} | _elements.FUNCTIONS
 _FUNCTIONS = {name: _standard(function, name) for name, function in _FUNCTIONS.items()}
 globals().update(_FUNCTIONS)
