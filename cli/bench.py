@@ -78,7 +78,7 @@ def bench(
         tiny=small,
     )
     if plot is not None:
-        picture.library()  # fails now if it is missing, not after the measurements
+        picture.load_matplotlib()  # fails now if it is missing, not after the measurements
     rows: dict[str, Any] = {}
     absent: dict[str, str] = {}
     if files and not small:
@@ -87,7 +87,7 @@ def bench(
         say(f"{name} …", err=True)
         rows[name] = measuring.measure(file, settings, absent)
     if plot is not None:
-        picture.draw(rows, plot)
+        picture.draw_ratios(rows, plot)
     if json:
         say(jsonlib.dumps(table.as_data(rows, absent), indent=2))
         return

@@ -7,7 +7,8 @@ A workload is a file with
     with_numpy(*arguments)  the reference result
     with_graph(tf)          the function, over autoconv's or TensorFlow's names; the optional with_jax(jax),
                             with_numba(numba) and with_torch(torch) return compiled functions
-    CLOSE, APART            relative tolerance to NumPy's result, and fraction of elements that may exceed it (1e-5, 0)
+    RELATIVE_TOLERANCE      that of the comparison with NumPy's result (1e-5)
+    OUTLIER_FRACTION        the fraction of elements that may exceed it (0)
     KERNELS                 ops of it that autoconv runs by their kernels (none)
 
 A workload that trains a Keras model has `data(random, tiny)`, `model(keras, tiny)`, BATCH and LOSSES instead; see

@@ -13,7 +13,7 @@ from typing import Any
 
 from autoconv.bench import worker
 
-_LIMIT = 300.0  # seconds to wait for an answer
+_ANSWER_TIMEOUT = 300.0  # seconds to wait for an answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,28 +40,29 @@ class Worker:
     """A process that runs one peer on one workload; `ask` sends it a request. Use it in a `with` statement."""
 
     def __init__(self, peer: Peer, python: str, environment: dict[str, str]) -> None:
-        quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
-        quiet["PYTHONDONTWRITEBYTECODE"] = ""  # as in an installation: the peers' modules are cached as bytecode too
-        own = peer.name in ("numpy", "autoconv")
-        if own:  # the running package, installed or not
+        variables = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+        # As in an installation, the modules of the peers are cached as bytecode too.
+        variables["PYTHONDONTWRITEBYTECODE"] = ""
+        is_local = peer.name in ("numpy", "autoconv")
+        if is_local:  # the running package, installed or not
             root = str(Path(__file__).resolve().parents[2])
-            quiet["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+            variables["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
-            [sys.executable if own else python, "-P", worker.__file__],
+            [sys.executable if is_local else python, "-P", worker.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
-            env={**os.environ, **quiet, **environment},
+            env={**os.environ, **variables, **environment},
         )
 
     def ask(self, do: str, **request: Any) -> dict[str, Any]:
         """Return the worker's answer; {"failed": …} if it ends without one, or takes too long."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
-        stop = threading.Timer(_LIMIT, process.kill)
-        stop.start()
+        timer = threading.Timer(_ANSWER_TIMEOUT, process.kill)
+        timer.start()
         try:
             process.stdin.write(json.dumps({"do": do, **request}) + "\n")
             process.stdin.flush()
@@ -69,11 +70,12 @@ class Worker:
         except (BrokenPipeError, OSError):
             line = ""
         finally:
-            late = not stop.is_alive()
-            stop.cancel()
+            timed_out = not timer.is_alive()
+            timer.cancel()
         if not line:
-            why = f"no answer in {_LIMIT:.0f} seconds" if late else f"its process ended with {process.wait()}"
-            return {"failed": why}
+            if timed_out:
+                return {"failed": f"no answer in {_ANSWER_TIMEOUT:.0f} seconds"}
+            return {"failed": f"its process ended with {process.wait()}"}
         answer: dict[str, Any] = json.loads(line)
         return answer
 

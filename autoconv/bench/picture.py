@@ -1,4 +1,4 @@
-"""Measurements as a plot."""
+"""Plot of measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autoconv.bench.rounds import Measurement
 from autoconv.errors import TargetError
 
 
-def library() -> Any:
+def load_matplotlib() -> Any:
     """Return matplotlib, set up to draw into files; raises TargetError if it is not installed."""
     try:
         matplotlib = importlib.import_module("matplotlib")
@@ -24,23 +24,23 @@ def library() -> Any:
     return importlib.import_module("matplotlib.pyplot")
 
 
-def draw(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
+def draw_ratios(rows: Mapping[str, Sequence[Measurement]], path: Path) -> None:
     """Plot each peer's time relative to autoconv's, one line for each workload, on a logarithmic scale.
 
     The suffix of the path selects the format; raises TargetError for an unknown one.
     """
-    pyplot = library()
+    pyplot = load_matplotlib()
     figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.3 * len(rows)), layout="constrained")
     names = list(rows)
     for peer in PEERS:
         if peer.name == "autoconv":
             continue
         points = [
-            (one.warm / own, place)
-            for place, row in enumerate(rows.values())
-            if (own := next((one.warm for one in row if one.peer == "autoconv"), None))
-            for one in row
-            if one.peer == peer.name and one.warm is not None
+            (measurement.warm / own_time, row_index)
+            for row_index, row in enumerate(rows.values())
+            if (own_time := next((measurement.warm for measurement in row if measurement.peer == "autoconv"), None))
+            for measurement in row
+            if measurement.peer == peer.name and measurement.warm is not None
         ]
         if points:
             axes.scatter(*zip(*points, strict=True), label=peer.title, marker="o" if peer.compiled else "x")

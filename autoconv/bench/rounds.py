@@ -18,7 +18,10 @@ from autoconv.errors import TargetError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """`python` runs the peers; a round of one peer takes about `seconds`; `tiny` selects small inputs, for tests."""
+    """Settings of a run.
+
+    `python` runs the peers; a round of one peer takes about `seconds`; `tiny` selects small inputs, for tests.
+    """
 
     peers: tuple[Peer, ...] = PEERS
     python: str = sys.executable
@@ -52,11 +55,11 @@ def workloads(folder: Path, suites: Sequence[str] = (), only: Sequence[str] = ()
     files = {path.stem: path for path in sorted(folder.glob("*.py"))}
     if not files:
         raise TargetError(f"{folder} holds no workloads; --folder names the folder of workloads")
-    suite_of = {name: _suite(path) for name, path in files.items()}
-    for names_asked, names_there, word in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
-        missing = sorted(set(names_asked) - names_there)
+    suite_of = {name: _suite_name(path) for name, path in files.items()}
+    for requested, available, kind in ((suites, set(suite_of.values()), "suite"), (only, set(files), "workload")):
+        missing = sorted(set(requested) - available)
         if missing:
-            raise TargetError(f"no {word} {', '.join(missing)}; there are: {', '.join(sorted(names_there))}")
+            raise TargetError(f"no {kind} {', '.join(missing)}; there are: {', '.join(sorted(available))}")
     return {
         name: path
         for name, path in files.items()
@@ -90,27 +93,28 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
         load = {"file": str(file), "tiny": settings.tiny}
         running: dict[str, Worker] = {}
         for peer in peers:
-            one, worker = measurements[peer.name], start(peer)
+            measurement, worker = measurements[peer.name], start(peer)
             answer = worker.ask("load", peer=peer.name, **load)
             if "absent" in answer:
                 absent[peer.name] = answer["absent"]
                 del measurements[peer.name]
                 continue
-            if _is_good(answer, one):
-                one.version, one.importing = answer["version"], answer["import"]
+            if _has_figures(answer, measurement):
+                measurement.version, measurement.importing = answer["version"], answer["import"]
                 answer = worker.ask("first", seed=0)
-            if _is_good(answer, one):
-                one.first, one.memory, one.risen = answer["seconds"], answer["memory"], answer["risen"]
-                one.kernels = answer["kernels"]
+            if _has_figures(answer, measurement):
+                measurement.first = answer["seconds"]
+                measurement.memory, measurement.risen = answer["memory"], answer["risen"]
+                measurement.kernels = answer["kernels"]
                 running[peer.name] = worker
         if "autoconv" in running:
-            again = start(next(peer for peer in peers if peer.name == "autoconv"))
-            again.ask("load", peer="autoconv", **load)
-            measurements["autoconv"].cached = again.ask("first", seed=0).get("seconds")
+            second_worker = start(next(peer for peer in peers if peer.name == "autoconv"))
+            second_worker.ask("load", peer="autoconv", **load)
+            measurements["autoconv"].cached = second_worker.ask("first", seed=0).get("seconds")
         for turn in range(settings.rounds):
             for name in _rotate(list(running), turn):
                 answer = running[name].ask("round", seed=turn + 1, seconds=settings.seconds)
-                if not _is_good(answer, measurements[name]):
+                if not _has_figures(answer, measurements[name]):
                     del running[name]
                     continue
                 best = measurements[name].warm
@@ -118,32 +122,33 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
     return list(measurements.values())
 
 
-def ahead(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
+def best_peer_ratio(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
     """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
-    times = {one.peer: one.warm for one in row if one.warm is not None}
-    others = {name: times_of_peer for name, times_of_peer in times.items() if titles[name].compiled}
+    times = {measurement.peer: measurement.warm for measurement in row if measurement.warm is not None}
+    others = {name: seconds for name, seconds in times.items() if titles[name].compiled}
     if "autoconv" not in times or not others:
         return None
     best = min(others, key=others.__getitem__)
     return others[best] / times["autoconv"], best
 
 
-def _is_good(answer: dict[str, Any], one: Measurement) -> bool:
+def _has_figures(answer: dict[str, Any], measurement: Measurement) -> bool:
     """Return whether an answer contains figures; else note its reason, and drop the figures if the result was wrong."""
     if "failed" not in answer and "left_out" not in answer:
         return True
-    one.note = answer["left_out"] if "left_out" in answer else answer["failed"]  # "" if there is no version for it
-    one.warm = None
+    # "" if the workload has no version for the peer.
+    measurement.note = answer["left_out"] if "left_out" in answer else answer["failed"]
+    measurement.warm = None
     return False
 
 
 def _rotate(names: list[str], turn: int) -> Iterator[str]:
     """Yield the names from a different start in each round."""
-    by = turn % len(names) if names else 0
-    yield from names[by:] + names[:by]
+    offset = turn % len(names) if names else 0
+    yield from names[offset:] + names[:offset]
 
 
-def _suite(path: Path) -> str:
+def _suite_name(path: Path) -> str:
     """Return the SUITE of a workload, read without running it."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):

@@ -22,7 +22,7 @@ _BACKENDS = {
     "jax": "jax",
     "torch": "torch",
 }
-_CLOSE = 1e-4
+_DEFAULT_TOLERANCE = 1e-4
 
 
 class Training:
@@ -34,7 +34,7 @@ class Training:
         self.workload = workload
         self.tiny = tiny
         begin = time.perf_counter()
-        self.library: Any = _keras(_BACKENDS[peer])
+        self.library: Any = _load_keras(_BACKENDS[peer])
         self.import_seconds = time.perf_counter() - begin
         random = np.random.default_rng(0)
         self._data = workload.data(random, tiny)
@@ -45,14 +45,15 @@ class Training:
                 scale = float(variable.shape[0]) ** -0.5
                 variable.assign(random.standard_normal(tuple(variable.shape), np.float32) * np.float32(scale))
 
-    def first(self, seed: int, measured: Callable[[Callable[[], Any]], dict[str, Any]]) -> dict[str, Any]:
+    def first(self, seed: int, measure: Callable[[Callable[[], Any]], dict[str, Any]]) -> dict[str, Any]:
         """Measure the first epoch, and compare the losses of two with TensorFlow's."""
         losses: list[float] = []
-        figures = measured(lambda: losses.append(self._epoch()))
+        figures = measure(lambda: losses.append(self._epoch()))
         losses.append(self._epoch())
         expected = self.workload.LOSSES.get(self.tiny)
         if expected is not None:
-            np.testing.assert_allclose(losses, expected, rtol=getattr(self.workload, "CLOSE", _CLOSE))
+            tolerance = getattr(self.workload, "RELATIVE_TOLERANCE", _DEFAULT_TOLERANCE)
+            np.testing.assert_allclose(losses, expected, rtol=tolerance)
         return {**figures, "kernels": [], "losses": losses}
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
@@ -71,8 +72,8 @@ class Training:
         return float(history.history["loss"][0])
 
 
-def _keras(backend: str) -> Any:
-    """Return Keras over a library; ours also where autoconv is imported already."""
+def _load_keras(backend: str) -> Any:
+    """Return Keras over a backend library."""
     library = importlib.import_module(backend)
     if backend == "autoconv":
         return library.keras

@@ -3,7 +3,7 @@
     {"do": "load", "file": …, "peer": …, "tiny": …}   import the peer and make the function; returns its version
     {"do": "first", "seed": …}                          make the first call; returns its seconds, and bytes of memory
     {"do": "round", "seed": …, "seconds": …}            repeat calls for so many seconds; returns the best time of one
-        "clock": "processor", "check": false            … in processor time; without a look at the results
+        "clock": "processor", "check": false            … in processor time; without a comparison of the results
 
 The results of the last two are compared with NumPy's, outside of the measured time. The module runs as a script under
 the peer's own Python, where autoconv need not be installed, so it does not import autoconv by name.
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-_BATCH = 0.02  # minimum duration of one measured batch of calls, in seconds
+_MIN_BATCH_SECONDS = 0.02  # minimum duration of one measured batch of calls, in seconds
 
 
 class Mismatch(Exception):
@@ -36,13 +36,13 @@ class Bench:
     """One workload as run by one peer."""
 
     def __init__(self, file: str, peer: str, tiny: bool) -> None:
-        self.workload = _module("workload", file)
+        self.workload = _load_module("workload", file)
         self.tiny = tiny
         begin = time.perf_counter()
         self.library: Any = importlib.import_module(_LIBRARIES[peer])
         self.import_seconds = time.perf_counter() - begin
-        self.wait: Callable[[Any], Any] | None = None
-        self.give: Callable[[Any], Any] = lambda array: array
+        self.wait_for_result: Callable[[Any], Any] | None = None
+        self.convert_argument: Callable[[Any], Any] = lambda array: array
         self.function: Callable[..., Any] = getattr(self, f"_{peer.replace('-', '_')}")()
 
     def inputs(self, seed: int) -> tuple[Any, ...]:
@@ -63,54 +63,54 @@ class Bench:
         `risen` is that peak relative to the state with the library imported and the inputs created.
         """
         arrays = self.inputs(seed)
-        arguments = tuple(map(self.give, arrays))
-        _forget_peak()
-        before = _memory("VmRSS")
+        arguments = tuple(map(self.convert_argument, arrays))
+        _reset_peak_memory()
+        before = _resident_memory("VmRSS")
         begin = time.perf_counter()
-        results = self._once(arguments)
+        results = self._call_once(arguments)
         seconds = time.perf_counter() - begin
         for _ in range(3):
-            self._once(arguments)
-        peak = _memory("VmHWM")
+            self._call_once(arguments)
+        peak = _resident_memory("VmHWM")
         self._check(seed, arrays, results)
         return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float, clock: str = "", check: bool = True) -> dict[str, Any]:
         """Measure the best time of a call, over batches of calls."""
         arrays = self.inputs(seed)
-        arguments = tuple(map(self.give, arrays))
+        arguments = tuple(map(self.convert_argument, arrays))
         names = {f"a{i}": argument for i, argument in enumerate(arguments)}
         call = f"f({', '.join(names)})"
         clocks = {"processor": time.process_time}
         timer = timeit.Timer(
-            call if self.wait is None else f"wait({call})",
+            call if self.wait_for_result is None else f"wait({call})",
             timer=clocks.get(clock, time.perf_counter),
-            globals={**names, **self._called()},
+            globals={**names, **self._timer_names()},
         )
         timer.timeit(1)  # a call with a new shape may compile
         gc.collect()  # garbage of that call, possibly a whole trace, must not count
         end = time.perf_counter() + seconds
-        number, best = 1, float("inf")
+        call_count, best = 1, float("inf")
         while True:
-            seconds_taken = timer.timeit(number)
-            best = min(best, seconds_taken / number)
+            seconds_taken = timer.timeit(call_count)
+            best = min(best, seconds_taken / call_count)
             if (
-                seconds_taken >= min(_BATCH, seconds) and time.perf_counter() >= end
+                seconds_taken >= min(_MIN_BATCH_SECONDS, seconds) and time.perf_counter() >= end
             ):  # a single call would be a cold one
                 break
-            if seconds_taken < _BATCH:
-                number = max(number * 2, int(number * _BATCH / max(seconds_taken, 1e-7)))
+            if seconds_taken < _MIN_BATCH_SECONDS:
+                call_count = max(call_count * 2, int(call_count * _MIN_BATCH_SECONDS / max(seconds_taken, 1e-7)))
         if check:
-            self._check(seed, arrays, None if self._is_program else self._once(arguments))
+            self._check(seed, arrays, None if self._is_program else self._call_once(arguments))
         return {"seconds": best}
 
-    def _called(self) -> dict[str, Any]:
-        return {"f": self.function, "wait": self.wait}
+    def _timer_names(self) -> dict[str, Any]:
+        return {"f": self.function, "wait": self.wait_for_result}
 
-    def _once(self, arguments: tuple[Any, ...]) -> Any:
+    def _call_once(self, arguments: tuple[Any, ...]) -> Any:
         result = self.function(*arguments)
-        if self.wait is not None:
-            self.wait(result)
+        if self.wait_for_result is not None:
+            self.wait_for_result(result)
         return result
 
     def _kernels(self) -> list[str]:
@@ -122,30 +122,30 @@ class Bench:
         if not self._is_program:
             self._compare(self.workload.with_numpy(*arrays), results)
             return
-        mine, its = self.inputs(seed), self.inputs(seed)
-        results, expected = self._once(mine), self.workload.program(*its)
-        self._compare(_values(expected, its), _values(results, mine))
+        compiled_arguments, reference_arguments = self.inputs(seed), self.inputs(seed)
+        results, expected = self._call_once(compiled_arguments), self.workload.program(*reference_arguments)
+        expected_values = _observable_values(expected, reference_arguments)
+        self._compare(expected_values, _observable_values(results, compiled_arguments))
 
     def _compare(self, expected: Any, results: Any) -> None:
-        close = getattr(self.workload, "CLOSE", max(getattr(self.workload, "TOLERANCE", 0.0), 1e-5))
-        apart = getattr(self.workload, "APART", 0.0)
-        ours = results if isinstance(results, (tuple, list)) else (results,)
-        theirs = expected if isinstance(expected, tuple) else (expected,)
-        for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            a, b = np.asarray(one), np.asarray(other)
-            if a.shape != b.shape:
-                raise Mismatch(f"result {i} has shape {a.shape}, NumPy's {b.shape}")
-            scale = np.abs(b).max(initial=0.0) if b.dtype.kind == "f" else 1.0
-            far = ~np.isclose(a, b, rtol=close, atol=close * scale, equal_nan=True)
-            if far.mean() > apart:
-                worst = np.abs(a.astype(float) - b.astype(float)).max()
-                raise Mismatch(
-                    f"{far.sum()} of {far.size} elements of result {i} are not NumPy's, by up to {worst:.2g}"
-                )
+        tolerance = getattr(self.workload, "RELATIVE_TOLERANCE", max(getattr(self.workload, "TOLERANCE", 0.0), 1e-5))
+        allowed_fraction = getattr(self.workload, "OUTLIER_FRACTION", 0.0)
+        actual_results = results if isinstance(results, (tuple, list)) else (results,)
+        expected_results = expected if isinstance(expected, tuple) else (expected,)
+        for i, (actual_result, expected_result) in enumerate(zip(actual_results, expected_results, strict=True)):
+            actual, wanted = np.asarray(actual_result), np.asarray(expected_result)
+            if actual.shape != wanted.shape:
+                raise Mismatch(f"result {i} has shape {actual.shape}, NumPy's {wanted.shape}")
+            scale = np.abs(wanted).max(initial=0.0) if wanted.dtype.kind == "f" else 1.0
+            mismatches = ~np.isclose(actual, wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+            if mismatches.mean() > allowed_fraction:
+                worst = np.abs(actual.astype(float) - wanted.astype(float)).max()
+                share = f"{mismatches.sum()} of {mismatches.size}"
+                raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {worst:.2g}")
 
     # ---- peers: each sets how arguments are converted and how to wait for a result, and returns the function
 
-    def _made(self, name: str, *arguments: Any) -> Any:
+    def _make_function(self, name: str, *arguments: Any) -> Any:
         if self._is_program:
             raise NotImplementedError
         make = getattr(self.workload, name, None)
@@ -159,12 +159,12 @@ class Bench:
     def _autoconv(self) -> Any:
         if self._is_program:
             return self.library.compile(self.workload.program)
-        self.give = self.library.constant
-        return self.library.function(self._made("with_graph", self.library))
+        self.convert_argument = self.library.constant
+        return self.library.function(self._make_function("with_graph", self.library))
 
     def _tensorflow(self, **settings: Any) -> Any:
-        self.give = self.library.constant
-        return self.library.function(self._made("with_graph", self.library), **settings)
+        self.convert_argument = self.library.constant
+        return self.library.function(self._make_function("with_graph", self.library), **settings)
 
     def _tensorflow_xla(self) -> Any:
         return self._tensorflow(jit_compile=True)
@@ -172,21 +172,21 @@ class Bench:
     def _jax(self) -> Any:
         if any(array.dtype.itemsize == 8 for array in self.inputs(0)):
             self.library.config.update("jax_enable_x64", True)
-        self.give = self.library.numpy.asarray
-        self.wait = self.library.block_until_ready
-        return self._made("with_jax", self.library)
+        self.convert_argument = self.library.numpy.asarray
+        self.wait_for_result = self.library.block_until_ready
+        return self._make_function("with_jax", self.library)
 
     def _numba(self) -> Any:
         if self._is_program:
-            return _with_its_functions(self.library, self.workload)
-        return self._made("with_numba", self.library)
+            return _compile_with_numba(self.library, self.workload)
+        return self._make_function("with_numba", self.library)
 
     def _torch(self) -> Any:
-        self.give = self.library.from_numpy
-        return self._made("with_torch", self.library)
+        self.convert_argument = self.library.from_numpy
+        return self._make_function("with_torch", self.library)
 
 
-def _module(name: str, file: str) -> Any:
+def _load_module(name: str, file: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     result = importlib.util.module_from_spec(spec)
@@ -195,23 +195,23 @@ def _module(name: str, file: str) -> Any:
 
 
 class _Training:
-    """A workload that trains a Keras model, in the place of a `Bench`."""
+    """A workload that trains a Keras model, with the methods of a `Bench`."""
 
     def __init__(self, workload: Any, peer: str, tiny: bool) -> None:
-        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training.py")
-        self._training = _module("training", beside).Training(workload, peer, tiny)
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "training.py")
+        self._training = _load_module("training", path).Training(workload, peer, tiny)
         self.library, self.import_seconds = self._training.library, self._training.import_seconds
 
     def first(self, seed: int) -> dict[str, Any]:
-        def measured(epoch: Callable[[], Any]) -> dict[str, Any]:
-            _forget_peak()
-            before = _memory("VmRSS")
+        def measure(epoch: Callable[[], Any]) -> dict[str, Any]:
+            _reset_peak_memory()
+            before = _resident_memory("VmRSS")
             begin = time.perf_counter()
             epoch()
-            seconds, peak = time.perf_counter() - begin, _memory("VmHWM")
+            seconds, peak = time.perf_counter() - begin, _resident_memory("VmHWM")
             return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0)}
 
-        result: dict[str, Any] = self._training.first(seed, measured)
+        result: dict[str, Any] = self._training.first(seed, measure)
         return result
 
     def round(self, seed: int, seconds: float) -> dict[str, Any]:
@@ -221,17 +221,17 @@ class _Training:
 
 def load_workload(file: str, peer: str, tiny: bool) -> Any:
     """Return a workload as run by one peer: a function that is called, or a Keras model that is trained."""
-    workload = _module("workload", file)
+    workload = _load_module("workload", file)
     return _Training(workload, peer, tiny) if hasattr(workload, "model") else Bench(file, peer, tiny)
 
 
-def _values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _observable_values(result: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the results of a program, and its array arguments in their state after the call."""
     results = result if isinstance(result, tuple) else () if result is None else (result,)
     return (*results, *(a for a in arguments if isinstance(a, np.ndarray)))
 
 
-def _with_its_functions(numba: Any, workload: Any) -> Any:
+def _compile_with_numba(numba: Any, workload: Any) -> Any:
     """Return the program compiled by Numba, together with the functions of its module."""
     for name, value in list(vars(workload).items()):
         if inspect.isfunction(value) and name not in ("make", "program"):
@@ -257,25 +257,25 @@ def main() -> None:
     bench: Any = None
     for line in sys.stdin:
         request = json.loads(line)
-        do = request.pop("do")
+        request_name = request.pop("do")
         try:
-            if do == "load":
+            if request_name == "load":
                 bench = load_workload(**request)
                 version = getattr(bench.library, "__version__", "")
                 answer: dict[str, Any] = {"version": str(version), "import": bench.import_seconds}
             else:
-                answer = getattr(bench, do)(**request)
+                answer = getattr(bench, request_name)(**request)
         except NotImplementedError as error:
             answer = {"left_out": str(error)}
         except Exception as error:  # a missing module counts as an absent peer only where the peer itself is loaded
             answer = {"failed": f"{type(error).__name__}: {str(error).strip()[:500]}"}
-            if do == "load" and isinstance(error, ImportError):
+            if request_name == "load" and isinstance(error, ImportError):
                 answer = {"absent": str(error)}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def _forget_peak() -> None:
+def _reset_peak_memory() -> None:
     """Reset the peak of this process's memory to the present value, where Linux supports it."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
@@ -284,11 +284,11 @@ def _forget_peak() -> None:
         return
 
 
-def _memory(what: str) -> int:
+def _resident_memory(field: str) -> int:
     """Return resident memory in bytes, at present (VmRSS) or at its peak (VmHWM); 0 if unavailable."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-            return next(int(line.split()[1]) << 10 for line in file if line.startswith(what))
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith(field))
     except (OSError, StopIteration):
         return 0
 

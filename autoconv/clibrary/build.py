@@ -14,8 +14,8 @@ from autoconv.backends import library_code
 from autoconv.backends.library_form import NoLibraryCode, WrongTarget
 from autoconv.clibrary.header import header_text
 from autoconv.clibrary.interface import interface_of
-from autoconv.clibrary.link import find_compiler, link, no_compiler, shared_path
-from autoconv.clibrary.variants import variants
+from autoconv.clibrary.link import find_compiler, link, missing_compiler_error, shared_path
+from autoconv.clibrary.variants import make_variants
 from autoconv.errors import Place, TargetError, UnsupportedError
 from autoconv.graph.graph import Span
 from autoconv.optimise.variables_as_memory import replace_variables
@@ -77,14 +77,14 @@ def build(
     trace = trace_function(function, specs, contract)
     trace = replace(trace, graph=replace_variables(trace.graph))
     path = Path(to)
-    called = name or _identifier(trace.concrete.function_name)
-    if called != _identifier(called):
-        raise TargetError(f"{called!r} is no name of a function in C")
-    interface = interface_of(trace, called)
+    c_name = name or _identifier(trace.concrete.function_name)
+    if c_name != _identifier(c_name):
+        raise TargetError(f"{c_name!r} is no name of a function in C")
+    interface = interface_of(trace, c_name)
     try:
-        code = compiler(interface.form, variants(trace, interface), cpu, target)
+        code = compiler(interface.form, make_variants(trace, interface), cpu, target)
     except NoLibraryCode as error:
-        raise _refusal(called, error) from None
+        raise _refusal(c_name, error) from None
     except WrongTarget as error:
         raise TargetError(str(error)) from None
     files = _write(path, header_text(interface, code.messages).encode(), code.data, links=not target)
@@ -104,7 +104,7 @@ def _write(path: Path, header: bytes, object_: bytes, links: bool) -> tuple[Path
         if compiler is not None:
             link(compiler, parts[1], unfinished.enter_context(replacing(str(shared))))
     if links and compiler is None:
-        raise no_compiler(written[1], path)
+        raise missing_compiler_error(written[1], path)
     return *written, shared
 
 

@@ -11,30 +11,30 @@ from autoconv.backends.library_form import Argument, Fields, LibraryForm, Output
 from autoconv.clibrary.interface import C_TYPES, Interface
 from autoconv.graph.dtypes import DType
 
-_MOST_SHOWN = 64  # elements of a variable
-_SHOWN = frozenset({
+_MAX_LISTED_ELEMENTS = 64  # elements of a variable
+_LISTED_DTYPES = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
 })  # fmt: skip
-_COMPLEX = {"complex64": "float", "complex128": "double"}
+_COMPLEX_PART_TYPES = {"complex64": "float", "complex128": "double"}
 
 
 def header_text(interface: Interface, messages: Sequence[str]) -> str:
-    """Return the header: types, the function with its conditions, and what its codes mean."""
+    """Return the header: types, the function with its conditions, and the meanings of its codes."""
     form = interface.form
     guard = f"{form.name.upper()}_H"
-    arguments = [one for one in form.parameters if isinstance(one, Argument)]
-    used = [(one.dtype, len(one.shape)) for one in arguments] + list(_numbers_used(form.result))
+    arguments = [argument for argument in form.parameters if isinstance(argument, Argument)]
+    used = [(argument.dtype, len(argument.shape)) for argument in arguments] + list(_output_types(form.result))
     parts = [
-        _comment(interface, arguments),
+        _leading_comment(interface, arguments),
         f"#ifndef {guard}\n#define {guard}\n",
         "#include <stdbool.h>\n#include <stdint.h>\n",
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_complex(name) for name in _COMPLEX if any(dtype.name == name for dtype, _ in used)),
-        *(_tensor(dtype, rank) for dtype, rank in dict.fromkeys(used) if rank),
-        _result(form),
-        *(_start(form, *one) for one in interface.starts),
-        _function(form, arguments),
-        _codes(messages),
+        *(_complex_type(name) for name in _COMPLEX_PART_TYPES if any(dtype.name == name for dtype, _ in used)),
+        *(_tensor_struct(dtype, rank) for dtype, rank in dict.fromkeys(used) if rank),
+        _result_struct(form),
+        *(_initial_elements(form, *argument) for argument in interface.initial_values),
+        _function_declaration(form, arguments),
+        _message_comment(messages),
         f"const char *{form.name}_message(int code);\n",
         "/* Frees the data of a tensor of a result. */",
         f"void {form.name}_free(void *data);\n",
@@ -44,18 +44,18 @@ def header_text(interface: Interface, messages: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def _comment(interface: Interface, arguments: Sequence[Argument]) -> str:
+def _leading_comment(interface: Interface, arguments: Sequence[Argument]) -> str:
     lines = [f"{interface.form.name}: compiled by autoconv{' from ' + interface.source if interface.source else ''}."]
-    named = sorted({str(size) for one in arguments for size in one.shape if not isinstance(size, int)})
-    if named:
-        lines.append(f"{', '.join(named)}: sizes of the call; those of one name are equal.")
+    size_names = sorted({str(size) for argument in arguments for size in argument.shape if not isinstance(size, int)})
+    if size_names:
+        lines.append(f"{', '.join(size_names)}: sizes of the call; those of one name are equal.")
     lines += [f"{name} is always {value}, and no field of the result." for name, value in interface.constants]
     lines.append("Threads may call it at the same time.")
     return "/* " + "\n   ".join(line.replace("*/", "* /") for line in lines) + " */"
 
 
-def _complex(name: str) -> str:
-    part = _COMPLEX[name]
+def _complex_type(name: str) -> str:
+    part = _COMPLEX_PART_TYPES[name]
     guard = f"AUTOCONV_{name.upper()}"
     return (
         f"#ifndef {guard}\n#define {guard}\n/* In memory as {part} _Complex, and std::complex<{part}>. */\n"
@@ -63,7 +63,7 @@ def _complex(name: str) -> str:
     )
 
 
-def _tensor(dtype: DType, rank: int) -> str:
+def _tensor_struct(dtype: DType, rank: int) -> str:
     name, kind = tensor_type(dtype, rank), C_TYPES[dtype.name]
     guard = name.upper()
     sizes = [f"n{axis}" for axis in range(rank)]
@@ -84,12 +84,12 @@ def _tensor(dtype: DType, rank: int) -> str:
     ])  # fmt: skip
 
 
-def _start(form: LibraryForm, argument: Argument, array: np.ndarray) -> str:
-    """Return what a variable held when the library was built, as the elements of an array."""
+def _initial_elements(form: LibraryForm, argument: Argument, array: np.ndarray) -> str:
+    """Return the elements of a variable at the time when the library was built, as a C array."""
     name = f"{form.name}_{argument.name}_start"
-    if array.size > _MOST_SHOWN or argument.dtype.name not in _SHOWN:
+    if array.size > _MAX_LISTED_ELEMENTS or argument.dtype.name not in _LISTED_DTYPES:
         return f"/* {argument.name} is a variable, which the caller holds. */\n"
-    numbers = ", ".join(_number(one) for one in array.reshape(-1).tolist())
+    numbers = ", ".join(_c_literal(number) for number in array.reshape(-1).tolist())
     kind = C_TYPES[argument.dtype.name]
     return (
         f"/* {argument.name} is a variable, which the caller holds: it begins with these elements. */\n"
@@ -97,39 +97,40 @@ def _start(form: LibraryForm, argument: Argument, array: np.ndarray) -> str:
     )
 
 
-def _number(value: float) -> str:
+def _c_literal(value: float) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "0.0 / 0.0" if math.isnan(value) else f"{'-' if value < 0 else ''}1.0 / 0.0"
     return str(value).lower() if value != -(2**63) else "(-9223372036854775807 - 1)"
 
 
-def _result(form: LibraryForm) -> str:
+def _result_struct(form: LibraryForm) -> str:
     lines = ["/* The results; whoever has called frees the data of each tensor. */"]
-    lines += [f"typedef struct {form.name}_result {{", *_fields(form.result, 1), f"}} {form.name}_result;\n"]
+    lines += [f"typedef struct {form.name}_result {{", *_struct_fields(form.result, 1), f"}} {form.name}_result;\n"]
     return "\n".join(lines)
 
 
-def _fields(tree: Fields, depth: int) -> list[str]:
+def _struct_fields(tree: Fields, depth: int) -> list[str]:
     indent, lines = "    " * depth, []
-    for name, one in tree.fields:
-        if isinstance(one, Fields):
-            lines += [f"{indent}struct {{", *_fields(one, depth + 1), f"{indent}}} {name};"]
+    for name, field in tree.fields:
+        if isinstance(field, Fields):
+            lines += [f"{indent}struct {{", *_struct_fields(field, depth + 1), f"{indent}}} {name};"]
         else:
-            lines.append(f"{indent}{tensor_type(one.dtype, one.rank) if one.rank else C_TYPES[one.dtype.name]} {name};")
+            kind = tensor_type(field.dtype, field.rank) if field.rank else C_TYPES[field.dtype.name]
+            lines.append(f"{indent}{kind} {name};")
     return lines or [f"{indent}char nothing;"]
 
 
-def _function(form: LibraryForm, arguments: Sequence[Argument]) -> str:
+def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> str:
     notes = []
-    for one in arguments:
-        shape = f"[{', '.join(map(str, one.shape))}]"
-        if one.shape:
-            notes.append(f"{one.name}: {shape}{', written to' if one.is_memory else ''}")
-    given = [_parameter(one) for one in arguments]
+    for argument in arguments:
+        shape = f"[{', '.join(map(str, argument.shape))}]"
+        if argument.shape:
+            notes.append(f"{argument.name}: {shape}{', written to' if argument.is_memory else ''}")
+    declarations = [_parameter(one) for one in arguments]
     text = "; ".join(notes)
     comment = f"/* Returns 0, or a code of {form.name}_message{' with an unset result' if form.result.fields else ''}."
     comment += f"\n   {text}. */" if text else " */"
-    return f"{comment}\nint {form.name}({', '.join([*given, f'{form.name}_result *result'])});\n"
+    return f"{comment}\nint {form.name}({', '.join([*declarations, f'{form.name}_result *result'])});\n"
 
 
 def _parameter(argument: Argument) -> str:
@@ -141,16 +142,16 @@ def _parameter(argument: Argument) -> str:
     return f"{'' if argument.is_memory else 'const '}{kind} *{argument.name}"
 
 
-def _codes(messages: Sequence[str]) -> str:
+def _message_comment(messages: Sequence[str]) -> str:
     lines = ["/* The text of a code, which lives as long as the library:"]
     lines += [f"   {code:3} {message.replace('*/', '* /')}" for code, message in enumerate(messages, 1)]
     return "\n".join(lines) + " */"
 
 
-def _numbers_used(tree: ResultTree) -> list[tuple[DType, int]]:
+def _output_types(tree: ResultTree) -> list[tuple[DType, int]]:
     if isinstance(tree, Output):
         return [(tree.dtype, tree.rank)]
-    return [one for _, part in tree.fields for one in _numbers_used(part)]
+    return [output_type for _, part in tree.fields for output_type in _output_types(part)]
 
 
 def tensor_type(dtype: DType, rank: int) -> str:

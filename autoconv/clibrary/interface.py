@@ -29,15 +29,16 @@ _KEYWORDS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The function in C; `source` is where it stands in Python, `constants` are results that are always the same.
+    """The function in C.
 
-    `starts` are the arguments that are variables in Python, with what they hold now.
+    `source` is its position in the Python program; `constants` are results that are always the same.
+    `initial_values` are the arguments that are variables in Python, with their present values.
     """
 
     form: LibraryForm
     source: str
     constants: tuple[tuple[str, str], ...]
-    starts: tuple[tuple[Argument, np.ndarray], ...] = ()
+    initial_values: tuple[tuple[Argument, np.ndarray], ...] = ()
 
 
 def interface_of(trace: Trace, name: str) -> Interface:
@@ -45,28 +46,29 @@ def interface_of(trace: Trace, name: str) -> Interface:
     concrete = trace.concrete
     graph = trace.graph
     count = len(graph.parameters) - len(concrete.captures)
-    declared = iter([one.shape for one in trace.arguments if isinstance(one, OpenArgument)])
-    is_declared = len([one for one in trace.arguments if isinstance(one, OpenArgument)]) == count
+    declared = iter([argument.shape for argument in trace.arguments if isinstance(argument, OpenArgument)])
+    is_declared = len([argument for argument in trace.arguments if isinstance(argument, OpenArgument)]) == count
     names: set[str] = set()
     parameters: list[Argument | FixedParameter] = []
     for value in graph.parameters[:count]:
         shape = next(declared) if is_declared else None
-        parameters.append(_argument(value.type, _unique(value.name, names), shape, name))
-    starts: list[tuple[Argument, np.ndarray]] = []
+        parameters.append(_argument(value.type, _unique_c_name(value.name, names), shape, name))
+    initial_values: list[tuple[Argument, np.ndarray]] = []
     for value, capture in zip(graph.parameters[count:], concrete.captures, strict=True):
         if isinstance(capture, Storage) and isinstance(value.type, ArrayType):
-            argument = _argument(value.type, _unique(value.name, names), None, name)
-            starts.append((argument, np.asarray(capture.value)))
+            argument = _argument(value.type, _unique_c_name(value.name, names), None, name)
+            initial_values.append((argument, np.asarray(capture.value)))
             parameters.append(argument)
         else:
             parameters.append(FixedParameter(_captured_value(capture)))
     constants: list[tuple[str, str]] = []
     positions = iter(range(len(graph.outputs)))
-    result = _tree(trace.layout, positions, graph.outputs, (), constants, name)
+    result = _result_tree(trace.layout, positions, graph.outputs, (), constants, name)
     if not isinstance(result, Fields):
         result = Fields((("value", result),))
-    sizes = "the library has no code for these sizes; it has code for " + _sizes(parameters)
-    return Interface(LibraryForm(name, tuple(parameters), result, sizes), trace.source, tuple(constants), tuple(starts))
+    sizes = "the library has no code for these sizes; it has code for " + _sizes_text(parameters)
+    form = LibraryForm(name, tuple(parameters), result, sizes)
+    return Interface(form, trace.source, tuple(constants), tuple(initial_values))
 
 
 def _argument(type_: Any, name: str, shape: tuple[Dimension, ...] | None, function: str) -> Argument:
@@ -88,16 +90,16 @@ def _captured_value(capture: Any) -> Any:
     return np.array(capture)
 
 
-def _sizes(parameters: list[Argument | FixedParameter]) -> str:
+def _sizes_text(parameters: list[Argument | FixedParameter]) -> str:
     shapes = [
-        f"{one.name}: {', '.join(str(size) for size in one.shape)}"
-        for one in parameters
-        if isinstance(one, Argument) and one.shape
+        f"{parameter.name}: {', '.join(str(size) for size in parameter.shape)}"
+        for parameter in parameters
+        if isinstance(parameter, Argument) and parameter.shape
     ]
     return "; ".join(shapes) + ", where named sizes are 2 and more" if shapes else "numbers"
 
 
-def _tree(
+def _result_tree(
     layout: Layout, positions: Iterator[int], outputs: Any, path: tuple[str, ...], constants: list[tuple[str, str]],
     function: str,
 ) -> ResultTree:  # fmt: skip
@@ -112,24 +114,26 @@ def _tree(
         names: set[str] = set()
         fields: list[tuple[str, ResultTree]] = []
         for key, part in zip(keys, layout.parts, strict=True):
-            name = _unique(str(key), names)
+            name = _unique_c_name(str(key), names)
             if isinstance(part, Static):
                 constants.append((".".join((*path, name)), repr(part.value)))
                 continue
-            fields.append((name, _tree(part, positions, outputs, (*path, name), constants, function)))
+            fields.append((name, _result_tree(part, positions, outputs, (*path, name), constants, function)))
         return Fields(tuple(fields))
     if isinstance(layout, Static):
         constants.append(("the result", repr(layout.value)))
         return Fields(())
-    what = "a list whose length is known only at run time" if isinstance(layout, Grown) else "one of several structures"
+    description = "one of several structures"
+    if isinstance(layout, Grown):
+        description = "a list whose length is known only at run time"
     raise UnsupportedError(
-        f"{function} returns {what}, which has no form in C",
+        f"{function} returns {description}, which has no form in C",
         remedy="tensors, numbers, and tuples, lists and dicts of a fixed length",
     )
 
 
-def _unique(name: str, names: set[str]) -> str:
-    """Return a name in C that is not taken."""
+def _unique_c_name(name: str, names: set[str]) -> str:
+    """Return a C identifier for a name that is not in `names`, and add it."""
     result = re.sub(r"\W", "_", name, flags=re.ASCII)
     result = f"_{result}" if result[:1].isdigit() or not result else result
     result = f"{result}_" if result in _KEYWORDS else result

@@ -17,7 +17,7 @@ def find_compiler() -> str | None:
     return compiler if compiler and shutil.which(compiler.split()[0]) else None
 
 
-def no_compiler(object_: Path, path: Path) -> TargetError:
+def missing_compiler_error(object_: Path, path: Path) -> TargetError:
     """Return the error for a library that is not linked."""
     return TargetError(
         f"{object_} is written, but there is no C compiler to link {path.name} with; install one (cc, gcc or "
@@ -34,9 +34,9 @@ def link(compiler: str, object_: str, shared: str) -> None:
     """Link an object file to a shared library; raises TargetError where the compiler fails."""
     options = ["-nostartfiles", "-Wl,-z,noexecstack", "-Wl,-z,defs"] if sys.platform == "linux" else []
     command = [*compiler.split(), "-shared", *options, "-o", shared, object_, "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise TargetError(f"{compiler} failed to link the shared library:\n{done.stderr.strip()}")
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        raise TargetError(f"{compiler} failed to link the shared library:\n{completed.stderr.strip()}")
 
 
-__all__ = ["find_compiler", "link", "no_compiler", "shared_path"]
+__all__ = ["find_compiler", "link", "missing_compiler_error", "shared_path"]

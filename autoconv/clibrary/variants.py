@@ -1,4 +1,4 @@
-"""The graphs of a library: one for all sizes of 2 and more, and one for each choice of sizes that it does not take."""
+"""The graphs of a library: one for all sizes of 2 and more, and one for each choice of sizes that this one excludes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static
 from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 from autoconv.tracing.api.declared_arguments import Trace
 
-_SMALL = range(12)  # sizes that get code of their own where the code for any size does not take them
-_MOST = 26  # such choices: of three sizes, 0 and 1 each
-_LARGE = 1000  # a size that counts as any
+_SPECIAL_SIZES = range(12)  # sizes that get a graph of their own where the code for any size excludes them
+_MAX_SPECIAL_VARIANTS = 26  # such choices: of three sizes, 0 and 1 each
+_GENERAL_SIZE = 1000  # a size that counts as any
 
 
-def variants(trace: Trace, interface: Interface) -> list[Graph]:
+def make_variants(trace: Trace, interface: Interface) -> list[Graph]:
     """Return the graphs in the order in which a call tries them. Raises UnsupportedError where none takes any size."""
     graph, contract = trace.graph, trace.contract
-    declared = [one.shape if isinstance(one, Argument) else None for one in interface.form.parameters]
+    declared = [parameter.shape if isinstance(parameter, Argument) else None for parameter in interface.form.parameters]
     symbols = list(dict.fromkeys(size for shape in declared for size in shape or () if isinstance(size, Symbol)))
     if not symbols:
-        is_own = graph is trace.concrete.recorded
-        return [trace.concrete.optimised if is_own else optimise(graph, contract=contract)]
+        is_recorded_graph = graph is trace.concrete.recorded
+        return [trace.concrete.optimised if is_recorded_graph else optimise(graph, contract=contract)]
     try:
-        general = _make_variant(graph, _types(graph, declared, {}), contract)
+        general = _make_variant(graph, _parameter_types(graph, declared, {}), contract)
     except (CannotSpecialise, ValueError, TypeError) as error:
         raise UnsupportedError(
             f"{interface.form.name} cannot take arguments of any sizes {', '.join(map(str, symbols))}"
@@ -39,9 +39,9 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
             remedy="one name for sizes that have to be equal, as in 'float64[n,3] float64[n]', or numbers",
         ) from None
     result = [general]
-    for sizes in itertools.islice(_special_sizes(general, symbols), _MOST):
+    for sizes in itertools.islice(_special_sizes(general, symbols), _MAX_SPECIAL_VARIANTS):
         try:
-            result.append(_make_variant(graph, _types(graph, declared, sizes), contract))
+            result.append(_make_variant(graph, _parameter_types(graph, declared, sizes), contract))
         except (CannotSpecialise, ValueError, TypeError):  # the program refuses these sizes
             continue
     return result
@@ -50,16 +50,17 @@ def variants(trace: Trace, interface: Interface) -> list[Graph]:
 def _special_sizes(general: Graph, symbols: Sequence[Symbol]) -> Iterator[dict[Symbol, int]]:
     """Yield the small sizes that need code of their own, those of one dimension first."""
     code = symbolic_code().sizes(general, general.needs)
-    usual = {symbol.name: _LARGE for symbol in symbols}
-    small = [
-        [None, *(size for size in _SMALL if not code.allow({**usual, symbol.name: size}))] for symbol in symbols
+    general_sizes = {symbol.name: _GENERAL_SIZE for symbol in symbols}
+    special_sizes = [
+        [None, *(size for size in _SPECIAL_SIZES if not code.allow({**general_sizes, symbol.name: size}))]
+        for symbol in symbols
     ]
-    choices = sorted(itertools.product(*small), key=lambda choice: sum(size is not None for size in choice))
+    choices = sorted(itertools.product(*special_sizes), key=lambda choice: sum(size is not None for size in choice))
     for choice in choices[1:]:
         yield {symbol: size for symbol, size in zip(symbols, choice, strict=True) if size is not None}
 
 
-def _types(
+def _parameter_types(
     graph: Graph, declared: Sequence[tuple[Dimension, ...] | None], sizes: dict[Symbol, int]
 ) -> list[Type]:
     result: list[Type] = []
@@ -84,4 +85,4 @@ def _make_variant(graph: Graph, types: list[Type], contract: str) -> Graph:
     return bound if bound is not None and not code.has_bounds_for_kernels(bound) else general
 
 
-__all__ = ["variants"]
+__all__ = ["make_variants"]

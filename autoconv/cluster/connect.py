@@ -12,48 +12,52 @@ from autoconv.config.placement import TASKS, add_task
 from autoconv.errors import UnavailableError
 from autoconv.train.cluster_spec import ClusterSpec
 
-_PATIENCE = 3.0  # seconds for the port of a Ray cluster
-_OWN_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
+_PORT_TIMEOUT = 3.0  # seconds for the port of a Ray cluster
+_LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 def connect(options: Any) -> None:
     """Start a worker for each task of a ClusterSpec, of a resolver or of a dict that is not connected yet."""
     spec = ClusterSpec(options.cluster_spec() if hasattr(options, "cluster_spec") else options)
-    places = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
-    if not places:
+    task_addresses = [(job, task, spec.task_address(job, task)) for job in spec.jobs for task in spec.task_indices(job)]
+    if not task_addresses:
         return
-    _check_addresses(places)
-    hosts = {address: address.rpartition(":")[0] or address for _, _, address in places}
-    ray = _ray()
-    _begin(ray, len(places), {host for host in hosts.values() if not _is_own(host)})
-    nodes = {host: _node(ray, host) for host in set(hosts.values())}
-    tasks = [RayTask(ray, job, task, address, nodes[hosts[address]]) for job, task, address in places]
+    _check_addresses(task_addresses)
+    hosts = {address: address.rpartition(":")[0] or address for _, _, address in task_addresses}
+    ray = _import_ray()
+    _start_ray(ray, len(task_addresses), {host for host in hosts.values() if not _is_this_host(host)})
+    nodes = {host: _node_resources(ray, host) for host in set(hosts.values())}
+    tasks = [RayTask(ray, job, task, address, nodes[hosts[address]]) for job, task, address in task_addresses]
     try:
-        for one in tasks:
-            one.wait_until_ready()
+        for ray_task in tasks:
+            ray_task.wait_until_ready()
     except BaseException:
-        for one in tasks:
-            one.end()
+        for ray_task in tasks:
+            ray_task.end()
         raise
-    for (job, number, _), one in zip(places, tasks, strict=True):
-        add_task(job, number, one)
+    for (job, number, _), ray_task in zip(task_addresses, tasks, strict=True):
+        add_task(job, number, ray_task)
 
 
 CONNECT.set(connect)
 
 
-def _check_addresses(places: list[tuple[str, int, str]]) -> None:
-    seen = {one.address: f"/job:{job}/task:{task}" for (job, task), one in TASKS.items() if isinstance(one, RayTask)}
-    for job, task, address in places:
+def _check_addresses(task_addresses: list[tuple[str, int, str]]) -> None:
+    names_by_address = {
+        worker.address: f"/job:{job}/task:{task}"
+        for (job, task), worker in TASKS.items()
+        if isinstance(worker, RayTask)
+    }
+    for job, task, address in task_addresses:
         name = f"/job:{job}/task:{task}"
-        if address in seen:
-            raise ValueError(f"the address {address!r} of {name} is in use: it is that of {seen[address]}")
+        if address in names_by_address:
+            raise ValueError(f"the address {address!r} of {name} is in use: it is that of {names_by_address[address]}")
         if (job, task) in TASKS:
             raise ValueError(f"{name} is connected already, at another address than {address!r}")
-        seen[address] = name
+        names_by_address[address] = name
 
 
-def _ray() -> Any:
+def _import_ray() -> Any:
     try:
         import ray
     except ImportError:
@@ -61,20 +65,20 @@ def _ray() -> Any:
     return ray
 
 
-def _is_own(host: str) -> bool:
-    return host in _OWN_HOSTS or host == socket.gethostname()
+def _is_this_host(host: str) -> bool:
+    return host in _LOCAL_HOSTS or host == socket.gethostname()
 
 
-def _begin(ray: Any, count: int, others: set[str]) -> None:
+def _start_ray(ray: Any, count: int, other_hosts: set[str]) -> None:
     """Connect to the cluster at RAY_ADDRESS, or start one on this machine."""
     if ray.is_initialized():
         return
     address = os.environ.get("RAY_ADDRESS", "")
     if address in ("", "local"):
-        if others:
+        if other_hosts:
             raise UnavailableError(
-                f"no Ray cluster is known that has the host {min(others)!r}: start one there, and set RAY_ADDRESS to "
-                "its address"
+                f"no Ray cluster is known that has the host {min(other_hosts)!r}: start one there, and set "
+                "RAY_ADDRESS to its address"
             )
         ray.init(address="local", num_cpus=count, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         return
@@ -86,24 +90,24 @@ def _check_port(address: str) -> None:
     """Raise UnavailableError at once where no gRPC server answers, for which Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        with socket.create_connection((host, int(port)), _PATIENCE) as link:
+        with socket.create_connection((host, int(port)), _PORT_TIMEOUT) as connection:
             if os.environ.get("RAY_USE_TLS", "0") == "0":
-                _greet(link)
+                _check_http2(connection)
     except (OSError, ValueError) as error:
         raise UnavailableError(f"no Ray cluster answers at RAY_ADDRESS={address!r}: {error}") from None
 
 
-def _greet(link: socket.socket) -> None:
+def _check_http2(connection: socket.socket) -> None:
     """Begin a connection of HTTP/2; raises OSError if the answer is not the settings of such a server (RFC 9113)."""
-    link.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
-    answer = link.recv(4)
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    answer = connection.recv(4)
     if len(answer) < 4 or answer[3] != 4:
         raise ConnectionError("another program listens there")
 
 
-def _node(ray: Any, host: str) -> dict[str, float]:
+def _node_resources(ray: Any, host: str) -> dict[str, float]:
     """Return the resources that place a worker on the node of a host; none for this machine's own name."""
-    if _is_own(host):
+    if _is_this_host(host):
         return {}
     alive = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
     try:

@@ -1,4 +1,4 @@
-"""A task as the program sees it: a Ray actor, the graphs sent to it, and arrays in its memory."""
+"""Tasks in the process of the program: a Ray actor, the graphs sent to it, and arrays in its memory."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from autoconv.ops.values.remote_array import RemoteArray
 from autoconv.runtime.objects.storage import RemoteStorage
 from autoconv.runtime.support.spans import current_place
 
-_START = 120.0  # seconds for the first answer of a worker
-_LONGEST_INLINE = 4096  # characters; the text of an eager op has some 100
-_MOST_TEXTS = 1024  # graphs whose references are kept
+_START_TIMEOUT = 120.0  # seconds for the first answer of a worker
+_MAX_INLINE_LENGTH = 4096  # characters; the text of an eager op has some 100
+_MAX_KEPT_TEXTS = 1024  # graphs whose references are kept
 
 
 class RayTask:
-    """A worker process, restarted when it is lost; what it held is lost then."""
+    """A worker process. When it ends, it is started again, and the contents of its memory are lost."""
 
     def __init__(self, ray: Any, job: str, number: int, address: str, resources: dict[str, float]) -> None:
         self.ray = ray
@@ -39,7 +39,7 @@ class RayTask:
 
     def wait_until_ready(self) -> int:
         """Return the number of the worker's process, also of one that starts again. Raises UnavailableError."""
-        limit = time.monotonic() + _START
+        limit = time.monotonic() + _START_TIMEOUT
         while time.monotonic() < limit:
             try:
                 result = int(self.ray.get(self._actor.ready.remote(), timeout=limit - time.monotonic()))
@@ -48,26 +48,26 @@ class RayTask:
             except self.ray.exceptions.ActorUnavailableError:
                 time.sleep(0.1)
             except self.ray.exceptions.RayActorError as error:
-                raise self.lost(error) from None
+                raise self.lost_error(error) from None
             else:
                 self._is_lost = False
                 return result
-        raise UnavailableError(f"the worker {self.name} did not start within {_START:.0f} seconds")
+        raise UnavailableError(f"the worker {self.name} did not start within {_START_TIMEOUT:.0f} seconds")
 
     def end(self) -> None:
         """End the worker for good."""
         self.ray.kill(self._actor)
 
-    def lost(self, error: Exception) -> UnavailableError:
+    def lost_error(self, error: Exception) -> UnavailableError:
         """Return the error for a call that a lost worker did not answer; the next call waits for the new one.
 
         The lost worker may be another one, whose results are arguments of the call.
         """
-        lost = getattr(error, "actor_id", None)
-        if lost is not None and lost != self.actor_id:
-            other = next((one for one in TASKS.values() if getattr(one, "actor_id", None) == lost), None)
+        lost_actor = getattr(error, "actor_id", None)
+        if lost_actor is not None and lost_actor != self.actor_id:
+            other = next((task for task in TASKS.values() if getattr(task, "actor_id", None) == lost_actor), None)
             if isinstance(other, RayTask):
-                return other.lost(error)
+                return other.lost_error(error)
         self._is_lost = True
         return UnavailableError(
             f"the worker {self.name} at {self.address} was lost: its process ended ({type(error).__name__}). It is "
@@ -75,26 +75,30 @@ class RayTask:
         )
 
     def compile(self, graph: object) -> Callable[[Sequence[Any]], list[Any]]:
-        """Return what runs a graph in the worker; its results stay there. Raises InvalidArgumentError for objects."""
+        """Return a function that runs a graph in the worker, where the results stay.
+
+        Raises InvalidArgumentError for a graph with Python objects.
+        """
         assert isinstance(graph, Graph)
         text = to_text(graph, spans=True)
         if "<opaque" in text:
-            what = next((node for node in graph.walk() if "<opaque" in to_text_of(node)), None)
-            where = "" if what is None or what.span is None else f" ({what.span})"
-            raise InvalidArgumentError(f"a graph with Python objects cannot be sent to {self.name}{where}")
+            opaque_node = next((node for node in graph.walk() if "<opaque" in node_text(node)), None)
+            location = "" if opaque_node is None or opaque_node.span is None else f" ({opaque_node.span})"
+            raise InvalidArgumentError(f"a graph with Python objects cannot be sent to {self.name}{location}")
         types = [value.type for value in graph.outputs]
-        sent = self._sent_text(text)
+        graph_text = self._text_to_send(text)
         assigns = bool(graph.effects & Effects.WRITE)
-        return lambda arguments: self.call(sent, arguments, types, assigns)
+        return lambda arguments: self.call(graph_text, arguments, types, assigns)
 
-    def call(self, sent: Any, arguments: Sequence[Any], types: Sequence[Any], assigns: bool = False) -> list[Any]:
+    def call(self, graph_text: Any, arguments: Sequence[Any], types: Sequence[Any], assigns: bool = False) -> list[Any]:
         """Start a run of a graph in the worker, and return its results as RayArrays.
 
         A graph that assigns variables has run at the return; its errors are raised here.
         """
         actor = self._ready_actor()
         count = len(types) + assigns
-        answer = actor.run.options(num_returns=count).remote(sent, assigns, *map(self._sent, arguments))
+        sent_arguments = map(self._argument_to_send, arguments)
+        answer = actor.run.options(num_returns=count).remote(graph_text, assigns, *sent_arguments)
         references = [answer] if count == 1 else answer or []
         place = current_place()
         if assigns:
@@ -107,21 +111,21 @@ class RayTask:
 
     def set_cell(self, number: int, value: object) -> None:
         """Set the value of a variable to an array of this process or of the worker."""
-        self.value_of(self._ready_actor().set_cell.remote(number, self._sent(value)), current_place())
+        self.value_of(self._ready_actor().set_cell.remote(number, self._argument_to_send(value)), current_place())
 
     def drop_cell(self, number: int) -> None:
         """Free the memory of a variable."""
         if self.ray.is_initialized():
             self._actor.drop_cell.remote(number)
 
-    def _sent_text(self, text: str) -> Any:
+    def _text_to_send(self, text: str) -> Any:
         """Return a graph's text as it is sent with each call: itself if it is short, else a reference to it."""
-        if len(text) <= _LONGEST_INLINE:
+        if len(text) <= _MAX_INLINE_LENGTH:
             return text
         reference = self._texts.get(text)
         if reference is None:
             reference = self.ray.put(text)
-            if len(self._texts) < _MOST_TEXTS:
+            if len(self._texts) < _MAX_KEPT_TEXTS:
                 self._texts[text] = reference
         return reference
 
@@ -130,8 +134,8 @@ class RayTask:
             self.wait_until_ready()
         return self._actor
 
-    def _sent(self, argument: object) -> Any:
-        """Return an argument in the form in which it is sent: references to what the worker has."""
+    def _argument_to_send(self, argument: object) -> Any:
+        """Return an argument in the form in which it is sent: a reference or key if the worker has the value."""
         if isinstance(argument, RayArray):
             return argument.reference
         if isinstance(argument, RemoteStorage) and argument.task is self:
@@ -139,30 +143,30 @@ class RayTask:
         return argument.fetch() if isinstance(argument, RemoteArray) else argument
 
     def value_of(self, reference: Any, place: Place | None) -> Any:
-        """Return what a reference refers to. Raises the error of its computation, with the user's line."""
+        """Return the value of a reference. Raises the error of its computation, with the user's line."""
         exceptions = self.ray.exceptions
         try:
             return self.ray.get(reference)
         except exceptions.RayTaskError as error:
-            raise self._of_program(error, place) from None
+            raise self._program_error(error, place) from None
         except (exceptions.RayActorError, exceptions.ObjectLostError) as error:
-            raise self.lost(error) from None
+            raise self.lost_error(error) from None
 
-    def _of_program(self, error: Any, place: Place | None) -> BaseException:
+    def _program_error(self, error: Any, place: Place | None) -> BaseException:
         """Return the error that a graph raised, with the user's line."""
         result: Any = error.cause if isinstance(error.cause, BaseException) else error
         if isinstance(result, (self.ray.exceptions.RayActorError, self.ray.exceptions.ObjectLostError)):
-            return self.lost(result)
+            return self.lost_error(result)
         if getattr(result, "place", False) is None:
             result.place = place
         return result  # type: ignore[no-any-return]
 
 
-def to_text_of(node: Any) -> str:
+def node_text(node: Any) -> str:
     """Return a node's attributes as text."""
-    whole = Graph("one")
-    whole.nodes.append(node)
-    return to_text(whole)
+    graph = Graph("one")
+    graph.nodes.append(node)
+    return to_text(graph)
 
 
 class RayArray(RemoteArray):

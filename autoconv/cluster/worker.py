@@ -18,7 +18,7 @@ from autoconv.ops.control.resources import Cell
 
 @dataclass(frozen=True)
 class CellKey:
-    """Stands for a variable of the worker among the arguments of a graph."""
+    """Placeholder for a variable of the worker among the arguments of a graph."""
 
     number: int
     name: str
@@ -43,9 +43,9 @@ class Worker:
         """
         if text not in self._compiled:
             self._compiled[text] = compile_graph(from_text(text, OPS))
-        results = self._compiled[text](list(map(self._own, arguments)))
-        found = (*results, None) if acknowledges else tuple(results)
-        return found[0] if len(found) == 1 else found
+        results = self._compiled[text](list(map(self._local_argument, arguments)))
+        outputs = (*results, None) if acknowledges else tuple(results)
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def read_cell(self, key: CellKey) -> Any:
         """Return the value of a variable."""
@@ -67,7 +67,7 @@ class Worker:
             )
         return self._cells[key.number]
 
-    def _own(self, argument: Any) -> Any:
+    def _local_argument(self, argument: Any) -> Any:
         """Return an argument of this process: arrays of another one have dtypes that native code does not take."""
         if isinstance(argument, CellKey):
             return self._cell(argument)

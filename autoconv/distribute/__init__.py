@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.api.nn.replica_losses import STRATEGY
 from autoconv.distribute import cluster_resolver, coordinator, experimental
-from autoconv.distribute.contexts import Context, ReplicaContext, current
+from autoconv.distribute.contexts import Context, ReplicaContext, current_context
 from autoconv.distribute.cross_device_ops import (
     CrossDeviceOps,
     HierarchicalCopyAllReduce,
@@ -16,8 +16,8 @@ from autoconv.distribute.mirrored import MirroredStrategy
 from autoconv.distribute.multi_worker import MultiWorkerMirroredStrategy
 from autoconv.distribute.parameter_server import ParameterServerStrategy
 from autoconv.distribute.reduction import ReduceOp
-from autoconv.distribute.refused import TPUStrategy
 from autoconv.distribute.strategy import OneDeviceStrategy, Strategy, ValueContext
+from autoconv.distribute.unsupported_strategies import TPUStrategy
 from autoconv.distribute.values import DistributedValues
 
 
@@ -43,7 +43,7 @@ def get_strategy() -> Strategy:
     >>> autoconv.distribute.get_strategy().num_replicas_in_sync
     1
     """
-    strategy: Strategy = current().strategy
+    strategy: Strategy = current_context().strategy
     return strategy
 
 
@@ -65,7 +65,7 @@ def get_replica_context() -> ReplicaContext | None:
     >>> autoconv.distribute.get_replica_context().replica_id_in_sync_group
     0
     """
-    return current().replica
+    return current_context().replica
 
 
 def in_cross_replica_context() -> bool:
@@ -74,7 +74,7 @@ def in_cross_replica_context() -> bool:
     >>> autoconv.distribute.in_cross_replica_context()
     False
     """
-    context: Context = current()
+    context: Context = current_context()
     return context.replica is None and context.updating is None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.api.scopes import device
 from autoconv.config.placement import DEFAULT_DEVICE, full_name
-from autoconv.distribute.contexts import current
+from autoconv.distribute.contexts import current_context
 from autoconv.distribute.mirrored import Replicated
 from autoconv.distribute.variables import DistributedVariable
 from autoconv.runtime.objects.variable import Variable
@@ -15,14 +15,14 @@ from autoconv.runtime.objects.variable_updates import VariableAggregation
 
 
 class AggregatingVariable(DistributedVariable):
-    """A variable that all replicas share; what they assign is aggregated first."""
+    """A variable that all replicas share; the values that they assign are aggregated first."""
 
     @property
     def _here(self) -> Variable:  # type: ignore[override]
         return self.primary
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
-        context = current()
+        context = current_context()
         in_replica = context.replica is not None and context.replica.strategy is self._strategy
         if in_replica and context.updating is None and self.aggregation is VariableAggregation.NONE:
             raise ValueError(
@@ -47,11 +47,12 @@ class CentralStorageStrategy(Replicated):
     """
 
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: str | None = None) -> None:
-        full = [full_name(each) for each in compute_devices or (DEFAULT_DEVICE,)]
-        if len(set(full)) < len(full):
-            raise AssertionError(f"No duplicates allowed in `compute_devices` argument: {tuple(full)}")
-        super().__init__(full)
-        self._parameter_device = full_name(parameter_device or (full[0] if len(full) == 1 else DEFAULT_DEVICE))
+        full_names = [full_name(name) for name in compute_devices or (DEFAULT_DEVICE,)]
+        if len(set(full_names)) < len(full_names):
+            raise AssertionError(f"No duplicates allowed in `compute_devices` argument: {tuple(full_names)}")
+        super().__init__(full_names)
+        default = full_names[0] if len(full_names) == 1 else DEFAULT_DEVICE
+        self._parameter_device = full_name(parameter_device or default)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The context of the code that runs now: its strategy, and the replica, update or cross-replica context it is in."""
+"""The context of the running code: its strategy, and whether it is in a replica, an update, or across replicas."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Context:
     updating: int | None = None
 
 
-class _State(threading.local):
+class _ContextStack(threading.local):
     contexts: tuple[Context, ...] = ()
 
 
-_STATE = _State()
+_STATE = _ContextStack()
 _DEFAULT: list[Any] = []  # the strategy outside of every scope
 
 
@@ -31,20 +31,20 @@ def set_default(strategy: Any) -> None:
     _DEFAULT[:] = [strategy]
 
 
-def current() -> Context:
+def current_context() -> Context:
     """Return the innermost context."""
     return _STATE.contexts[-1] if _STATE.contexts else Context(_DEFAULT[0], _DEFAULT[0].only_replica)
 
 
 @contextlib.contextmanager
-def inside(context: Context) -> Iterator[None]:
+def push_context(context: Context) -> Iterator[None]:
     """Make a context the innermost one of the block."""
-    before = _STATE.contexts
-    _STATE.contexts = (*before, context)
+    outer_contexts = _STATE.contexts
+    _STATE.contexts = (*outer_contexts, context)
     try:
         yield
     finally:
-        _STATE.contexts = before
+        _STATE.contexts = outer_contexts
 
 
 class ReplicaContext:
@@ -77,20 +77,20 @@ class ReplicaContext:
 
         Each replica has to make the same calls in the same order.
         """
-        return self._strategy.merged(self.replica_id_in_sync_group, merge_fn, tuple(args), dict(kwargs or {}))
+        return self._strategy.call_merged(self.replica_id_in_sync_group, merge_fn, tuple(args), dict(kwargs or {}))
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """Return the sum or mean of a value, or of each tensor of a structure, over all replicas."""
 
         def reduce(strategy: Any, values: Any) -> Any:
-            return strategy.all_reduced(reduce_op, values)
+            return strategy.all_reduce_structure(reduce_op, values)
 
-        return self._strategy.in_replica(reduce, value)
+        return self._strategy.reduce_in_replica(reduce, value)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """Return the values of all replicas, joined along an axis."""
 
         def gather(strategy: Any, values: Any) -> Any:
-            return strategy.on_all_replicas(strategy.gather(values, axis))
+            return strategy.copy_to_all_replicas(strategy.gather(values, axis))
 
         return self.merge_call(gather, (value,))

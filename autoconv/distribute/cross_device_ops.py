@@ -1,4 +1,4 @@
-"""Ways in which replicas exchange values, under TensorFlow's names: in the shared memory of a process all are one."""
+"""Ways in which replicas exchange values, under TensorFlow's names; in the memory of one process they do not differ."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class NcclAllReduce(HierarchicalCopyAllReduce):
     """
 
 
-def check_cross_device_ops(given: object) -> None:
-    """Raise ValueError for what is no way to exchange values."""
-    if given is not None and not isinstance(given, CrossDeviceOps):
-        raise ValueError(f"`cross_device_ops` has to be a CrossDeviceOps or None, found {given!r}")
+def check_cross_device_ops(value: object) -> None:
+    """Raise ValueError for a value that is neither a CrossDeviceOps nor None."""
+    if value is not None and not isinstance(value, CrossDeviceOps):
+        raise ValueError(f"`cross_device_ops` has to be a CrossDeviceOps or None, found {value!r}")
 
 
 __all__ = ["CrossDeviceOps", "HierarchicalCopyAllReduce", "NcclAllReduce", "ReductionToOneDevice"]

@@ -61,7 +61,7 @@ def group_elements(dataset: Dataset, count: int) -> Dataset:
     windows = dataset.batch(count, drop_remainder=True)
 
     def divide(*element: Any) -> Any:
-        whole = element[0] if len(element) == 1 else element
-        return map_leaves(lambda leaf: per_replica([leaf[number] for number in range(count)]), whole)
+        structure = element[0] if len(element) == 1 else element
+        return map_leaves(lambda leaf: per_replica([leaf[number] for number in range(count)]), structure)
 
     return windows.map(divide)

@@ -1,4 +1,4 @@
-"""A replica on each of several devices of this process, in a thread each."""
+"""Strategies with a replica on each of several devices of this process, each in a thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.shaping import concat
 from autoconv.config.devices import list_logical_devices
 from autoconv.config.placement import full_name
-from autoconv.distribute.contexts import Context, current, inside
+from autoconv.distribute.contexts import Context, current_context, push_context
 from autoconv.distribute.cross_device_ops import check_cross_device_ops
 from autoconv.distribute.datasets import InputContext, group_elements, split
-from autoconv.distribute.reduction import ReduceOp, combine, combined_along, reduce_op_of
+from autoconv.distribute.reduction import ReduceOp, combine, combine_along, reduce_op_of
 from autoconv.distribute.replicas import current_replica, run_replicas
 from autoconv.distribute.strategy import Strategy, ValueContext
 from autoconv.distribute.values import (
@@ -57,53 +57,58 @@ class Replicated(Strategy):
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Any]:
-        with inside(Context(self)), variable_creator_scope(self.make_variable):
+        with push_context(Context(self)), variable_creator_scope(self.make_variable):
             yield self
 
     def make_variable(self, make: Callable[..., Any], **arguments: Any) -> Any:
         """Make a variable with a copy for each replica; replicas make it together, with the first one's arguments."""
-        context, here = current(), current_replica()
+        context, replica = current_context(), current_replica()
         if context.updating is not None:
             return make(**arguments)
         if context.replica is None:
             return self.new_variable(make, arguments)
-        if here is None or here.strategy is not self or here.region is not current_region():
+        if replica is None or replica.strategy is not self or replica.region is not current_region():
             return make(**arguments)
-        return here.merge(lambda strategy: strategy.new_variable(make, arguments), (), {})
+        return replica.merge(lambda strategy: strategy.new_variable(make, arguments), (), {})
 
     def new_variable(self, make: Callable[..., Variable], arguments: dict[str, Any]) -> Variable:
         """Return a variable for all replicas; `make` returns one of the device of the enclosing block."""
         return distribute_variable(self, make, arguments)
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
-        context = current()
+        context = current_context()
         if context.replica is not None and context.replica.strategy is self:
             raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
         return run_replicas(self, fn, args, dict(kwargs or {}))
 
-    def merged(self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        here = current_replica()
-        assert here is not None
-        return here.merge(function, args, kwargs)
+    def call_merged(
+        self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        current = current_replica()
+        assert current is not None
+        return current.merge(function, args, kwargs)
 
-    def in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
-        here = current_replica()
-        assert here is not None
-        if current_region() is here.region:
-            return here.merge(reduce, (value,), {})
-        return map_leaves(
-            lambda leaf: _at_run_time(lambda tensor: here_now().merge(reduce, (tensor,), {}), leaf), value
-        )
+    def reduce_in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
+        replica = current_replica()
+        assert replica is not None
+        if current_region() is replica.region:
+            return replica.merge(reduce, (value,), {})
 
-    def all_reduced(self, reduce_op: Any, value: Any) -> Any:
+        def reduce_leaf(leaf: Any) -> Any:
+            return _call_at_run_time(lambda tensor: require_current_replica().merge(reduce, (tensor,), {}), leaf)
+
+        return map_leaves(reduce_leaf, value)
+
+    def all_reduce_structure(self, reduce_op: Any, value: Any) -> Any:
         """Return a reduced structure, with a tensor on the device of each replica."""
         leaves, template = leaves_of(value)
-        return pack(template, [self._on_all(one) for one in self._reduced(reduce_op_of(reduce_op), leaves)])
+        reduced = self._reduce_values(reduce_op_of(reduce_op), leaves)
+        return pack(template, [self._copy_to_replicas(tensor) for tensor in reduced])
 
-    def on_all_replicas(self, value: Any) -> Any:
-        return map_leaves(self._on_all, value)
+    def copy_to_all_replicas(self, value: Any) -> Any:
+        return map_leaves(self._copy_to_replicas, value)
 
-    def _on_all(self, tensor: Any) -> Any:
+    def _copy_to_replicas(self, tensor: Any) -> Any:
         copies = []
         for number in range(self.local_replicas):
             with self.on_device(number):
@@ -114,36 +119,36 @@ class Replicated(Strategy):
         op = reduce_op_of(reduce_op)
         if axis is None:
             leaves, template = leaves_of(value)
-            return pack(template, self._reduced(op, leaves))
-        return map_leaves(lambda leaf: self._reduced_along(op, leaf, axis), value)
+            return pack(template, self._reduce_values(op, leaves))
+        return map_leaves(lambda leaf: self._reduce_along(op, leaf, axis), value)
 
-    def _reduced_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
+    def _reduce_along(self, op: ReduceOp, value: Any, axis: int) -> Any:
         values = self.experimental_local_results(value)
-        return combined_along(op, values, axis, lambda one: self.across_processes(ReduceOp.SUM, [one])[0])
+        return combine_along(op, values, axis, lambda tensor: self.reduce_across_processes(ReduceOp.SUM, [tensor])[0])
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        found = self._reduced(reduce_op_of(reduce_op), [value])[0]
-        return self._on_all(found) if isinstance(destinations, DistributedValues) else found
+        reduced = self._reduce_values(reduce_op_of(reduce_op), [value])[0]
+        return self._copy_to_replicas(reduced) if isinstance(destinations, DistributedValues) else reduced
 
-    def _reduced(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
-        """Reduce values over all replicas; those that processes exchange go together."""
+    def _reduce_values(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        """Reduce values over all replicas; those that processes exchange are sent together."""
         result: list[Any] = [None] * len(values)
-        apart = []
+        exchanged = []
         for i, value in enumerate(values):
             if isinstance(value, DistributedValues) or self.local_replicas == 1:
-                own = [getattr(one, "value", lambda one=one: one)() for one in self._values_of(value)]
-                result[i] = combine(op, own)
-                apart.append(i)
+                parts = self._values_of(value)
+                result[i] = combine(op, [part.value() if hasattr(part, "value") else part for part in parts])
+                exchanged.append(i)
             else:
-                result[i] = self._reduced_equal(op, value)
-        for i, value in zip(apart, self.across_processes(op, [result[i] for i in apart]), strict=True):
+                result[i] = self._reduce_equal_value(op, value)
+        for i, value in zip(exchanged, self.reduce_across_processes(op, [result[i] for i in exchanged]), strict=True):
             result[i] = value
         return result
 
     def _values_of(self, value: Any) -> tuple[Any, ...]:
         return value.values if isinstance(value, DistributedValues) else (value,)
 
-    def _reduced_equal(self, op: ReduceOp, value: Any) -> Any:
+    def _reduce_equal_value(self, op: ReduceOp, value: Any) -> Any:
         """Reduce a value that is the same object in each replica."""
         if op is ReduceOp.MEAN:
             return value
@@ -152,15 +157,15 @@ class Replicated(Strategy):
             raise ValueError(text)
         return value * self.num_replicas_in_sync
 
-    def across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
-        """Reduce what this process reduced over all processes."""
+    def reduce_across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
+        """Reduce the results of this process over all processes."""
         return values
 
-    def of_first(self, value: Any) -> Any:
+    def value_of_first_replica(self, value: Any) -> Any:
         """Return the value of the first replica of all."""
         return of_replica(value, 0)
 
-    def begin_equal(self, variable: DistributedVariable) -> None:
+    def synchronize_initial_value(self, variable: DistributedVariable) -> None:
         """Give a new variable the same value in all processes."""
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
@@ -191,15 +196,15 @@ class Replicated(Strategy):
         results = []
         for number, copy in enumerate(var.values):
             with self.updating(number):
-                own = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
-                results.append(fn(copy, *own[0], **own[1]))
+                replica_arguments = of_replica(list(args), number), of_replica(dict(kwargs or {}), number)
+                results.append(fn(copy, *replica_arguments[0], **replica_arguments[1]))
         return None if group else results
 
     def variable_created_in_scope(self, v: Any) -> bool:
         return isinstance(v, DistributedVariable) and v._strategy is self
 
 
-def here_now() -> Any:
+def require_current_replica() -> Any:
     """Return the replica whose thread this is."""
     result = current_replica()
     if result is None:
@@ -207,7 +212,7 @@ def here_now() -> Any:
     return result
 
 
-def _at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
+def _call_at_run_time(function: Callable[[Any], Any], value: Any) -> Any:
     """Record a call of a function of an eager tensor."""
     tensor = convert_to_tensor(value)
     result = numpy_function(lambda array: function(EagerTensor(array)).numpy(), [tensor], tensor.dtype)
@@ -233,7 +238,7 @@ class MirroredStrategy(Replicated):
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None) -> None:
         check_cross_device_ops(cross_device_ops)
         names = [device.name for device in list_logical_devices("CPU")] if not devices else list(devices)
-        full = [full_name(name) for name in names]
-        if len(set(full)) < len(full):
-            raise AssertionError(f"No duplicates allowed in `devices` argument: {tuple(full)}")
-        super().__init__(full)
+        full_names = [full_name(name) for name in names]
+        if len(set(full_names)) < len(full_names):
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {tuple(full_names)}")
+        super().__init__(full_names)

@@ -15,31 +15,31 @@ from autoconv.distribute.messages import Description
 from autoconv.errors import InvalidArgumentError
 from autoconv.forks import new_lock
 
-_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # set by mpiexec for its processes
-_SMALL = 1 << 15  # bytes of an array that every process adds by itself
-_MOST_TOLD = 512  # bytes of a description in an error
+_SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")  # set by mpiexec for its processes
+_SMALL_BYTES = 1 << 15  # bytes of an array that every process adds by itself
+_MAX_DESCRIPTION_BYTES = 512  # bytes of a description in an error
 
 
 def is_started_by_mpi() -> bool:
     """Return whether mpiexec started this process, and others with it."""
-    return any(os.environ.get(name, "1") not in ("", "0", "1") for name in _SIZES)
+    return any(os.environ.get(name, "1") not in ("", "0", "1") for name in _SIZE_VARIABLES)
 
 
 class MpiGroup:
     """All processes of mpiexec. Raises ImportError where mpi4py or its library is missing."""
 
-    __autoconv_identity__ = True  # what changes in it decides no trace
+    __autoconv_identity__ = True  # its state is not part of a trace's key
 
     def __init__(self) -> None:
         try:
             mpi: Any = import_module("mpi4py.MPI")
         except (ImportError, RuntimeError) as error:  # RuntimeError: there is no MPI library
-            why = str(error).splitlines()[0]
-            raise ImportError(f"processes of mpiexec need mpi4py and MPI: install autoconv[mpi] ({why})") from None
+            reason = str(error).splitlines()[0]
+            raise ImportError(f"processes of mpiexec need mpi4py and MPI: install autoconv[mpi] ({reason})") from None
         self._mpi = mpi
-        self._all = mpi.COMM_WORLD.Dup()
-        self.size = int(self._all.size)
-        self.rank = int(self._all.rank)
+        self._communicator = mpi.COMM_WORLD.Dup()
+        self.size = int(self._communicator.size)
+        self.rank = int(self._communicator.rank)
         self._calls = 0
         self._lock = new_lock()
 
@@ -47,18 +47,18 @@ class MpiGroup:
         """Return the sum of the processes' arrays, added in their order: all get the same bits."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         with self._lock:
-            self._agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
-            if array.nbytes <= _SMALL:
-                return _add_parts(self._gathered(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
-            return self._added_in_parts(array.reshape(-1)).reshape(array.shape)
+            self._check_calls_agree({"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)})
+            if array.nbytes <= _SMALL_BYTES:
+                return _add_parts(self._gather_parts(array.reshape(-1), [array.size] * self.size)).reshape(array.shape)
+            return self._sum_in_parts(array.reshape(-1)).reshape(array.shape)
 
     def broadcast(self, array: np.ndarray) -> np.ndarray:
         """Return the array of the first process."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         result = array.copy() if self.rank == 0 else np.empty_like(array)
         with self._lock:
-            self._agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
-            self._all.Bcast(_bytes(result), 0)
+            self._check_calls_agree({"call": "broadcast", "dtype": array.dtype.name, "shape": list(array.shape)})
+            self._communicator.Bcast(_bytes(result), 0)
         return result
 
     def all_gather(self, array: np.ndarray, axis: int) -> np.ndarray:
@@ -68,64 +68,65 @@ class MpiGroup:
         shape = [None if number == axis else size for number, size in enumerate(array.shape)]
         sizes = np.empty(self.size, np.int64)
         with self._lock:
-            self._agree({"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis})
-            self._all.Allgather(np.array([array.shape[axis]], np.int64), sizes)
+            self._check_calls_agree({"call": "gather", "dtype": array.dtype.name, "shape": shape, "axis": axis})
+            self._communicator.Allgather(np.array([array.shape[axis]], np.int64), sizes)
             row = array.size // array.shape[axis] if array.shape[axis] else 0
             row = row or int(np.prod([size for size in shape if size is not None], dtype=np.int64))
-            parts = self._gathered(array.reshape(-1), [int(size) * row for size in sizes])
+            parts = self._gather_parts(array.reshape(-1), [int(size) * row for size in sizes])
         shapes = [(*array.shape[:axis], int(size), *array.shape[axis + 1 :]) for size in sizes]
-        return np.concatenate([part.reshape(own) for part, own in zip(parts, shapes, strict=True)], axis)
+        return np.concatenate([part.reshape(part_shape) for part, part_shape in zip(parts, shapes, strict=True)], axis)
 
     def barrier(self) -> None:
         """Wait for the other processes."""
         with self._lock:
-            self._agree({"call": "barrier"})
+            self._check_calls_agree({"call": "barrier"})
 
     def close(self) -> None:
         """Do nothing: mpi4py ends MPI at the end of the process."""
 
     # ---- bytes
 
-    def _gathered(self, flat: np.ndarray, counts: list[int]) -> list[np.ndarray]:
-        """Return the processes' vectors, which have so many elements."""
+    def _gather_parts(self, flat: np.ndarray, counts: list[int]) -> list[np.ndarray]:
+        """Return the processes' vectors, whose numbers of elements are `counts`."""
         result = np.empty(sum(counts), flat.dtype)
         sizes = [count * flat.dtype.itemsize for count in counts]
-        self._all.Allgatherv(_bytes(flat), [_bytes(result), sizes, _starts(sizes), self._mpi.BYTE])
-        return [result[start : start + count] for start, count in zip(_starts(counts), counts, strict=True)]
+        self._communicator.Allgatherv(_bytes(flat), [_bytes(result), sizes, _offsets(sizes), self._mpi.BYTE])
+        return [result[start : start + count] for start, count in zip(_offsets(counts), counts, strict=True)]
 
-    def _added_in_parts(self, flat: np.ndarray) -> np.ndarray:
-        """Add one part of the elements in each process."""
+    def _sum_in_parts(self, flat: np.ndarray) -> np.ndarray:
+        """Add the vectors of all processes; each process adds one part of the elements."""
         bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
         counts = [end - start for start, end in itertools.pairwise(bounds)]
         sizes = [count * flat.dtype.itemsize for count in counts]
-        own = [sizes[self.rank]] * self.size
+        own_sizes = [sizes[self.rank]] * self.size
         parts = np.empty((self.size, counts[self.rank]), flat.dtype)
-        self._all.Alltoallv(
-            [_bytes(flat), sizes, _starts(sizes), self._mpi.BYTE],
-            [_bytes(parts), own, _starts(own), self._mpi.BYTE],
+        self._communicator.Alltoallv(
+            [_bytes(flat), sizes, _offsets(sizes), self._mpi.BYTE],
+            [_bytes(parts), own_sizes, _offsets(own_sizes), self._mpi.BYTE],
         )
-        return np.concatenate(self._gathered(_add_parts(list(parts)), counts))
+        return np.concatenate(self._gather_parts(_add_parts(list(parts)), counts))
 
-    def _agree(self, description: Description) -> None:
+    def _check_calls_agree(self, description: Description) -> None:
         """Raise InvalidArgumentError in all processes where their calls differ."""
         self._calls += 1
         text = json.dumps({**description, "number": self._calls}).encode()
-        mine, all_ = np.frombuffer(hashlib.sha256(text).digest(), np.uint8), np.empty((self.size, 32), np.uint8)
-        self._all.Allgather(mine, all_)
-        if (all_ == all_[0]).all():
+        own_digest = np.frombuffer(hashlib.sha256(text).digest(), np.uint8)
+        digests = np.empty((self.size, 32), np.uint8)
+        self._communicator.Allgather(own_digest, digests)
+        if (digests == digests[0]).all():
             return
-        own = np.frombuffer(text[:_MOST_TOLD].ljust(_MOST_TOLD), np.uint8)
-        texts = np.empty((self.size, _MOST_TOLD), np.uint8)
-        self._all.Allgather(own, texts)
-        shown = [f"rank {rank}: {row.tobytes().decode().strip()}" for rank, row in enumerate(texts)]
-        raise InvalidArgumentError(f"the processes make different calls: {'; '.join(shown)}")
+        own_text = np.frombuffer(text[:_MAX_DESCRIPTION_BYTES].ljust(_MAX_DESCRIPTION_BYTES), np.uint8)
+        texts = np.empty((self.size, _MAX_DESCRIPTION_BYTES), np.uint8)
+        self._communicator.Allgather(own_text, texts)
+        descriptions = [f"rank {rank}: {row.tobytes().decode().strip()}" for rank, row in enumerate(texts)]
+        raise InvalidArgumentError(f"the processes make different calls: {'; '.join(descriptions)}")
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
-def _starts(sizes: list[int]) -> list[int]:
+def _offsets(sizes: list[int]) -> list[int]:
     return [sum(sizes[:i]) for i in range(len(sizes))]
 
 

@@ -45,7 +45,7 @@ class MultiWorkerMirroredStrategy(Replicated):
         if cluster_resolver is None and "TF_CONFIG" not in os.environ and is_started_by_mpi():
             self._group = MpiGroup()
         else:
-            self._group = ProcessGroup(*_workers(cluster_resolver))
+            self._group = ProcessGroup(*_worker_addresses(cluster_resolver))
         super().__init__([DEFAULT_DEVICE])
 
     @property
@@ -56,48 +56,48 @@ class MultiWorkerMirroredStrategy(Replicated):
     def first_replica(self) -> int:
         return self._group.rank * self.local_replicas
 
-    def across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
+    def reduce_across_processes(self, op: ReduceOp, values: Sequence[Any]) -> Sequence[Any]:
         if self._group.size == 1 or not values:
             return values
-        totals = self._at_run_time(self._sums, values)
+        totals = self._call_on_arrays(self._sum_arrays, values)
         return [total / self._group.size for total in totals] if op is ReduceOp.MEAN else totals
 
-    def _sums(self, *arrays: np.ndarray) -> list[np.ndarray]:
-        """Return the sums over the processes; arrays of one dtype go together."""
+    def _sum_arrays(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        """Return the sums over the processes; arrays of one dtype are sent together."""
         if len(arrays) == 1:
             return [self._group.all_reduce(arrays[0])]
         sums: dict[int, np.ndarray] = {}
         for dtype in dict.fromkeys(array.dtype for array in arrays):
-            own = [i for i, array in enumerate(arrays) if array.dtype == dtype]
-            total = self._group.all_reduce(np.concatenate([arrays[i].reshape(-1) for i in own]))
-            parts = np.split(total, np.cumsum([arrays[i].size for i in own])[:-1])
-            sums.update((i, part.reshape(arrays[i].shape)) for i, part in zip(own, parts, strict=True))
+            positions = [i for i, array in enumerate(arrays) if array.dtype == dtype]
+            total = self._group.all_reduce(np.concatenate([arrays[i].reshape(-1) for i in positions]))
+            parts = np.split(total, np.cumsum([arrays[i].size for i in positions])[:-1])
+            sums.update((i, part.reshape(arrays[i].shape)) for i, part in zip(positions, parts, strict=True))
         return [sums[i] for i in range(len(arrays))]
 
-    def of_first(self, value: Any) -> Any:
+    def value_of_first_replica(self, value: Any) -> Any:
         value_of_first = of_replica(value, 0)
-        return (
-            value_of_first if self._group.size == 1 else self._at_run_time(self._group.broadcast, [value_of_first])[0]
-        )
+        if self._group.size == 1:
+            return value_of_first
+        return self._call_on_arrays(self._group.broadcast, [value_of_first])[0]
 
-    def begin_equal(self, variable: DistributedVariable) -> None:
+    def synchronize_initial_value(self, variable: DistributedVariable) -> None:
         if self._group.size > 1:
-            first = self._group.broadcast(variable.primary.numpy())
+            first_value = self._group.broadcast(variable.primary.numpy())
             for copy in variable.values:
-                copy.assign(first)
+                copy.assign(first_value)
 
     def gather(self, value: Any, axis: int) -> Any:
-        return map_leaves(lambda leaf: self._gathered(leaf, axis), super().gather(value, axis))
+        return map_leaves(lambda leaf: self._gather_value(leaf, axis), super().gather(value, axis))
 
-    def _gathered(self, value: Any, axis: int) -> Any:
+    def _gather_value(self, value: Any, axis: int) -> Any:
         tensor = convert_to_tensor(value)
-        (result,) = self._at_run_time(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
+        (result,) = self._call_on_arrays(lambda array: self._group.all_gather(array, axis), [tensor], keeps_shape=False)
         sizes = tensor.shape.as_list()
         sizes[axis] = None
         result.set_shape(sizes)
         return result
 
-    def _at_run_time(
+    def _call_on_arrays(
         self, function: Callable[..., Any], values: Sequence[Any], keeps_shape: bool = True
     ) -> list[Any]:
         """Call a function of arrays: now, or whenever the graph that is recorded runs."""
@@ -106,9 +106,9 @@ class MultiWorkerMirroredStrategy(Replicated):
             arrays = function(*(tensor.numpy() for tensor in tensors))  # type: ignore[attr-defined]
             return [EagerTensor(array) for array in (arrays if isinstance(arrays, list) else [arrays])]
         result = numpy_function(function, tensors, [tensor.dtype for tensor in tensors])
-        for one, tensor in zip(result, tensors, strict=True):
+        for tensor_result, tensor in zip(result, tensors, strict=True):
             if keeps_shape:
-                one.set_shape(tensor.shape)
+                tensor_result.set_shape(tensor.shape)
         return list(result)
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
@@ -123,7 +123,7 @@ class MultiWorkerMirroredStrategy(Replicated):
         self._group.close()
 
 
-def _workers(resolver: Any) -> tuple[list[str], int]:
+def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
     """Return the workers' addresses and the number of this process's, of a resolver or of TF_CONFIG."""
     if resolver is not None:
         spec = resolver.cluster_spec()
@@ -135,7 +135,7 @@ def _workers(resolver: Any) -> tuple[list[str], int]:
             task = config.get("task", {})
             jobs, kind, number = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
         except (ValueError, AttributeError) as error:
-            raise ValueError(f"TF_CONFIG is no JSON of a cluster and a task: {error}") from None
+            raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
     workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []
     if not workers:
         return ["localhost:0"], 0

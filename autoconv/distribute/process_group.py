@@ -21,11 +21,11 @@ from autoconv.distribute.messages import DamagedMessage, Description, read, rece
 from autoconv.errors import DataLossError, InvalidArgumentError, UnavailableError
 from autoconv.forks import new_lock
 
-_START = 60.0  # seconds for the other workers to start
-_PATIENCE = 600.0  # seconds that a call waits for the others
-_SMALL = 1 << 15  # bytes of an array that the connections carry
-_OWN_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
-_TOLD: dict[str, type[Exception]] = {
+_START_TIMEOUT = 60.0  # seconds for the other workers to start
+_CALL_TIMEOUT = 600.0  # seconds that a call waits for the others
+_SMALL_BYTES = 1 << 15  # bytes of an array that the connections carry
+_LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
+_SHARED_ERRORS: dict[str, type[Exception]] = {
     one.__name__: one for one in (UnavailableError, InvalidArgumentError, DataLossError)
 }  # errors that all workers get
 
@@ -33,7 +33,7 @@ _TOLD: dict[str, type[Exception]] = {
 class ProcessGroup:
     """The workers at these addresses; this process is number `rank`. Raises UnavailableError."""
 
-    __autoconv_identity__ = True  # what changes in it decides no trace
+    __autoconv_identity__ = True  # its state is not part of a trace's key
 
     def __init__(self, addresses: Sequence[str], rank: int, job: str = "worker") -> None:
         self.size = len(addresses)
@@ -43,23 +43,23 @@ class ProcessGroup:
         self._calls = 0
         self._lock = new_lock()
         hosts = {address.rpartition(":")[0] for address in addresses}
-        self._is_local = all(host in _OWN_HOSTS or host == socket.gethostname() for host in hosts)
+        self._is_local = all(host in _LOCAL_HOSTS or host == socket.gethostname() for host in hosts)
         self._name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
         self._turns: dict[int, int] = {}  # by the size of blocks
-        self._links: dict[int, socket.socket] = {}
-        self._end = weakref.finalize(self, _end, self._links, self._blocks, rank)
+        self._connections: dict[int, socket.socket] = {}
+        self._finalizer = weakref.finalize(self, _release_resources, self._connections, self._blocks, rank)
         if self.size > 1:
-            self._links.update(self._accepted() if rank == 0 else {0: self._connected()})
+            self._connections.update(self._accept_workers() if rank == 0 else {0: self._connect_to_first()})
 
-    # ---- what workers compute together
+    # ---- collective operations
 
     def all_reduce(self, array: np.ndarray) -> np.ndarray:
         """Return the sum of the workers' arrays, added in their order."""
         array = np.ascontiguousarray(array).reshape(np.shape(array))
         description = {"call": "sum", "dtype": array.dtype.name, "shape": list(array.shape)}
         with self._lock:
-            if self._is_local and array.nbytes > _SMALL:
+            if self._is_local and array.nbytes > _SMALL_BYTES:
                 return self._shared_sum(array, description)
             return self._combine(array, description, lambda parts: _add_parts(parts))
 
@@ -85,37 +85,37 @@ class ProcessGroup:
 
     def close(self) -> None:
         """End the connections, and remove this worker's shared memory. It is done at the end of the process, too."""
-        self._end()
+        self._finalizer()
 
     # ---- by connections
 
     def _combine(
         self, array: np.ndarray, description: Description, combine: Callable[[list[np.ndarray]], np.ndarray]
     ) -> np.ndarray:
-        """Return what `combine` makes of all workers' arrays, in the first worker."""
+        """Return `combine` of all workers' arrays, which the first worker computes and sends to the others."""
         self._calls += 1
         description = {**description, "number": self._calls}
         if self.size == 1:
             return combine([array])
         if self.rank:
             self._send(0, description, array)
-            return self._received(0, description)[1]
-        parts, faults = [array], []
+            return self._receive(0, description)[1]
+        parts, errors = [array], []
         for rank in range(1, self.size):  # also after a fault: a connection that ends with unread bytes loses the error
             try:
-                parts.append(self._received(rank, description)[1])
-            except tuple(_TOLD.values()) as error:
-                faults.append(error)
-        if faults:
-            self._tell_others(faults[0])
-            raise faults[0]
+                parts.append(self._receive(rank, description)[1])
+            except tuple(_SHARED_ERRORS.values()) as error:
+                errors.append(error)
+        if errors:
+            self._send_error_to_others(errors[0])
+            raise errors[0]
         result = combine(parts)
         for rank in range(1, self.size):
             self._send(rank, description, result)
         return result
 
-    def _tell_others(self, error: Exception) -> None:
-        for rank in self._links:
+    def _send_error_to_others(self, error: Exception) -> None:
+        for rank in self._connections:
             try:
                 description = {"error": type(error).__name__, "text": str(error)}
                 self._send(rank, description, np.zeros(0))
@@ -124,125 +124,132 @@ class ProcessGroup:
 
     def _send(self, rank: int, description: Description, array: np.ndarray) -> None:
         try:
-            send(self._links[rank], description, array)
+            send(self._connections[rank], description, array)
         except OSError as error:
-            raise self._lost(rank, error) from None
+            raise self._lost_error(rank, error) from None
 
-    def _received(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
-        """Return a worker's message. Raises InvalidArgumentError where it makes another call."""
+    def _receive(self, rank: int, description: Description | None) -> tuple[Description, np.ndarray]:
+        """Return a worker's message. Raises InvalidArgumentError where its call differs from this worker's."""
         try:
-            description_received, array = receive(self._links[rank])
+            received, array = receive(self._connections[rank])
         except (OSError, EOFError) as error:
-            raise self._lost(rank, error) from None
+            raise self._lost_error(rank, error) from None
         except DamagedMessage as error:
-            raise DataLossError(f"what came from {self._place(rank)} is damaged: {error}") from None
-        if "error" in description_received:
-            raise _TOLD.get(description_received["error"], InvalidArgumentError)(description_received["text"])
+            raise DataLossError(f"what came from {self._worker_name(rank)} is damaged: {error}") from None
+        if "error" in received:
+            raise _SHARED_ERRORS.get(received["error"], InvalidArgumentError)(received["text"])
         if description is not None and any(
-            description_received.get(key) != value for key, value in description.items()
+            received.get(key) != value for key, value in description.items()
         ):
             raise InvalidArgumentError(
-                f"the workers make different calls: number {description['number']} of {self._place(self.rank)} is "
-                f"{_describe_call(description)}, and that of {self._place(rank)} is "
-                f"{_describe_call(description_received)}"
+                f"the workers make different calls: number {description['number']} of {self._worker_name(self.rank)} "
+                f"is {_describe_call(description)}, and that of {self._worker_name(rank)} is "
+                f"{_describe_call(received)}"
             )
-        return description_received, array
+        return received, array
 
-    def _place(self, rank: int) -> str:
+    def _worker_name(self, rank: int) -> str:
         return f"/job:{self._job}/task:{rank} at {self._addresses[rank]}"
 
-    def _lost(self, rank: int, error: Exception) -> UnavailableError:
-        why = "it does not answer" if isinstance(error, TimeoutError) else "its connection ended"
-        return UnavailableError(f"the worker {self._place(rank)} was lost: {why}")
+    def _lost_error(self, rank: int, error: Exception) -> UnavailableError:
+        reason = "it does not answer" if isinstance(error, TimeoutError) else "its connection ended"
+        return UnavailableError(f"the worker {self._worker_name(rank)} was lost: {reason}")
 
-    def _accepted(self) -> dict[int, socket.socket]:
+    def _accept_workers(self) -> dict[int, socket.socket]:
         host, _, port = self._addresses[0].rpartition(":")
         try:
-            server = socket.create_server((host if host in _OWN_HOSTS else "", int(port)))
+            server = socket.create_server((host if host in _LOCAL_HOSTS else "", int(port)))
         except OSError as error:
-            raise UnavailableError(f"{self._place(0)} cannot listen there: {error}") from None
+            raise UnavailableError(f"{self._worker_name(0)} cannot listen there: {error}") from None
         result: dict[int, socket.socket] = {}
-        limit = time.monotonic() + _START
+        deadline = time.monotonic() + _START_TIMEOUT
         with server:
             while len(result) < self.size - 1:
-                server.settimeout(max(limit - time.monotonic(), 0.001))
+                server.settimeout(max(deadline - time.monotonic(), 0.001))
                 try:
-                    link, _ = server.accept()
+                    connection, _ = server.accept()
                 except TimeoutError:
-                    missing = [self._place(rank) for rank in range(1, self.size) if rank not in result]
-                    raise UnavailableError(f"no connection came within {_START:.0f} s from {missing[0]}") from None
-                rank = self._greeted(link)
+                    missing = [self._worker_name(rank) for rank in range(1, self.size) if rank not in result]
+                    text = f"no connection came within {_START_TIMEOUT:.0f} s from {missing[0]}"
+                    raise UnavailableError(text) from None
+                rank = self._accept_worker(connection)
                 if rank is None or rank in result:
-                    link.close()
+                    connection.close()
                 else:
-                    result[rank] = link
+                    result[rank] = connection
         return result
 
-    def _greeted(self, link: socket.socket) -> int | None:
-        """Return the number of the worker that connected; None for a stranger."""
-        _prepare(link, 5.0)
+    def _accept_worker(self, connection: socket.socket) -> int | None:
+        """Return the number of the worker that connected; None if another program did."""
+        _configure(connection, 5.0)
         try:
-            name, rank = struct.unpack("<16sI", bytes(read(link, 20)))
+            name, rank = struct.unpack("<16sI", bytes(read(connection, 20)))
             if name.decode("ascii", "replace") != self._name or not 0 < rank < self.size:
                 return None
-            link.sendall(b"welcome!")
+            connection.sendall(b"welcome!")
         except (OSError, EOFError):
             return None
-        link.settimeout(_PATIENCE)
+        connection.settimeout(_CALL_TIMEOUT)
         return int(rank)
 
-    def _connected(self) -> socket.socket:
+    def _connect_to_first(self) -> socket.socket:
         host, _, port = self._addresses[0].rpartition(":")
-        limit, why = time.monotonic() + _START, "nothing listens there"
-        while time.monotonic() < limit:
+        deadline, reason = time.monotonic() + _START_TIMEOUT, "nothing listens there"
+        while time.monotonic() < deadline:
             try:
-                link = socket.create_connection((host or "localhost", int(port)), 5.0)
-                _prepare(link, max(limit - time.monotonic(), 0.1))
-                link.sendall(struct.pack("<16sI", self._name.encode(), self.rank))
-                if read(link, 8) == b"welcome!":
-                    link.settimeout(_PATIENCE)
-                    return link
-                why = "another program answers there"
+                connection = socket.create_connection((host or "localhost", int(port)), 5.0)
+                _configure(connection, max(deadline - time.monotonic(), 0.1))
+                connection.sendall(struct.pack("<16sI", self._name.encode(), self.rank))
+                if read(connection, 8) == b"welcome!":
+                    connection.settimeout(_CALL_TIMEOUT)
+                    return connection
+                reason = "another program answers there"
             except (OSError, EOFError) as error:
-                why = str(error) or why
+                reason = str(error) or reason
                 time.sleep(0.05)
-        raise UnavailableError(f"the worker {self._place(0)} did not answer within {_START:.0f} s: {why}")
+        name = self._worker_name(0)
+        raise UnavailableError(f"the worker {name} did not answer within {_START_TIMEOUT:.0f} s: {reason}")
 
     # ---- by shared memory
 
     def _shared_sum(self, array: np.ndarray, description: Description) -> np.ndarray:
-        """Add in shared memory, in two blocks by turns: all have read one when they have written to the other."""
+        """Add in shared memory, in two blocks that are used alternately.
+
+        When all workers have written to one block, all have read the other.
+        """
         flat = array.reshape(-1)
         power = max(array.nbytes - 1, 1).bit_length()
         turn = self._turns[power] = 1 - self._turns.get(power, 1)
         blocks = [self._block(rank, power, turn) for rank in range(self.size)]
         parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = flat
-        self._combine(np.zeros(0), {**description, "part": "written"}, lambda given: given[0])
+        self._combine(np.zeros(0), {**description, "part": "written"}, lambda parts_written: parts_written[0])
         bounds = [len(flat) * number // self.size for number in range(self.size + 1)]
-        own = slice(bounds[self.rank], bounds[self.rank + 1])
-        total = _add_parts([part[own] for part in parts])
+        own_slice = slice(bounds[self.rank], bounds[self.rank + 1])
+        total = _add_parts([part[own_slice] for part in parts])
         # A worker reads its own elements of every block, so only it may write them.
-        parts[0][own] = total
-        self._combine(np.zeros(0), {**description, "part": "added"}, lambda given: given[0])
+        parts[0][own_slice] = total
+        self._combine(np.zeros(0), {**description, "part": "added"}, lambda parts_written: parts_written[0])
         return parts[0].copy().reshape(array.shape)
 
     def _block(self, rank: int, power: int, turn: int) -> shared_memory.SharedMemory:
-        """Return the block of a worker, of two to that power bytes; all make the larger ones at the same call."""
+        """Return the block of a worker, of `1 << power` bytes; all workers create a larger block in the same call."""
         name = f"autoconv-{self._name}-{power}-{turn}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
-                self._blocks[name] = _new_block(name, 1 << power)
-            made = {"call": "block", "name": f"{power}-{turn}-{rank}"}
-            self._combine(np.zeros(0), made, lambda parts: parts[0])
+                self._blocks[name] = _create_block(name, 1 << power)
+            description = {"call": "block", "name": f"{power}-{turn}-{rank}"}
+            self._combine(np.zeros(0), description, lambda parts: parts[0])
             if rank != self.rank:
-                self._blocks[name] = _known_block(name)
+                self._blocks[name] = _attach_block(name)
         return self._blocks[name]
 
 
-def _end(links: dict[int, socket.socket], blocks: dict[str, shared_memory.SharedMemory], rank: int) -> None:
-    for link in links.values():
-        link.close()
+def _release_resources(
+    connections: dict[int, socket.socket], blocks: dict[str, shared_memory.SharedMemory], rank: int
+) -> None:
+    for connection in connections.values():
+        connection.close()
     for name, block in blocks.items():
         block.close()
         if name.endswith(f"-{rank}"):
@@ -250,12 +257,12 @@ def _end(links: dict[int, socket.socket], blocks: dict[str, shared_memory.Shared
     blocks.clear()
 
 
-def _prepare(link: socket.socket, patience: float) -> None:
-    link.settimeout(patience)
-    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+def _configure(connection: socket.socket, timeout: float) -> None:
+    connection.settimeout(timeout)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def _new_block(name: str, size: int) -> shared_memory.SharedMemory:
+def _create_block(name: str, size: int) -> shared_memory.SharedMemory:
     try:
         return shared_memory.SharedMemory(name, create=True, size=size)
     except FileExistsError:  # of an earlier run that was killed
@@ -263,7 +270,7 @@ def _new_block(name: str, size: int) -> shared_memory.SharedMemory:
         return shared_memory.SharedMemory(name, create=True, size=size)
 
 
-def _known_block(name: str) -> shared_memory.SharedMemory:
+def _attach_block(name: str) -> shared_memory.SharedMemory:
     result = shared_memory.SharedMemory(name)
     resource_tracker.unregister(result._name, "shared_memory")  # type: ignore[attr-defined]  # its maker removes it
     return result

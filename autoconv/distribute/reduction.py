@@ -47,16 +47,16 @@ def combine(op: ReduceOp, values: Sequence[Any]) -> Any:
     return total / len(values) if op is ReduceOp.MEAN else total
 
 
-def combined_along(op: ReduceOp, values: Sequence[Any], axis: int, across: Callable[[Any], Any]) -> Any:
+def combine_along(op: ReduceOp, values: Sequence[Any], axis: int, reduce_across: Callable[[Any], Any]) -> Any:
     """Return the sum or mean of tensors of the replicas, which may differ in size, along an axis and over replicas.
 
-    `across` adds up what processes have found.
+    `reduce_across` adds the totals of the processes.
     """
-    total = across(combine(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
+    total = reduce_across(combine(ReduceOp.SUM, [reduce_sum(value, axis) for value in values]))
     if op is ReduceOp.SUM:
         return total
-    rows = across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
+    rows = reduce_across(combine(ReduceOp.SUM, [shape(value)[axis] for value in values]))
     return total / apply("cast", rows, dtype=total.dtype)
 
 
-__all__ = ["ReduceOp", "combine", "combined_along", "reduce_op_of"]
+__all__ = ["ReduceOp", "combine", "combine_along", "reduce_op_of"]

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from autoconv.config.placement import merge_requests, request_device, run_as_replica
-from autoconv.distribute.contexts import Context, ReplicaContext, inside
+from autoconv.distribute.contexts import Context, ReplicaContext, push_context
 from autoconv.distribute.values import of_replica, regroup
 from autoconv.forks import release
 from autoconv.operators.calls.call import convert_callee
@@ -48,7 +48,7 @@ class ReplicaFailure:
 
 
 class _ReplicaStopped(BaseException):
-    """Another replica failed, so that this one cannot go on."""
+    """Raised in a replica when another one has failed, so that this one cannot continue."""
 
 
 class Replica:
@@ -68,9 +68,10 @@ class Replica:
 
     def _run(self) -> None:
         context = Context(self.strategy, ReplicaContext(self.strategy, self.strategy.first_replica + self.number))
-        _HERE.replica = self
+        _CURRENT.replica = self
         try:
-            with inside(context), place_on(self.region, self.device), run_as_replica(self.number + 1), self._creators():
+            placement = place_on(self.region, self.device)
+            with push_context(context), placement, run_as_replica(self.number + 1), self._creators():
                 if self.region is None:
                     message: Merge | ReplicaResult | ReplicaFailure = ReplicaResult(self._call())
                 else:
@@ -82,10 +83,11 @@ class Replica:
 
     @contextmanager
     def _creators(self) -> Iterator[None]:
-        """Create variables as in the block that encloses the run, and at last as the strategy does."""
-        own = self.strategy.make_variable
+        """Create variables by the creators of the block that encloses the run, and last by the strategy's."""
+        strategy_creator = self.strategy.make_variable
         with ExitStack() as stack:
-            for creator in (own, *(one for one in self._outer_creators if one != own)):
+            outer_creators = (creator for creator in self._outer_creators if creator != strategy_creator)
+            for creator in (strategy_creator, *outer_creators):
                 stack.enter_context(variable_creator_scope(creator))
             yield
 
@@ -98,41 +100,41 @@ class Replica:
             )
         self.messages.put(Merge(function, args, kwargs))
         with release(LOCK):
-            goes_on, result = self._answers.get()
-        if not goes_on:
+            continues, result = self._answers.get()
+        if not continues:
             raise _ReplicaStopped
         if self.region is not None:
             self.region.trace.device = merge_requests(self.device, "")
         return result
 
-    def answer(self, goes_on: bool, result: Any = None) -> None:
-        self._answers.put((goes_on, result))
+    def send_answer(self, continues: bool, result: Any = None) -> None:
+        self._answers.put((continues, result))
 
 
-class _Here(threading.local):
+class _CurrentReplica(threading.local):
     replica: Replica | None = None
 
 
-_HERE = _Here()
+_CURRENT = _CurrentReplica()
 
 
 def current_replica() -> Replica | None:
     """Return the replica whose thread this is."""
-    return _HERE.replica
+    return _CURRENT.replica
 
 
 @contextmanager
 def place_on(region: Region | None, device: str) -> Iterator[None]:
-    """Place what the block computes or records on a device."""
+    """Place the operations that the block runs or records on a device."""
     if region is None:
         with request_device(device):
             yield
         return
-    before, region.trace.device = region.trace.device, device
+    outer_device, region.trace.device = region.trace.device, device
     try:
         yield
     finally:
-        region.trace.device = before
+        region.trace.device = outer_device
 
 
 def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -154,30 +156,30 @@ def run_replicas(strategy: Any, function: Callable[..., Any], args: Any, kwargs:
         except BaseException:
             for replica, message in zip(replicas, messages, strict=True):
                 if isinstance(message, Merge):
-                    replica.answer(False)
+                    replica.send_answer(False)
             raise
-        pending = [_answering(replica, results) for replica in replicas]
+        pending = [_answer_function(replica, results) for replica in replicas]
 
 
-def _answering(replica: Replica, results: Any) -> Callable[[], None]:
-    return lambda: replica.answer(True, of_replica(results, replica.number))
+def _answer_function(replica: Replica, results: Any) -> Callable[[], None]:
+    return lambda: replica.send_answer(True, of_replica(results, replica.number))
 
 
 def _next_messages(
-    replicas: Sequence[Replica], starting: Sequence[Callable[[], None]]
+    replicas: Sequence[Replica], resumptions: Sequence[Callable[[], None]]
 ) -> list[Merge | ReplicaResult | ReplicaFailure]:
     """Resume the replicas and return the request of each: one by one while a graph is recorded, else all at once."""
     region = replicas[0].region
     if region is None:
-        for start in starting:
-            start()
+        for resume in resumptions:
+            resume()
         return [replica.messages.get() for replica in replicas]
     messages = []
     device = region.trace.device
-    for replica, start in zip(replicas, starting, strict=True):
+    for replica, resume in zip(replicas, resumptions, strict=True):
         region.trace.device = merge_requests(replica.device, "")
         with release(LOCK):
-            start()
+            resume()
             messages.append(replica.messages.get())
     region.trace.device = device
     return messages
@@ -192,7 +194,7 @@ def _merge(strategy: Any, messages: Sequence[Merge | ReplicaResult | ReplicaFail
     if len(merges) < len(messages):
         text = "some replicas call merge_call or all_reduce where others end: each has to make the same calls"
         raise RuntimeError(text)
-    with inside(Context(strategy)):
+    with push_context(Context(strategy)):
         args = regroup([list(merge.args) for merge in merges])
         kwargs = regroup([merge.kwargs for merge in merges])
         return merges[0].function(strategy, *args, **kwargs)

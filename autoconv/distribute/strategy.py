@@ -8,7 +8,7 @@ from typing import Any
 
 from autoconv.api.tensors.reductions import reduce_mean, reduce_sum
 from autoconv.config.placement import full_name, run_as_replica
-from autoconv.distribute.contexts import Context, ReplicaContext, inside, set_default
+from autoconv.distribute.contexts import Context, ReplicaContext, push_context, set_default
 from autoconv.distribute.datasets import InputContext
 from autoconv.distribute.reduction import ReduceOp, reduce_op_of
 from autoconv.distribute.replicas import place_on
@@ -51,12 +51,12 @@ class Strategy:
     @contextlib.contextmanager
     def scope(self) -> Iterator[Any]:
         """Make this the current strategy in the block."""
-        with inside(Context(self, self.only_replica)):
+        with push_context(Context(self, self.only_replica)):
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
         """Call the function in each replica; return its result, or a distributed value of the replicas' results."""
-        with inside(Context(self, ReplicaContext(self))):
+        with push_context(Context(self, ReplicaContext(self))):
             return fn(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
@@ -93,7 +93,7 @@ class Strategy:
         """Return the distributed value of a function of the replica, called for each replica."""
         return value_fn(ValueContext(0, 1))
 
-    def on_all_replicas(self, value: Any) -> Any:
+    def copy_to_all_replicas(self, value: Any) -> Any:
         """Return a structure with the tensors of an equal one on the device of each replica."""
         return value
 
@@ -118,7 +118,8 @@ class Strategy:
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """Return values reduced over the replicas."""
-        return [self.reduce_to(reduce_op, value, where, options) for value, where in value_destination_pairs]
+        pairs = value_destination_pairs
+        return [self.reduce_to(reduce_op, value, destination, options) for value, destination in pairs]
 
     def value_container(self, value: Any) -> Any:
         """Return the variable that a value is a copy of; other values as they are."""
@@ -139,27 +140,30 @@ class Strategy:
         """Return the position of a replica among those of this process."""
         return replica - self.first_replica
 
-    def merged(self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_merged(
+        self, replica: int, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a function once for the calls that all replicas make, and return the part of one replica."""
         return function(self, *args, **kwargs)
 
-    def in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
+    def reduce_in_replica(self, reduce: Callable[[Any, Any], Any], value: Any) -> Any:
         """Return this replica's part of `reduce(strategy, values of all replicas)`."""
         return reduce(self, value)
 
-    def all_reduced(self, reduce_op: Any, value: Any) -> Any:
+    def all_reduce_structure(self, reduce_op: Any, value: Any) -> Any:
         reduce_op_of(reduce_op)
         return value
 
     @contextlib.contextmanager
     def on_device(self, number: int) -> Iterator[None]:
-        """Place what the block computes on the device of a replica of this process."""
+        """Place the operations of the block on the device of a replica of this process."""
         with place_on(current_region(), self.worker_devices[number]):
             yield
 
     @contextlib.contextmanager
     def updating(self, number: int) -> Iterator[None]:
         """Update the copies of one replica in the block."""
-        with inside(Context(self, None, number)), self.on_device(number), run_as_replica(-1 - number):
+        with push_context(Context(self, None, number)), self.on_device(number), run_as_replica(-1 - number):
             yield
 
 

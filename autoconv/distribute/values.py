@@ -1,4 +1,4 @@
-"""Values that differ between replicas, and the structures of a replica's own values."""
+"""Values that differ between replicas, and structures of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PerReplicaTensors(PerReplica, CompositeTensor):
 
 
 def per_replica(values: Sequence[Any]) -> Any:
-    """Return the values of the replicas as one; a value that is the same object everywhere as it is."""
+    """Return the values of the replicas as one distributed value, or the value itself if it is the same object."""
     if all(value is values[0] for value in values):
         return values[0]
     composite = all(isinstance(value, (Tensor, CompositeTensor)) for value in values)
@@ -107,7 +107,8 @@ def map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
 
 def regroup(structures: Sequence[Any]) -> Any:
     """Return one structure of distributed values for structures of the replicas; raises ValueError if they differ."""
-    flat = [flatten(structure, _is_leaf) for structure in structures]
-    if any(template != flat[0][1] for _, template in flat):
+    flattened = [flatten(structure, _is_leaf) for structure in structures]
+    if any(template != flattened[0][1] for _, template in flattened):
         raise ValueError("the replicas return different structures; each has to return the same")
-    return pack(flat[0][1], [per_replica(leaves) for leaves in zip(*(leaves for leaves, _ in flat), strict=True)])
+    columns = zip(*(leaves for leaves, _ in flattened), strict=True)
+    return pack(flattened[0][1], [per_replica(leaves) for leaves in columns])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.distribute.contexts import current
+from autoconv.distribute.contexts import current_context
 from autoconv.distribute.reduction import ReduceOp, combine
 from autoconv.distribute.values import DistributedValues, of_replica
 from autoconv.runtime.objects.variable import Variable
@@ -44,13 +44,13 @@ class DistributedVariable(DistributedValues, Variable):
     @property
     def _here(self) -> Variable:  # type: ignore[override]
         """The copy for the code that runs."""
-        context = current()
+        context = current_context()
         if context.updating is not None:
             return self._copies[context.updating]
-        here = context.replica
-        if here is None or here.strategy is not self._strategy:
+        replica = context.replica
+        if replica is None or replica.strategy is not self._strategy:
             return self.primary
-        return self._copies[self._strategy.local_index(here.replica_id_in_sync_group)]
+        return self._copies[self._strategy.local_index(replica.replica_id_in_sync_group)]
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]
@@ -79,16 +79,16 @@ class DistributedVariable(DistributedValues, Variable):
         return self._here.read_value()
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
-        context = current()
+        context = current_context()
         if context.updating is not None:
             return self._here._update(op, value, read_value)
         if context.replica is None or context.replica.strategy is not self._strategy:
             return self._update_all(op, value, read_value)
-        if self.aggregation is VariableAggregation.NONE or self._is_read_late():
+        if self.aggregation is VariableAggregation.NONE or self._is_synchronized_on_read():
             return self._here._update(op, value, read_value)
 
         def update(strategy: Any, values: Any) -> Any:
-            return self._update_all(op, self._aggregated(strategy, values), read_value)
+            return self._update_all(op, self._aggregate(strategy, values), read_value)
 
         return context.replica.merge_call(update, (value,))
 
@@ -99,12 +99,12 @@ class DistributedVariable(DistributedValues, Variable):
                 results.append(copy._update(op, of_replica(value, number), read_value))
         return results[0]
 
-    def _aggregated(self, strategy: Any, value: Any) -> Any:
+    def _aggregate(self, strategy: Any, value: Any) -> Any:
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-            return strategy.of_first(value)
+            return strategy.value_of_first_replica(value)
         return strategy.reduce_to(ReduceOp.from_variable_aggregation(self.aggregation), value, self)
 
-    def _is_read_late(self) -> bool:
+    def _is_synchronized_on_read(self) -> bool:
         return self.synchronization is VariableSynchronization.ON_READ
 
     def __deepcopy__(self, memo: object) -> Variable:
@@ -128,19 +128,22 @@ class MirroredVariable(DistributedVariable):
 
 
 class SyncOnReadVariable(DistributedVariable):
-    """A variable whose copies differ: code outside of replicas reads their aggregation, and writes shares of it."""
+    """A variable whose copies differ.
 
-    def _is_outside(self) -> bool:
-        context = current()
+    Code outside of replicas reads the aggregation of the copies, and what it writes is divided among them.
+    """
+
+    def _is_outside_replicas(self) -> bool:
+        context = current_context()
         return context.updating is None and (context.replica is None or context.replica.strategy is not self._strategy)
 
     def value(self) -> Any:
-        if not self._is_outside():
+        if not self._is_outside_replicas():
             return self._here.value()
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.primary.value()
         op = ReduceOp.from_variable_aggregation(self.aggregation)
-        return self._strategy.across_processes(op, [combine(op, [copy.value() for copy in self._copies])])[0]
+        return self._strategy.reduce_across_processes(op, [combine(op, [copy.value() for copy in self._copies])])[0]
 
     read_value = value
 
@@ -171,8 +174,8 @@ def distribute_variable(strategy: Any, make: Callable[..., Variable], arguments:
             options["name"] = f"{arguments.get('name') or 'Variable'}/replica_{number}"
         with strategy.on_device(number):
             copies.append(make(**options))
-    late = arguments.get("synchronization") is VariableSynchronization.ON_READ
-    kind = SyncOnReadVariable if late else MirroredVariable
+    synchronizes_on_read = arguments.get("synchronization") is VariableSynchronization.ON_READ
+    kind = SyncOnReadVariable if synchronizes_on_read else MirroredVariable
     result = kind(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
-    strategy.begin_equal(result)
+    strategy.synchronize_initial_value(result)
     return result

@@ -97,7 +97,7 @@ class Recorder:
         for file in workloads():
             self.label = f"{file.parent.name}/{file.stem}"
             bench = Bench(str(file), "autoconv", True)
-            bench._once(tuple(map(bench.give, bench.inputs(0))))
+            bench._call_once(tuple(map(bench.convert_argument, bench.inputs(0))))
 
 
 def workloads() -> Iterator[Path]:

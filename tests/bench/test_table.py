@@ -8,7 +8,7 @@ import json
 import pytest
 from rich.console import Console
 
-from autoconv.bench.picture import draw
+from autoconv.bench.picture import draw_ratios
 from autoconv.bench.rounds import Measurement
 from autoconv.bench.table import as_data, as_tables, geometric_mean, notes
 from autoconv.errors import TargetError
@@ -71,12 +71,12 @@ def test_data_is_json_in_seconds_and_bytes() -> None:
 def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(TargetError, match=r"pip install matplotlib"):
-        draw(ROWS, "unused.png")  # type: ignore[arg-type]
+        draw_ratios(ROWS, "unused.png")  # type: ignore[arg-type]
 
 
 def test_a_picture(tmp_path) -> None:
     pytest.importorskip("matplotlib")
-    draw(ROWS, tmp_path / "ratios.png")
+    draw_ratios(ROWS, tmp_path / "ratios.png")
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(TargetError, match="cannot be written"):
-        draw(ROWS, tmp_path / "ratios.unknown")
+        draw_ratios(ROWS, tmp_path / "ratios.unknown")

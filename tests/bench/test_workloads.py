@@ -73,4 +73,4 @@ def test_a_program_is_compiled_as_it_is(name: str) -> None:
     assert "plain Python" not in bench.function.explain()
     assert Bench(str(PROGRAMS[name]), "numpy", True).round(1, 0)["seconds"] > 0
     with pytest.raises(NotImplementedError):
-        Bench(str(PROGRAMS[name]), "autoconv", True)._made("with_jax")
+        Bench(str(PROGRAMS[name]), "autoconv", True)._make_function("with_jax")

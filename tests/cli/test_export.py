@@ -61,7 +61,7 @@ def test_a_file_is_written_once(command, program):
     assert command(*arguments, "--force", cwd=program).returncode == 0
     missing = command(*arguments[:-1], "nowhere/out.mlir", cwd=program)
     assert missing.returncode == 2
-    assert "nowhere is no folder" in missing.stderr
+    assert "nowhere is not a folder" in missing.stderr
 
 
 def test_an_onnx_model_runs(command, program):

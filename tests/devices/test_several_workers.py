@@ -298,7 +298,7 @@ def test_processes_of_mpiexec(tmp_path: Path) -> None:
 
 def test_bad_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_CONFIG", "{worker")
-    with pytest.raises(ValueError, match="TF_CONFIG is no JSON of a cluster and a task"):
+    with pytest.raises(ValueError, match="TF_CONFIG is not the JSON of a cluster and a task"):
         tf.distribute.MultiWorkerMirroredStrategy()
     monkeypatch.setenv("TF_CONFIG", '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 3}}')
     with pytest.raises(ValueError, match="the cluster has no task worker:3; it has 1 workers"):
