@@ -1,4 +1,4 @@
-"""Resolvers: where the tasks of a cluster are, and which of them this process is."""
+"""Resolvers: the addresses of the tasks of a cluster, and the task of this process."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class TFConfigClusterResolver(ClusterResolver):
             number = task.get("index") if task_id is None else task_id
             self.task_id = None if number is None else int(number)
         except (ValueError, AttributeError, TypeError) as error:
-            raise ValueError(f"TF_CONFIG is no JSON of a cluster and a task: {error}") from None
+            raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
         self.task_type = task.get("type") if task_type is None else task_type
         self.rpc_layer = rpc_layer or config.get("rpc_layer")
         self.environment = environment or config.get("environment", "")

@@ -17,7 +17,7 @@ from autoconv.runtime.support.structure import map_structure
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 
-_MOST_LOSSES = 10  # workers that one function may lose
+_MAX_LOSSES = 10  # workers that one function may lose
 
 
 class RemoteValue:
@@ -42,7 +42,7 @@ class RemoteValue:
         return self._value
 
     def fetch(self) -> Any:
-        """Wait for the function, and return its result with NumPy's arrays in the place of tensors."""
+        """Wait for the function, and return its result with NumPy's arrays instead of tensors."""
         return map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, self.get())
 
     def _set(self, value: Any, error: BaseException | None = None) -> None:
@@ -88,7 +88,7 @@ class PerWorkerIterator(PerWorkerValues):
         )
 
 
-class _Work:
+class _ScheduledFunction:
     """A scheduled function, its arguments, and its result."""
 
     def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
@@ -99,16 +99,16 @@ class _Work:
     def run(self, worker: int, position: int) -> Any:
         """Run the function in a worker, and return its result when it is there."""
 
-        def own(leaf: Any) -> Any:
+        def worker_argument(leaf: Any) -> Any:
             if isinstance(leaf, RemoteValue):
                 leaf = leaf.get()
             return leaf.values[position] if isinstance(leaf, PerWorkerValues) else leaf
 
-        args, kwargs = map_structure(own, (self.args, self.kwargs))
+        args, kwargs = map_structure(worker_argument, (self.args, self.kwargs))
         with device(f"/job:worker/task:{worker}"):
-            found = self.function(*args, **kwargs)
-        map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, found)  # raises its errors
-        return found
+            result = self.function(*args, **kwargs)
+        map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, result)  # raises its errors
+        return result
 
 
 class _Queue:
@@ -116,18 +116,18 @@ class _Queue:
 
     def __init__(self) -> None:
         self._changed = threading.Condition(new_lock())
-        self._waiting: collections.deque[_Work] = collections.deque()
+        self._waiting: collections.deque[_ScheduledFunction] = collections.deque()
         self._running = 0
         self._error: BaseException | None = None
         self._ended = False
 
-    def put(self, work: _Work) -> None:
+    def put(self, work: _ScheduledFunction) -> None:
         with self._changed:
             self._raise_error()
             self._waiting.append(work)
             self._changed.notify_all()
 
-    def take(self) -> _Work | None:
+    def take(self) -> _ScheduledFunction | None:
         """Wait for a function; None at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._ended)
@@ -136,8 +136,8 @@ class _Queue:
             self._running += 1
             return self._waiting.popleft()
 
-    def finish(self, error: BaseException | None = None, again: _Work | None = None) -> None:
-        """Note that a function has run, with its error; one whose worker was lost is the next again."""
+    def finish(self, error: BaseException | None = None, again: _ScheduledFunction | None = None) -> None:
+        """Note that a function has run, with its error; `again` is put at the front: its worker was lost."""
         with self._changed:
             self._running -= 1
             if again is not None:
@@ -195,8 +195,10 @@ class ClusterCoordinator:
         self._strategy = strategy
         self._queue = _Queue()
         for position, worker in enumerate(strategy.workers):
-            place = strategy, worker, position
-            threading.Thread(target=_serve, args=(self._queue, *place), daemon=True, name=f"worker {worker}").start()
+            arguments = self._queue, strategy, worker, position
+            threading.Thread(
+                target=_run_scheduled_functions, args=arguments, daemon=True, name=f"worker {worker}"
+            ).start()
         self._end = weakref.finalize(self, self._queue.end)
 
     @property
@@ -211,7 +213,7 @@ class ClusterCoordinator:
         """
         if not isinstance(fn, (Function, ConcreteFunction)):
             raise TypeError("`ClusterCoordinator.schedule` only accepts an `autoconv.function` or a concrete function.")
-        work = _Work(fn, tuple(args or ()), dict(kwargs or {}))
+        work = _ScheduledFunction(fn, tuple(args or ()), dict(kwargs or {}))
         self._queue.put(work)
         return work.result
 
@@ -224,7 +226,7 @@ class ClusterCoordinator:
         return self._queue.is_empty()
 
     def create_per_worker_dataset(self, dataset_fn: Callable[[], Any] | Any) -> PerWorkerDataset:
-        """Return a dataset for each worker: what a function returns, called for each, or the same dataset."""
+        """Return a dataset for each worker: the results of a function that is called for each, or the same dataset."""
         make = dataset_fn if callable(dataset_fn) else lambda: dataset_fn
         with self._strategy.scope():
             return PerWorkerDataset([make() for _ in self._strategy.workers])
@@ -234,16 +236,16 @@ class ClusterCoordinator:
         return map_structure(lambda leaf: leaf.fetch() if isinstance(leaf, RemoteValue) else leaf, val)
 
 
-def _serve(queue: _Queue, strategy: ParameterServerStrategy, worker: int, position: int) -> None:
+def _run_scheduled_functions(queue: _Queue, strategy: ParameterServerStrategy, worker: int, position: int) -> None:
     """Run functions in a worker until the end."""
     task: Any = TASKS["worker", worker]
     while (work := queue.take()) is not None:
         try:
             with strategy.scope():
-                found = work.run(worker, position)
+                result = work.run(worker, position)
         except UnavailableError as error:
             work.losses += 1
-            if task.name in str(error) and work.losses < _MOST_LOSSES:
+            if task.name in str(error) and work.losses < _MAX_LOSSES:
                 queue.finish(again=work)
             else:
                 work.result._set(None, error)
@@ -252,7 +254,7 @@ def _serve(queue: _Queue, strategy: ParameterServerStrategy, worker: int, positi
             work.result._set(None, error)
             queue.finish(error)
         else:
-            work.result._set(found)
+            work.result._set(result)
             queue.finish()
 
 

@@ -53,13 +53,13 @@ class ParameterServerStrategy(Strategy):
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
-        return tuple(f"/job:ps/replica:0/task:{number}/device:CPU:0" for number in self._numbers("ps"))
+        return tuple(f"/job:ps/replica:0/task:{number}/device:CPU:0" for number in self._task_numbers("ps"))
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
         return tuple(f"/job:worker/replica:0/task:{number}/device:CPU:0" for number in self.workers)
 
-    def _numbers(self, job: str) -> Sequence[int]:
+    def _task_numbers(self, job: str) -> Sequence[int]:
         return ClusterSpec(self._resolver.cluster_spec()).task_indices(job)
 
     @contextlib.contextmanager
