@@ -47,7 +47,7 @@ def test_addresses_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", nowhere)
     with pytest.raises(tf.errors.UnavailableError, match="no Ray cluster answers at RAY_ADDRESS"):
         connect(tf.train.ClusterSpec({"w": ["localhost:2222"]}))
-    monkeypatch.setattr("autoconv.cluster.connect._PATIENCE", 0.2)
+    monkeypatch.setattr("autoconv.cluster.connect._PORT_TIMEOUT", 0.2)
     for answer in (b"", b"HTTP/1.1 400 Bad Request"):
         with socket.create_server(("localhost", 0)) as server:
             threading.Thread(target=_answer, args=(server, answer), daemon=True).start()
