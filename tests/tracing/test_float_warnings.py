@@ -269,75 +269,6 @@ def test_overflow_by_each_combination_of_signs():
         assert found[0] == expected[0] and found[1] == expected[1], (x, y)
 
 
-NEGATIVE = np.array([-1.0, 4.0])
-
-
-@pytest.mark.parametrize(
-    "function", [lambda x: x + np.sqrt(NEGATIVE), lambda x: x + NEGATIVE // 0, lambda x: np.log(NEGATIVE).sum()]
-)
-def test_errors_of_outer_arrays(function):
-    compiled = autoconv.compile(function)
-    for _ in range(3):
-        assert warned(compiled, np.ones(2))[1] == warned(function, np.ones(2))[1] != set()
-
-
-def test_errors_of_constants_are_at_the_users_line():
-    def shifted(x):
-        return x + np.log(0.0)
-
-    compiled = autoconv.compile(shifted)
-    x = np.ones(2)
-    for _ in range(2):
-        assert warned(compiled, x)[1] == warned(shifted, x)[1] != set()
-    with np.errstate(divide="ignore"):
-        assert warned(compiled, x)[1] == set()
-
-
-def mean_of_no_elements(x):
-    return x[:0].mean() + 1
-
-
-def means_of_rows_without_elements(x):
-    return x.reshape(-1, 1)[:, :0].mean(axis=1)
-
-
-def quotient_before_an_error(x):
-    y = 1 / x
-    if x[0] < 9:
-        raise ValueError(y[1])
-    return y
-
-
-def root_of_a_constant(x):
-    return np.sqrt(-1.0)
-
-
-def stored_root_of_a_constant(x):
-    x[0] = np.sqrt(-1.0)
-    return x
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        mean_of_no_elements, means_of_rows_without_elements, quotient_before_an_error, root_of_a_constant,
-        stored_root_of_a_constant,
-    ],
-)  # fmt: skip
-def test_means_of_no_elements_and_calls_that_raise(function):
-    def outcome(called, x):
-        try:
-            return str(called(x))
-        except ValueError as error:
-            return repr(error)
-
-    compiled = autoconv.compile(function)
-    for row in ROWS:
-        x = np.array(row)
-        assert warned(lambda x: outcome(compiled, x), x) == warned(lambda x: outcome(function, x), x)
-    assert "plain Python" not in compiled.explain()
-
-
 def test_gradients_are_those_of_the_trace():
     def volume(x):
         return np.sum(1 / x + np.log(x))
@@ -348,47 +279,6 @@ def test_gradients_are_those_of_the_trace():
         with np.errstate(all="ignore"):
             expected = 1 / x - 1 / x**2
         np.testing.assert_allclose(np.asarray(autoconv.grad(compiled)(x)), expected, rtol=1e-12)
-
-
-def unused_quotient(x):
-    1 / x
-    x[1:] // 0
-    return len(x)
-
-
-def unused_before_an_error(x):
-    np.sqrt(x)
-    return x[len(x)]
-
-
-def changed_before_an_error(x):
-    x /= 0
-    return x[len(x)]
-
-
-def unused_through_others(x):
-    np.logical_not(x / x)
-    np.abs(1 / x)[::-1] + 1
-    x *= 2
-    return x
-
-
-@pytest.mark.parametrize(
-    "program", [unused_quotient, unused_before_an_error, changed_before_an_error, unused_through_others]
-)
-def test_errors_of_results_that_nothing_uses_or_reads_again(program):
-    def called(function, row):
-        x = np.array(row)
-        try:
-            return str(function(x)), x.tolist()
-        except IndexError as error:
-            return str(error), x.tolist()
-
-    compiled = autoconv.compile(program)
-    for row in ([1.0, 2], [-1.0, 2], [0.0, 1]):
-        expected, found = warned(called, program, row), warned(called, compiled, row)
-        assert str(found[0]) == str(expected[0])
-        assert found[1] == expected[1]
 
 
 def test_tracing_itself_gives_no_warnings():

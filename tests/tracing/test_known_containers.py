@@ -79,8 +79,25 @@ def replaced_by_itself(arrays, turns):
     return rows, same
 
 
+def best_copy(arrays, turns):
+    best, least, tried = None, np.inf, {"arrays": dict(arrays), "turns": (turns, ["text", None])}
+    for i in range(turns):
+        tried["arrays"]["a"] = tried["arrays"]["a"] * 0.5
+        loss = abs(tried["arrays"]["a"].sum() - i)
+        if loss < least:
+            least, best = loss, copy.deepcopy(tried["arrays"])
+    other, shallow = copy.deepcopy(tried), copy.copy(tried)
+    other["arrays"]["b"][0] = 7
+    shallow["turns"] = None
+    rows = [[arrays["a"][0], turns]] * 2
+    copied = copy.deepcopy([rows, rows[0], arrays["b"]])
+    copied[2] += 1
+    is_one = copied[0][1] is copied[1], copied[1] is rows[0], copy.deepcopy((turns, "a")) == (turns, "a")
+    return best, other, shallow["turns"], tried["turns"], copied, is_one, copy.copy(arrays["b"]) - 1
+
+
 @pytest.mark.parametrize(
-    "function", [sums, pairs, kinds_that_change, oscillation, descent, merged, replaced_by_itself],
+    "function", [sums, pairs, kinds_that_change, oscillation, descent, merged, replaced_by_itself, best_copy],
     ids=lambda function: function.__name__,
 )  # fmt: skip
 def test_items_are_those_of_python(function, monkeypatch):
@@ -94,3 +111,28 @@ def test_items_are_those_of_python(function, monkeypatch):
         assert repr(found_state) == repr(expected_state)
     explained = compiled.explain()
     assert "0 traces" not in explained and "Object" not in explained
+
+
+def test_a_deep_copy_of_arrays_that_are_one(monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+
+    def copied(arrays):
+        other = copy.deepcopy(arrays)
+        other["a"] += 1
+        return other, other["a"] is other["b"]
+
+    compiled, one, row = autoconv.compile(copied), np.ones(3), np.arange(4.0)
+    given = [{"a": np.ones(3), "b": np.ones(3)}, {"a": one, "b": one}, {"a": row[1:], "b": row[:-1]}]
+    for arrays in (*given, *given):
+        assert repr(compiled(arrays)) == repr(copied(arrays))
+
+
+def test_copies_of_what_only_python_copies():
+    def copied(given):
+        return copy.deepcopy([given, given]), copy.copy(given)
+
+    compiled = autoconv.compile(copied)
+    for given in ({1, 2}, np.array(3.0), autoconv.constant([1.0]), np.arange(6)[::2], np.eye(2)[None].T):
+        both, one = compiled(given)
+        assert both[0] is both[1] and type(one) is type(given)
+        assert repr((both, one)) == repr(copied(given))

@@ -25,6 +25,7 @@ from autoconv.errors import ConversionError, StagingError
 from autoconv.operators.calls import object_operators as _by_class  # noqa: F401 - registers the operators of objects
 from autoconv.operators.calls.dataclass_fields import call_factories, trace_defaults
 from autoconv.operators.calls.iterable_consumers import wrap_extend
+from autoconv.operators.calls.known_containers import copy_function
 from autoconv.operators.calls.methods_by_name import refuse_graph_values, refuse_special
 from autoconv.operators.calls.object_calls import graph_call, is_in_graph, on_objects
 from autoconv.operators.calls.operator_functions import AS_STATEMENTS
@@ -118,17 +119,16 @@ def has_user_equality(value: object) -> bool:
 def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
     """Return the graph equivalent of a function; None if there is none."""
     compiles = region is not None and region.contract.objects_in_graph
-    if region is not None and region.trace.memory:
-        array_form = array_function(function)
-        if array_form is not None:
-            return array_form
+    if region is not None and region.trace.memory and (array_form := array_function(function)) is not None:
+        return array_form
     if is_object(function):
         return function
     override = override_for(function)
     if override is not None:
         form = on_objects(function, override) if compiles else _distribute_over_arms(function, override)
         return require_fitting_arguments(function, form)
-    return warn if function is WARN else numpy_call(function, region)
+    copying = copy_function(function, region.contract.before_call) if compiles else None
+    return copying or (warn if function is WARN else numpy_call(function, region))
 
 
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:

@@ -1,10 +1,12 @@
-"""list(), tuple() and dict() of containers whose items are known while tracing, and may be values of the graph."""
+"""Constructors and copies of containers whose items are known while tracing, and may be values of the graph."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
     TracedDict,
     TracedList,
@@ -14,6 +16,9 @@ from autoconv.runtime.objects.containers import (
     trace_container,
 )
 from autoconv.runtime.objects.dict_views import DictView
+from autoconv.runtime.recording.regions import current_region
+from autoconv.runtime.support.structure import ATOMS
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 _KEYS = (str, bytes, int, type(None))
 
@@ -52,4 +57,93 @@ def _is_pair(item: object) -> bool:
     return type(item) is tuple and len(item) == 2 and isinstance(item[0], _KEYS)
 
 
-__all__ = ["construct_known"]
+def copy_function(function: Callable[..., Any], refuse: Callable[[Any], None]) -> Callable[..., Any] | None:
+    """Return the form of `copy.copy` or `copy.deepcopy` under trace; None for another function.
+
+    It calls `refuse` for what it does not copy: objects of the program, and containers that only the graph has.
+    """
+    if function is not copy.copy and function is not copy.deepcopy:
+        return None
+
+    def copied(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if len(args) != 1 or kwargs:
+                raise _UnknownPartError
+            return _deep_copy(args[0]) if function is copy.deepcopy else _shallow_copy(args[0])
+        except _UnknownPartError:
+            refuse(function)
+            return function(*args, **kwargs)
+
+    return copied
+
+
+class _UnknownPartError(Exception):
+    """A part of a structure whose copy only Python can make."""
+
+
+def _shallow_copy(value: Any) -> Any:
+    if type(value) is TracedList or type(value) is TracedDict:
+        items = _known_items(DictView(value, "items") if type(value) is TracedDict else value)
+        if items is None:
+            raise _UnknownPartError
+        return trace_container(dict(items) if type(value) is TracedDict else items)
+    return value if type(value) is tuple else _copied_leaf(value)
+
+
+def _deep_copy(value: Any) -> Any:
+    """Copy a structure with its parts. Of several arrays must be known whether some are one, which has one copy."""
+    copies: dict[int, tuple[Any, Any]] = {}
+    result = _copied_part(value, copies)
+    arrays = [part for part, other in copies.values() if part is not other and type(part) in _ARRAYS]
+    region = current_region()
+    if len(arrays) > 1 and region is not None:
+        if region.trace.memory == "shared":
+            raise _UnknownPartError
+        for array in arrays:
+            if type(array) is SymbolicTensor:  # the trace begins again with arrays in memory, whose overlaps are known
+                region.contract.before_write(array, "arrays are copied with what holds them")
+    return result
+
+
+def _copied_part(value: Any, copies: dict[int, tuple[Any, Any]]) -> Any:
+    """Return the copy of a part; `copies` holds each part with its copy, by the part's identity."""
+    if id(value) in copies:
+        return copies[id(value)][1]
+    kind = type(value)
+    result: Any
+    if kind is TracedList or kind is TracedDict:
+        items = _known_items(DictView(value, "items") if kind is TracedDict else value)
+        if items is None:
+            raise _UnknownPartError
+        result = kind()
+        copies[id(value)] = value, result
+        parts = [_copied_part(item, copies) for item in items]
+        if kind is TracedDict:
+            dict.update(result, parts)
+        else:
+            list.extend(result, parts)
+        return result
+    if kind is tuple:
+        result = tuple([_copied_part(item, copies) for item in value])
+        if all(one is other for one, other in zip(result, value, strict=True)):
+            result = value
+    else:
+        result = _copied_leaf(value)
+    copies[id(value)] = value, result
+    return result
+
+
+def _copied_leaf(value: Any) -> Any:
+    """Return a new array for an array, and a number or text itself."""
+    if type(value) in ATOMS or (type(value) is SymbolicTensor and value.type.shape == ()):
+        return value
+    is_array = type(value) is SymbolicArray and value.type.rank and value.type.is_contiguous
+    method = getattr(value, "copy", None) if is_array or type(value) is SymbolicTensor else None  # of no tensor
+    if method is None:
+        raise _UnknownPartError
+    return method()
+
+
+_ARRAYS = (SymbolicTensor, SymbolicArray)
+
+__all__ = ["construct_known", "copy_function"]

@@ -127,7 +127,7 @@ def _is_number(x: object, kind: type) -> bool:
 
 
 def _lacks_operator(op: str, x: object, y: object) -> bool:
-    """Return whether Python has no such operator for the operands, of which one is a symbolic number."""
+    """Return whether Python has no such operator for a symbolic number and the other operand."""
     if type(x) in _NO_OPERANDS or type(y) in _NO_OPERANDS or (op in _REAL_OPS and _is_complex(x, y)):
         return True
     is_of_subclass = type(x) not in _KNOWN and type(y) not in _KNOWN
