@@ -1,4 +1,4 @@
-"""RuntimeWarnings of constants, outer arrays, means of no elements and unused results, which raise no flag in a graph."""
+"""RuntimeWarnings of constants, outer arrays, means of nothing and unused results, for which graphs raise no flag."""
 
 import numpy as np
 import pytest
