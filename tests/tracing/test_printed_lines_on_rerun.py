@@ -11,7 +11,7 @@ import pytest
 import autoconv as ac
 from autoconv.errors import NotInGraphError
 from autoconv.ops.python.undo_log import note_iteration, undoing
-from autoconv.tracing.outputs.printed_output import leaving_out
+from autoconv.tracing.outputs.printed_output import dropping_output
 
 
 def factorials(n):
@@ -145,9 +145,9 @@ def test_threads_leave_out_their_own_lines():
 
 def test_the_stand_in_writes_what_is_new_and_goes():
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        with leaving_out(5):
+        with dropping_output(5):
             print("12", end="")
-            with leaving_out(2):
+            with dropping_output(2):
                 print("ab", end="")
             sys.stdout.writelines(["3456", "7"])
             assert sys.stdout.getvalue() == "67" and sys.stdout is not out

@@ -157,7 +157,7 @@ def test_calls_of_a_further_kind_run_plain_until_they_took_as_long_as_a_trace():
 
 def test_a_graph_for_other_types_does_not_call_for_a_trace_of_its_own():
     presumption, arrays, texts = PlainPresumption(), ((np.ndarray, 1, 3),), ((list, 2),)
-    presumption.chose(arrays, 1e-6, is_plain=False)
+    presumption.record_choice(arrays, 1e-6, is_plain=False)
     assert presumption.holds(texts, traces=2, trace_seconds=0.01)
     assert not presumption.holds(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
     presumption.ran(texts, 0.001, calls=20)  # together longer than a trace
@@ -166,14 +166,14 @@ def test_a_graph_for_other_types_does_not_call_for_a_trace_of_its_own():
 
 def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_took_as_long():
     presumption, kind = PlainPresumption(), ((list, 2),)
-    presumption.traced(kind)
+    presumption.record_trace(kind)
     assert presumption.defers(kind, traces=2, trace_seconds=0.01) and not presumption.defers(kind, 1, 0.01)
     assert not presumption.holds(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
-    presumption.ran_deferred(kind, 0.001)
+    presumption.record_deferred_call(kind, 0.001)
     assert presumption.holds(kind, traces=2, trace_seconds=0.01)
-    presumption.ran_deferred(kind, 0.01)
+    presumption.record_deferred_call(kind, 0.01)
     assert not presumption.defers(kind, traces=2, trace_seconds=0.01)
-    presumption.traced(kind)
+    presumption.record_trace(kind)
     assert presumption.defers(kind, traces=2, trace_seconds=0.01)
 
 

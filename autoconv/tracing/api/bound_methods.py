@@ -10,7 +10,7 @@ from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.ephemerons import Ephemerons
 from autoconv.tracing.specialise.bailout import Bailout
 from autoconv.tracing.specialise.tiers import PLAIN, Tiers
-from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
 
 class Bindable:
@@ -30,7 +30,7 @@ class Bindable:
 
     def _initialise_binding(self, name: str) -> None:
         self._bound: Ephemerons[Any] = Ephemerons(name)
-        self._bound_slotted: Bounded[int, Any] = Bounded(MOST_KEYS)  # methods of instances without attributes
+        self._bound_slotted: Bounded[int, Any] = Bounded(MAX_KEYS)  # methods of instances without attributes
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute = name
@@ -61,7 +61,7 @@ class Bindable:
         if bound is None:
             make: Any = type(self)
             bound = make(types.MethodType(self.python_function, instance), *self.options)
-            bound._bailout, bound._tiers = Bailout(self._bailout.storm), self._tiers
+            bound._bailout, bound._tiers = Bailout(self._bailout.trace_budget), self._tiers
             if not self._bound.put(instance, bound):
                 self._bound_slotted[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
         return bound

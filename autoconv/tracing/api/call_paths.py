@@ -34,9 +34,9 @@ from autoconv.tracing.specialise.tiers import (
     Timing,
     clock,
     kind_of,
+    kind_text,
     may_sample,
-    rarer,
-    shown_kind,
+    next_interval,
 )
 from autoconv.tracing.specialise.trace_cache import TraceCache
 from autoconv.tracing.views.explain import Explanation
@@ -82,7 +82,7 @@ class Dispatched(Generic[P, R]):
                 if method is not None:
                     return method(*args[1:], **kwargs)  # type: ignore[no-any-return]
             if self._is_timed and not BUSY.value and not SETTINGS.run_eagerly and not SETTINGS.check_numerics:
-                if not self._gate.passes():
+                if not self._gate.take_unexamined():
                     return self._choose_form(args, kwargs)
                 if self._gate.is_plain:
                     return self.python_function(*args, **kwargs)
@@ -101,7 +101,7 @@ class Dispatched(Generic[P, R]):
                 self._explanation.plain.append(_FLOAT_ACTIONS)
             return self.python_function(*args, **kwargs)
         if self._direct and not DETOUR.value:
-            positional = self._signature.in_order(args, kwargs)
+            positional = self._signature.arguments_by_position(args, kwargs)
             for concrete, entry in self._direct:
                 if positional is None:
                     break
@@ -184,7 +184,7 @@ class Dispatched(Generic[P, R]):
             return self._run_graph(args, kwargs)
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)
-        storm, presumption = self._bailout.storm, self._tiers.presumption
+        storm, presumption = self._bailout.trace_budget, self._tiers.presumption
         may_be_presumed = timing.may_be_presumed(presumption.seconds)
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
         if may_be_presumed and presumption.holds(kind, storm.count, storm.seconds_a_trace):
@@ -192,7 +192,7 @@ class Dispatched(Generic[P, R]):
         form = timing.form()
         if timing.choice:
             self._tiers.latest = form
-            self._interval = rarer(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
+            self._interval = next_interval(self._interval, form) if self._gate.is_plain == (form == PLAIN) else 1
             self._open_gate(self._interval, form)
             return self.python_function(*args, **kwargs) if form == PLAIN else self._run_graph(args, kwargs)
         self._interval = 1
@@ -213,10 +213,10 @@ class Dispatched(Generic[P, R]):
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
         calls_passed = self._interval if self._gate.is_plain else 0  # calls since the last look
-        self._interval, self._tiers.latest = rarer(max(calls_passed, 1), PLAIN), PLAIN
+        self._interval, self._tiers.latest = next_interval(max(calls_passed, 1), PLAIN), PLAIN
         self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
-            self._explanation.note_presumption(shown_kind(kind))
+            self._explanation.record_presumption(kind_text(kind))
         start = clock()
         try:
             return self.python_function(*args, **kwargs)
@@ -227,7 +227,7 @@ class Dispatched(Generic[P, R]):
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call without a trace that runs plain until such calls took as long as a trace; or None.
         """
-        storm, kind = self._bailout.storm, kind_of(call.args, call.kwargs) if self._is_timed else None
+        storm, kind = self._bailout.trace_budget, kind_of(call.args, call.kwargs) if self._is_timed else None
         defers = self._is_timed and self._tiers.presumption.defers(kind, storm.count, storm.seconds_a_trace)
         return kind if defers else None
 
@@ -235,23 +235,23 @@ class Dispatched(Generic[P, R]):
         """Run such a call as plain Python, and note its time."""
         presumption = self._tiers.presumption
         if presumption.is_new(kind):
-            self._explanation.note_presumption(shown_kind(kind))
+            self._explanation.record_presumption(kind_text(kind))
         start = clock()
         try:
             return call_with_followed(self.python_function, args, kwargs)
         finally:
-            presumption.ran_deferred(kind, clock() - start)
+            presumption.record_deferred_call(kind, clock() - start)
             self._is_settled = False  # the time of the call is not that of its graph
-            self._tiers.timing(kind).take_back()
+            self._tiers.timing(kind).discount_call()
 
     def _settle(self, timing: Timing, kind: Any) -> None:
         """Open the gate for later calls in the chosen form, if one was chosen."""
         if timing.choice:
             self._open_gate(1, timing.choice)
             seconds = timing.plain_seconds if timing.is_measured else 0.0
-            self._tiers.presumption.chose(kind, seconds, timing.choice == PLAIN)
+            self._tiers.presumption.record_choice(kind, seconds, timing.choice == PLAIN)
             if timing.is_measured and timing.has_trace:
-                self._explanation.note_times(shown_kind(kind), timing.text(), timing.choice == PLAIN)
+                self._explanation.record_times(kind_text(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as a graph, and note its time unless a trace was made for it.
@@ -285,11 +285,11 @@ class Dispatched(Generic[P, R]):
                 trace_run = None if self._bailout.is_without_trace else latest
                 if trace_run is not None and not _may_run_plain(trace_run, seconds):
                     timing.choice = GRAPH
-                elif latest is None or not timing.begins(latest.number):
+                elif latest is None or not timing.is_first_run(latest.number):
                     timing.has_trace |= trace_run is not None
                     timing.ran(GRAPH, seconds)
                     if seconds < SHORT:
-                        self._tiers.presumption.is_short(kind)
+                        self._tiers.presumption.record_short_kind(kind)
 
     def _note_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once.
@@ -300,9 +300,9 @@ class Dispatched(Generic[P, R]):
             self._is_settled = False  # the time of the call is not that of its graph
         elif self._is_timed and not self._tiers.is_sampling():
             kind = kind_of(args, kwargs)
-            if self._tiers.timing(kind).reran(self._counter.value):
+            if self._tiers.timing(kind).record_rerun(self._counter.value):
                 self._gate.open(0, GRAPH)
-                self._explanation.note_times(shown_kind(kind), RERUNS, True)
+                self._explanation.record_times(kind_text(kind), RERUNS, True)
 
     def _open_gate(self, calls: int, form: str) -> None:
         """Open the gate for that many calls in this form, without examination."""
@@ -326,7 +326,7 @@ class Dispatched(Generic[P, R]):
         self._direct = entries
         self._first_entries = entries[0][0].entries if entries else ()
         is_of_numpy = any(concrete.float_errors.may_occur for concrete, _ in entries)
-        self._gate.ask_variable(self._asks_state and is_of_numpy and VARIABLE is not None)
+        self._gate.set_variable_check(self._asks_state and is_of_numpy and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()
         needs_python = any(one.checks_guards_in_python or one.float_errors.is_certain for one, _ in entries)

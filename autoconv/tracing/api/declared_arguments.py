@@ -26,7 +26,7 @@ from autoconv.tracing.api.argument_types import parse_types
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import ArrayKey, Key, Literal, Reference, TensorKey
-from autoconv.tracing.outputs.joined_variants import with_joined_variants
+from autoconv.tracing.outputs.joined_variants import join_variants
 from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
@@ -106,7 +106,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     if name == "function":
         given = [one.spec if isinstance(one, OpenArgument) else one for one in arguments]
         concrete = wrapped.get_concrete_function(*given)
-        joined = with_joined_variants(concrete.recorded, concrete.layout)
+        joined = join_variants(concrete.recorded, concrete.layout)
         return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
     rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
     for sizes in rounds:
@@ -116,7 +116,7 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     _check_declared(wrapped, concrete, arguments)
     numbers = _given_numbers(arguments, concrete.key, wrapped.leaves_for(concrete, examples, {}))
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
-    joined = with_joined_variants(graph, concrete.layout)
+    joined = join_variants(graph, concrete.layout)
     return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
 
 

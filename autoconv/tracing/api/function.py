@@ -37,12 +37,12 @@ from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature, is_method
-from autoconv.tracing.specialise.bailout import BY_VALUE, Bailout
+from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout
 from autoconv.tracing.specialise.call_profile import CallProfile
 from autoconv.tracing.specialise.function_contract import FunctionContract
-from autoconv.tracing.specialise.retracing import retracing_of
+from autoconv.tracing.specialise.retracing import find_retracing
 from autoconv.tracing.specialise.trace import Traceable, trace_function
-from autoconv.tracing.specialise.trace_cache import MOST_KEYS, TraceCache
+from autoconv.tracing.specialise.trace_cache import MAX_KEYS, TraceCache
 from autoconv.tracing.specialise.tracing_contract import TracingContract
 from autoconv.tracing.views.explain import Explanation
 
@@ -109,16 +109,16 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._input_signature = self._signature.specs
         parameters = self._signature.python.parameters
         self.donate = donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
-        self._retracing = retracing_of(python_function)
+        self._retracing = find_retracing(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
         self._cache = TraceCache()
-        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MOST_KEYS)
+        self._plain: Bounded[Key, tuple[str, Any]] = Bounded(MAX_KEYS)
         self._explanation = Explanation(self._signature.name)
         self._profile = CallProfile(self._signature, self._explanation)
         is_timed = contract.runs_plain and SETTINGS.tiers == "measured" and not self.donate and self.backend is None
         if is_timed:
-            self._bailout.storm.most = BY_VALUE
+            self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._traces = 0
         self._called_before = False
@@ -143,7 +143,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return self._inline_call(region, args, kwargs)
         self._signature.check_arity()
         self._retracing.calls += 1
-        if self._bailout.skips(args, kwargs):
+        if self._bailout.take_skip(args, kwargs):
             return call_with_followed(self.python_function, args, kwargs)
         hook = hook_reason(self.python_function, args, kwargs) if self._contract.runs_plain else ""
         if hook:
@@ -172,7 +172,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if overlap := concrete.overlap_with_outside(call.leaves):
             self._explanation.plain.append(f"one call: {overlap}")
             return self._run_plain(None, args, kwargs)
-        self._bailout.ran_graph()
+        self._bailout.record_graph_call()
         return self._run(concrete, call.leaves, args, kwargs)
 
     def _inline_call(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -183,7 +183,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def _run_plain_unexamined(self, reason: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call as plain Python whose arguments would run code of the program if they were examined."""
         self._explain_once(reason)
-        self._bailout.ran_plain(args)
+        self._bailout.record_plain_call(args)
         return call_with_followed(self.python_function, args, kwargs)
 
     def _handle_unbindable(self, error: CannotFlatten) -> None:
@@ -198,7 +198,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if call is not None and call.deferred is not None:
             return self._run_deferred(call.deferred, args, kwargs)
         if call is None or not self._bailout.is_doubtful(call):
-            self._bailout.ran_plain(args)
+            self._bailout.record_plain_call(args)
             if call is not None and call.fault is not None:
                 return self._run_after_fault(call.fault, args, kwargs)
             return call_with_followed(self.python_function, args, kwargs)
@@ -206,7 +206,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         try:
             return call_with_followed(self.python_function, args, kwargs)
         finally:
-            if self._bailout.ran_doubtful(call, time.perf_counter() - start):
+            if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
                 self._explain_once(_OBJECTS_PER_CALL)
 
     def _explain_once(self, reason: str) -> None:
@@ -222,7 +222,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         call.deferred = self._deferred_kind(call)
         if call.deferred is not None or self._bailout.is_doubtful(call):
             return False
-        reason = self._bailout.storm.overspent(self._retracing.calls) if self._is_timed else ""
+        reason = self._bailout.trace_budget.overspending_reason(self._retracing.calls) if self._is_timed else ""
         if reason:
             self._explain_once(reason)
         return not reason
@@ -258,7 +258,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 raise
             failure = error
         else:
-            self._is_settled = not self._contract.runs_plain or not self._profile.sizes.waits(concrete, leaves)
+            self._is_settled = not self._contract.runs_plain or not self._profile.sizes.observe_call(concrete, leaves)
             if self._is_settled:
                 self._prefer(concrete)
             return self._check_float_flags(concrete, result, args, kwargs)
@@ -375,10 +375,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return known or (TransientMethod(self, instance) if self.prefers_plain else self.method_of_instance(instance))
 
     def _repr_html_(self) -> str:
-        return self._explanation.html(f"{self._signature.name}{self._signature.shown()}")
+        return self._explanation.html(f"{self._signature.name}{self._signature.format_text()}")
 
     def __repr__(self) -> str:
-        return f"<autoconv.Function {self._signature.name}{self._signature.shown()}>"
+        return f"<autoconv.Function {self._signature.name}{self._signature.format_text()}>"
 
 
 class CompiledFunction(Function[P, R]):

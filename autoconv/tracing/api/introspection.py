@@ -28,7 +28,7 @@ class PolymorphicType:
         return self.signature.python.parameters
 
     def __str__(self) -> str:
-        return self.signature.shown()
+        return self.signature.format_text()
 
 
 class FunctionIntrospection:

@@ -123,7 +123,7 @@ class TraceMaker:
                 raise
             return state
         self._explanation.add(Row(reason, concrete))
-        self._retracing.note_trace(self.python_function, self._contract.runs_plain)
+        self._retracing.record_trace(self.python_function, self._contract.runs_plain)
         self._account_for(call, start)
         self._store(concrete)
         return concrete
@@ -139,7 +139,7 @@ class TraceMaker:
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
-        refusal = self._profile.refuses(call, restart)
+        refusal = self._profile.refusal(call, restart)
         if self._is_timed and call.restart_seconds > _RESTART_LIMIT:
             refusal = refusal or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal:
@@ -175,11 +175,11 @@ class TraceMaker:
         """Account for the time of a trace that was made or abandoned."""
         if not self._contract.runs_plain:
             return
-        storm, seconds = self._bailout.storm, time.perf_counter() - start
+        storm, seconds = self._bailout.trace_budget, time.perf_counter() - start
         storm.count, storm.total = storm.count + 1, storm.total + seconds
-        self._tiers.presumption.traced(kind_of(call.args, call.kwargs))
+        self._tiers.presumption.record_trace(kind_of(call.args, call.kwargs))
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
-            storm.note_trace(call, seconds, self._retracing)
+            storm.record_trace(call, seconds, self._retracing)
 
     @contextmanager
     def _other_traces_valid(self) -> Iterator[None]:

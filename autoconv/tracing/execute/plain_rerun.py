@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.errors import AutoconvError, OpError
 from autoconv.ops.python.revocable_run import Revoked
 from autoconv.ops.python.undo_log import TAKEN_BACK
-from autoconv.tracing.outputs.printed_output import leaving_out
+from autoconv.tracing.outputs.printed_output import dropping_output
 
 BEYOND = (*TAKEN_BACK, OpError)
 
@@ -60,7 +60,7 @@ def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, k
     printed = getattr(error, "_autoconv_printed", 0)
     try:
         if printed:
-            with leaving_out(printed):
+            with dropping_output(printed):
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:

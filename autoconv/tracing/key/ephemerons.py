@@ -52,7 +52,7 @@ class Ephemerons(Generic[Value]):
                 self._lent[key] = reference
             del self.entries[key]
 
-    def take_back(self) -> None:
+    def discount_call(self) -> None:
         """Take the values from the objects that are left."""
         for key, reference in list(self._lent.items()):
             held = _attributes(reference())
@@ -103,7 +103,7 @@ def _exchange(phase: str) -> None:
         if phase == "start":
             mapping.lend()
         else:
-            mapping.take_back()
+            mapping.discount_call()
 
 
 gc.callbacks.append(_around_collection)

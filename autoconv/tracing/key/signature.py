@@ -44,7 +44,7 @@ from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """Return the parameters of a function; a builtin without a signature accepts everything."""
+    """Return the signature of a function; for a builtin without one, a signature that accepts everything."""
     try:
         return inspect.signature(function)
     except ValueError:
@@ -68,49 +68,49 @@ class Signature:
         self.specs = self._check_input_signature(input_signature)
         self.hinted = _tensor_parameters(function) if follow_type_hints else frozenset()
         parameters = self.python.parameters.values()
-        simple = input_signature is None and all(p.kind not in _COLLECTING for p in parameters)
+        simple = input_signature is None and all(p.kind not in _VARIADIC for p in parameters)
         self.keys_items = True  # whether lists are keyed by their apparent items
-        # Return whether a structure is kept as one leaf, because flattening and rebuilding would lose part of it.
+        # Predicate for structures that stay one leaf, because flattening and rebuilding them would lose a part.
         self.is_leaf: Callable[[Any], bool] | None = loses_state if contract.keeps_identity else None
         self._defaults = {p.name: p.default for p in parameters} if simple else None
         self._by_name = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
         self._by_position = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
         self.has_only_positions = self._by_position == len(self.python.parameters)
 
-    def in_order(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Return all arguments by position, with defaults; None where that needs Python's full binding."""
+    def arguments_by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Return all arguments by position, with defaults; None if only Python's full binding can do so."""
         defaults = self._defaults
         if defaults is None or len(args) > self._by_position or len(args) + len(kwargs) > len(defaults):
             return None
-        arguments, used = list(args), 0
+        arguments, keyword_count = list(args), 0
         for name in itertools.islice(defaults, len(args), None):
             if name in kwargs and name in self._by_name:
-                used += 1
+                keyword_count += 1
                 arguments.append(kwargs[name])
             elif defaults[name] is not inspect.Parameter.empty:
                 arguments.append(defaults[name])
             else:
                 return None
-        return tuple(arguments) if used == len(kwargs) else None
+        return tuple(arguments) if keyword_count == len(kwargs) else None
 
     def bind(
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        literal: frozenset[int] = frozenset(),
-        whole: frozenset[str] = frozenset(),
+        by_value: frozenset[int] = frozenset(),
+        unflattened: frozenset[str] = frozenset(),
         memory: bool = False,
     ) -> Call:
         """Bind and flatten the arguments.
 
-        `literal` holds the positions of further leaves that are keyed by value. `whole` names the arguments that are
-        not flattened, because the traced code changes them; large ones are not flattened either. With `memory`, arrays
-        are keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
+        `by_value` holds the positions of further leaves that are keyed by value. `unflattened` names the arguments that
+        stay one leaf, because the traced code changes them; large ones stay one leaf as well. With `memory`, arrays are
+        keyed by their layout. Raises TypeError for arguments that do not fit the function or the input signature,
         CannotFlatten for those that cannot be flattened.
         """
         arguments, items = self._arguments(args, kwargs)
-        written = whole
-        whole, parts = self._apart(items, whole)
+        written = unflattened
+        unflattened, parts = self._select_unflattened(items, unflattened)
         names: list[str] = []
         leaves: list[Any] = []
         templates = []
@@ -122,14 +122,14 @@ class Signature:
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             if spec is not None:
-                value = with_lists_as_tensors(value, spec, self._as_spec) if is_structure(spec) else value
+                value = with_lists_as_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
-                leaves_of_argument, template = self._flattened(value, name in whole, spec, fit)
+                leaves_of_argument, template = self._flatten_argument(value, name in unflattened, spec, fit)
                 if not holds_composite_spec(spec):
                     specs = enumerate(flatten(spec)[0], len(leaves))
                     fixed.update((place, s.type) for place, s in specs if isinstance(s, TensorSpec))
             else:
-                leaves_of_argument, template = self._flattened(value, name in whole)
+                leaves_of_argument, template = self._flatten_argument(value, name in unflattened)
             fixed.update(open_types(template, len(leaves)))
             templates.append((name, template))
             leaves += leaves_of_argument
@@ -142,11 +142,11 @@ class Signature:
                 return TensorKey(fixed[index], "tensor")
             if names[index] in written:
                 return object_key(leaf)
-            if names[index] in whole:
+            if names[index] in unflattened:
                 return self._opaque_key(leaf)
             if memory and isinstance(leaf, np.ndarray) and not needs_numpy(leaf):
                 return array_key(leaf)
-            return leaf_key(self.contract, leaf, aliases, index in literal)
+            return leaf_key(self.contract, leaf, aliases, index in by_value)
 
         keys = mark_layouts([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
         orders = orders_of(parts) if self.contract.keeps_identity else ()
@@ -154,21 +154,25 @@ class Signature:
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
-    def _apart(self, items: Sequence[tuple[str, Any]], whole: frozenset[str]) -> tuple[frozenset[str], Any]:
+    def _select_unflattened(
+        self, items: Sequence[tuple[str, Any]], unflattened: frozenset[str]
+    ) -> tuple[frozenset[str], Any]:
         """Return the arguments that are not flattened, and the structures among the others."""
         try:
             if self.contract.runs_plain:
-                whole = opaque_names(items, whole)
-            apart = [value for name, value in items if name not in whole]
-            return whole, structures_to_flatten(apart, self.is_leaf, self.contract.keeps_identity)
+                unflattened = opaque_names(items, unflattened)
+            flattened_arguments = [value for name, value in items if name not in unflattened]
+            return unflattened, structures_to_flatten(flattened_arguments, self.is_leaf, self.contract.keeps_identity)
         except MissingFieldError as error:
             raise CannotFlatten(f"an object among the arguments lacks a field: {error.message}") from None
 
-    def _flattened(self, value: Any, whole: bool, spec: Any = None, fit: Any = None) -> tuple[list[Any], Any]:
-        """Return the leaves of an argument and its template; converted to the spec by `fit`, where there is one."""
+    def _flatten_argument(
+        self, value: Any, is_unflattened: bool, spec: Any = None, fit: Any = None
+    ) -> tuple[list[Any], Any]:
+        """Return the leaves of an argument and its template; if it has a spec, `fit` converts them to it."""
         if spec is not None and holds_composite_spec(spec):
             return fit_composite(value, fit, flatten(spec)[0])
-        is_single_leaf = whole or self._is_plain_object(value)
+        is_single_leaf = is_unflattened or self._is_plain_object(value)
         leaves, template = ([value], None) if is_single_leaf else expand_specs(*flatten(value, self.is_leaf))
         if spec is None:
             return leaves, template
@@ -186,11 +190,11 @@ class Signature:
         call.names += [spot.name for spot in spots]
         call.spots = tuple(spots)
         memory = call.key.memory
-        keys = (*call.key.leaves, *(self._spot_key(value, memory) for value in values))
+        keys = (*call.key.leaves, *(self._location_key(value, memory) for value in values))
         arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
         call.key = replace(call.key, leaves=keys, overlaps=memory and overlap(arrays))
 
-    def _spot_key(self, value: Any, memory: bool) -> LeafKey:
+    def _location_key(self, value: Any, memory: bool) -> LeafKey:
         if value is MISSING:
             return Literal(None)
         if memory and isinstance(value, np.ndarray) and not needs_numpy(value):
@@ -200,7 +204,7 @@ class Signature:
         return leaf_key(self.contract, value, {}, False)
 
     def _is_plain_object(self, value: Any) -> bool:
-        """Return whether it is a frozen dataclass without tensors, which is compared rather than flattened."""
+        """Return whether the value is a frozen dataclass without tensors, which is compared rather than flattened."""
         parameters = getattr(type(value), "__dataclass_params__", None)
         if parameters is None or not parameters.frozen or self.contract.keeps_identity:
             return False
@@ -214,30 +218,30 @@ class Signature:
         default_key = (
             leaf_key(self.contract, parameter.default, {}, False) if not is_structure(parameter.default) else None
         )
-        same = (
+        is_default = (
             value is parameter.default
             if default_key is None
             else leaf_key(self.contract, value, {}, False) == default_key
         )
-        if not same:
-            shown = str(default_key) if default_key is not None else repr(parameter.default)
+        if not is_default:
+            default_text = str(default_key) if default_key is not None else repr(parameter.default)
             raise self._binding_error(
-                f"Can not cast {value!r} to {shown}", args, kwargs,
+                f"Can not cast {value!r} to {default_text}", args, kwargs,
                 f"Leave {name} out, or give it a spec in the input_signature.",
             )  # fmt: skip
 
-    def _binding_error(self, why: str, args: Any, kwargs: Any, remedy: str = "") -> TypeError:
+    def _binding_error(self, reason: str, args: Any, kwargs: Any, remedy: str = "") -> TypeError:
         text = (
-            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-            f"signature: {self.shown()}."
+            f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
+            f"signature: {self.format_text()}."
         )
         return TypeError(f"{text} {remedy}" if remedy else text)
 
     def _arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
-        """Return the arguments by parameter, with defaults; and one by one, with those collected by `*` and `**`."""
-        positional = self.in_order(args, kwargs)
+        """Return the arguments by parameter, with defaults, and as a list that includes those of `*` and `**`."""
+        positional = self.arguments_by_position(args, kwargs)
         if positional is not None and self._defaults is not None:
             arguments = dict(zip(self._defaults, positional, strict=True))
             return arguments, list(arguments.items())
@@ -271,7 +275,7 @@ class Signature:
                     for leaf in self._fit([v], v, s, name, args, kwargs)
                 ]
         if isinstance(spec, TensorSpec) and not is_composite(value):
-            tensor = self._as_spec(value, spec)
+            tensor = self._convert_to_spec(value, spec)
             if tensor is not None:
                 return [tensor]
         elif is_composite_spec(spec):
@@ -284,7 +288,7 @@ class Signature:
         raise self._binding_error(f"Can not cast {shown} to {spec!r}", args, kwargs, remedy)
 
     @staticmethod
-    def _as_spec(value: Any, spec: TensorSpec) -> Any:
+    def _convert_to_spec(value: Any, spec: TensorSpec) -> Any:
         if isinstance(value, SymbolicTensor):
             return value if is_subtype(value.type, spec.type) else None
         if isinstance(value, TensorSpec):
@@ -327,7 +331,7 @@ class Signature:
         if len(self.specs) > len(parameters):
             extra = len(self.specs) - len(parameters)
             raise TypeError(
-                f"input_signature contains {extra} extra type constraints. The function takes {self.shown()}."
+                f"input_signature contains {extra} extra type constraints. The function takes {self.format_text()}."
             )
         missing = [p.name for p in parameters[len(self.specs) :] if p.default is p.empty]
         if missing:
@@ -336,7 +340,7 @@ class Signature:
                 "each."
             )
 
-    def shown(self) -> str:
+    def format_text(self) -> str:
         """Format the signature as in error messages."""
         parts: list[str] = []
         starred = False
@@ -360,7 +364,7 @@ _STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramet
 
 
 def _plain_containers(part: Any) -> Any:
-    """Return nested lists and dicts of subclasses, such as those that track their items, as Python's own."""
+    """Convert nested lists and dicts of subclasses, such as those that track their items, to Python's own."""
     if isinstance(part, list):
         return [_plain_containers(item) for item in part]
     if isinstance(part, dict) and type(part) is not dict:
@@ -377,7 +381,7 @@ def _tensor_parameters(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, Tensor))
 
 
-_COLLECTING = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def holds_composite_spec(spec: Any) -> bool:

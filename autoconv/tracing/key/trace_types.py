@@ -16,7 +16,7 @@ class TraceType(abc.ABC):
 
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
-        """Return whether a trace made for `other` serves objects of this type, too."""
+        """Return whether a trace made for `other` is valid for objects of this type as well."""
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:

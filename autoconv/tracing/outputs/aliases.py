@@ -1,4 +1,4 @@
-"""Alias analysis of outputs: which may share memory with array arguments, as NumPy's views do."""
+"""Alias analysis of outputs that may share memory with array arguments, as NumPy's views do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.ops.index_spec import is_basic
 
 
 def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
-    """Return the positions of outputs that may alias one of the parameters `arrays`: be it, or a view of it."""
+    """Return the positions of outputs that may be one of the parameters `arrays`, or a view of one."""
     aliases: set[Value] = set(arrays)
     for node in graph.nodes:
         for position in _aliased_results(node, aliases):
@@ -26,22 +26,22 @@ def aliased_outputs(graph: Graph, arrays: Collection[Value]) -> set[int]:
     return {position for position, value in enumerate(graph.outputs) if value in aliases}
 
 
-def parts_leave(graph: Graph) -> bool:
+def returns_complex_parts(graph: Graph) -> bool:
     """Return whether an output is the real or imaginary part of an array traced as memory: a view in NumPy."""
-    return bool(aliased_outputs(graph, _parts(graph)))
+    return bool(aliased_outputs(graph, _complex_parts(graph)))
 
 
-def _parts(graph: Graph) -> set[Value]:
+def _complex_parts(graph: Graph) -> set[Value]:
     loaded = {result for node in graph.nodes if node.op.name == "array_load" for result in node.results}
     parts = {node.results[0] for node in graph.nodes if _takes_parts(node) and node.inputs[0] in loaded}
     for node in graph.nodes:
         for region in node.regions:
-            positions = aliased_outputs(region, _parts(region))
+            positions = aliased_outputs(region, _complex_parts(region))
             parts.update(result for position, result in enumerate(node.results) if position in positions)
     return parts
 
 
-def share_memory(graph: Graph) -> bool:
+def outputs_share_memory(graph: Graph) -> bool:
     """Return whether two outputs may be overlapping views of one array that the graph makes."""
     outputs = {_without_identities(value) for value in graph.outputs if _has_elements(value)}
     if len(outputs) < 2:
@@ -63,16 +63,17 @@ def share_memory(graph: Graph) -> bool:
 def _overlap(origin: Value, views: list[Value]) -> bool:
     """Return whether views of an array overlap, tested on an uninitialised array of bytes; true for unknown shapes."""
     shape: Any = origin.shape
-    if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _LARGEST:
+    if shape is None or not all(isinstance(size, int) for size in shape) or math.prod(shape) > _MAX_TESTED_ELEMENTS:
         return True
-    unfilled = np.empty(shape, np.int8)
-    seen = [_apply_view(view, origin, unfilled) for view in views]
+    base = np.empty(shape, np.int8)
+    view_arrays = [_apply_view(view, origin, base) for view in views]
     return any(
-        one is None or other is None or np.shares_memory(one, other) for one, other in itertools.combinations(seen, 2)
+        first is None or second is None or np.shares_memory(first, second)
+        for first, second in itertools.combinations(view_arrays, 2)
     )
 
 
-_LARGEST = 1 << 28  # elements of an array that is allocated for the test, a byte each
+_MAX_TESTED_ELEMENTS = 1 << 28  # elements of an array that is allocated for the test, a byte each
 
 
 def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | None:
@@ -83,10 +84,10 @@ def _apply_view(value: Value, origin: Value, array: np.ndarray) -> np.ndarray | 
     assert node is not None
     if len(node.inputs) > 1:
         return None
-    looked_at = _apply_view(node.inputs[0], origin, array)
-    if looked_at is None:
+    base = _apply_view(node.inputs[0], origin, array)
+    if base is None:
         return None
-    view = node_function(node, compile_graph)(looked_at)
+    view = node_function(node, compile_graph)(base)
     return view[value.index] if type(view) in (tuple, list) else view
 
 
@@ -121,7 +122,7 @@ def _takes_parts(node: Node) -> bool:
 
 
 def _through_regions(node: Node, inputs: tuple[Value, ...], aliases: set[Value], state: int) -> set[int]:
-    """Return the results by which a region may return its captures or, for a loop, its state."""
+    """Return the positions of results through which regions may return their captures or, for a loop, its state."""
     result = {position for position in range(state) if inputs[position] in aliases}
     while True:
         before = set(result)

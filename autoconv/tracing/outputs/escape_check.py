@@ -18,59 +18,59 @@ _QUERIES = frozenset({"object_isinstance", "object_truth"})  # their results do 
 _KEY_FUNCTIONS = frozenset({"sort", "sorted", "min", "max"})
 
 
-def refuse_leaks(graph: Graph, hidden: Mapping[Value, bool]) -> None:
-    """Raise StagingError where one of these values is used or returned.
+def refuse_escapes(graph: Graph, hidden: Mapping[Value, bool]) -> None:
+    """Raise StagingError if one of these values is used or returned.
 
-    A function that reads no values of the trace may also be a key to sort by.
+    A function that reads no values of the trace may also be a sort key.
     """
-    _refuse_leaks(graph, {value for value, reads in hidden.items() if reads}, _QUERIES)
-    _refuse_leaks(graph, set(hidden), _QUERIES | _KEY_FUNCTIONS)
+    _refuse_tainted_uses(graph, {value for value, reads in hidden.items() if reads}, _QUERIES)
+    _refuse_tainted_uses(graph, set(hidden), _QUERIES | _KEY_FUNCTIONS)
 
 
-def _refuse_leaks(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
-    leaks = _Leaks(graph, hidden, harmless)
+def _refuse_tainted_uses(graph: Graph, hidden: set[Value], harmless: frozenset[str]) -> None:
+    leaks = _TaintAnalysis(graph, hidden, harmless)
     count = -1
     while count != len(leaks.tainted):
         count = len(leaks.tainted)
         for node in graph.walk():
-            leaks.follow(node)
+            leaks.propagate(node)
     if not leaks.tainted.isdisjoint(graph.outputs):
         _refuse(None)
 
 
-class _Leaks:
-    """Forward dataflow of values that may be one of these functions, to a fixed point.
+class _TaintAnalysis:
+    """Forward dataflow of values that may be one of the functions of the trace, to a fixed point.
 
-    `tainted` are the values that may be one. `escaped` are the items of dicts of a `try` that hold one: the value that
-    created the dict, and the key.
+    `tainted` are the values that may be such a function. `tainted_items` are the items that may hold one in the dicts
+    of a `try`: each is the value that created the dict, and the key.
     """
 
     def __init__(self, graph: Graph, tainted: set[Value], harmless: frozenset[str]) -> None:
         self.tainted = tainted
         self._harmless = harmless
-        self.escaped: set[tuple[Value, int]] = set()
+        self.tainted_items: set[tuple[Value, int]] = set()
         self._graph = graph
         self._outer: dict[Value, Value] = {}
         for node in graph.walk():
-            for _, outer_values, own in captures(node):
-                for outer, inner in zip(outer_values, own, strict=True):
-                    if outer not in own:  # a recursive call passes its region's own captures on
+            for _, outer_values, parameters in captures(node):
+                for outer, inner in zip(outer_values, parameters, strict=True):
+                    if outer not in parameters:  # a recursive call passes its region's own captures on
                         self._outer.setdefault(inner, outer)
 
-    def follow(self, node: Node) -> None:
+    def propagate(self, node: Node) -> None:
         """Propagate through a node and its regions."""
-        key = self._place_in_dict(node)
-        if key in self.escaped and node.op.name == "object_method":
+        key = self._dict_item(node)
+        if key in self.tainted_items and node.op.name == "object_method":
             self.tainted.update(node.results)
         if node.regions:
-            self._follow_into(node)
-        elif not self.tainted.isdisjoint(node.inputs) and _applied_name(node) not in self._harmless:
-            is_kept = key is not None and self.tainted.isdisjoint(node.inputs[:2]) and self._is_of_a_try(key[0])
+            self._propagate_into_regions(node)
+        elif not self.tainted.isdisjoint(node.inputs) and _operation_name(node) not in self._harmless:
+            is_kept = key is not None and self.tainted.isdisjoint(node.inputs[:2]) and self._is_internal_to_try(key[0])
             if key is None or not is_kept:
                 _refuse(node)
-            self.escaped.add(key)
+            self.tainted_items.add(key)
 
-    def _follow_into(self, node: Node) -> None:
+    def _propagate_into_regions(self, node: Node) -> None:
         """Propagate through the regions of a node: captures, loop state, and results."""
         tainted = self.tainted
         if not node.op.traits.control:
@@ -79,7 +79,7 @@ class _Leaks:
             return
         tainted.update(target for source, target in flow_edges(node) if source in tainted)
 
-    def _place_in_dict(self, node: Node) -> tuple[Value, int] | None:
+    def _dict_item(self, node: Node) -> tuple[Value, int] | None:
         """Return the dict and the key of a node that sets or gets an item by a constant key."""
         sets = node.op.name == "object_apply" and node.attributes["function"] == "setitem"
         gets = node.op.name == "object_method" and node.attributes["name"] == "get"
@@ -95,33 +95,33 @@ class _Leaks:
             value = self._outer[value]
         return value
 
-    def _is_of_a_try(self, held: Value) -> bool:
-        """Return whether a dict is internal to a `try`: its items are only set and got by constant keys."""
-        if held.node is None or held.node.op.name != "object_build" or held.node.inputs:
+    def _is_internal_to_try(self, dict_value: Value) -> bool:
+        """Return whether a dict is internal to a `try`: it is only used to set and get items by constant keys."""
+        if dict_value.node is None or dict_value.node.op.name != "object_build" or dict_value.node.inputs:
             return False
         graphs = {self._graph, *(region for node in self._graph.walk() for region in node.regions)}
-        if any(self._origin(value) is held for graph in graphs for value in graph.outputs):
+        if any(self._origin(value) is dict_value for graph in graphs for value in graph.outputs):
             return False
         return all(
-            node.regions or (at == 0 and self._place_in_dict(node) is not None)
+            node.regions or (position == 0 and self._dict_item(node) is not None)
             for node in self._graph.walk()
-            for at, value in enumerate(node.inputs)
-            if self._origin(value) is held
+            for position, value in enumerate(node.inputs)
+            if self._origin(value) is dict_value
         )
 
 
-def _applied_name(node: Node) -> str:
+def _operation_name(node: Node) -> str:
     """Return the name of the operation, method or function that a node applies."""
-    of = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
-    return node.op.name if of is None else str(node.attributes[of])
+    attribute = {"object_method": "name", "object_apply": "function"}.get(node.op.name)
+    return node.op.name if attribute is None else str(node.attributes[attribute])
 
 
 def captures(node: Node) -> Iterable[tuple[Graph, Sequence[Value], Sequence[Value]]]:
     """Iterate over the regions of a cond, while, try or call, with their captures and the parameters for these."""
-    skipped = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
-    if skipped is None:
+    first_capture = {"cond": 1, "while": node.attributes.get("state", 0), "try": 0, "call": 0}.get(node.op.name)
+    if first_capture is None:
         return
-    outer_values = node.inputs[skipped:]
+    outer_values = node.inputs[first_capture:]
     for region in node.regions:
         yield region, outer_values, region.parameters[len(region.parameters) - len(outer_values) :]
 
@@ -134,4 +134,4 @@ def _refuse(node: Node | None) -> NoReturn:
     )  # fmt: skip
 
 
-__all__ = ["captures", "refuse_leaks"]
+__all__ = ["captures", "refuse_escapes"]

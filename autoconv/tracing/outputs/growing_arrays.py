@@ -1,4 +1,4 @@
-"""Refusal of arrays that memory may not hold, where the graph would not make them as NumPy does."""
+"""Refusal of arrays that may exceed memory, which the graph may not allocate although NumPy would."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from autoconv.tracing.guards.python_contract import RunPlain
 def refuse_growing_arrays(graph: Graph) -> None:
     """Raise RunPlain for an array that is too large.
 
-    One that nothing reads may also be of more open sizes than its inputs. Code for open sizes checks those that are
-    read, see `size_limits`.
+    An array that nothing reads is refused as well if it may outgrow its inputs. Code for open sizes checks the arrays
+    that are read, see `size_limits`.
     """
     growing = []
     for node in graph.walk():

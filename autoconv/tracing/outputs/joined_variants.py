@@ -1,11 +1,11 @@
-"""Results that are one of several structures, joined where each is a number or tensor of one type.
+"""Join results that are one of several alternatives into one value, if all are numbers or tensors of one type.
 
     before   return %tag, %x                       Arms(Leaf(float64[]), Static(0.0))
     after    %is_first = equal(%tag, 0)            Leaf(float64[])
              %joined = select(%is_first, %x, 0.0)
              return %joined
 
-Python tells `0.0` from `np.float64(0.0)`; other languages have one type for both.
+Python distinguishes `0.0` and `np.float64(0.0)`; other languages have one type for both.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static
 from autoconv.ops import OPS
 
-_WIDER = ("int64", "float64", "complex128")  # Python's numbers, each in the next
+_WIDENING_ORDER = ("int64", "float64", "complex128")  # dtypes of Python's numbers; each includes those before it
 
 
-def with_joined_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
-    """Return the graph with one output for each such result, and the layout of the outputs."""
+def join_variants(graph: Graph, layout: Layout) -> tuple[Graph, Layout]:
+    """Return the graph with one output for each joined result, and the layout of the outputs."""
     if not _has_arms(layout):
         return graph, layout
     result = Rewriter(graph, None).run()
@@ -40,11 +40,11 @@ def _has_arms(layout: Layout) -> bool:
     return isinstance(layout, Arms) or any(map(_has_arms, layout.children))
 
 
-def _join_layout(graph: Graph, layout: Layout, given: Iterator[Value], outputs: list[Value]) -> Layout:
+def _join_layout(graph: Graph, layout: Layout, values_left: Iterator[Value], outputs: list[Value]) -> Layout:
     """Take the values of a layout from `given`, and add those of the new one to `outputs`."""
     if isinstance(layout, (Parts, Instance)):
-        return replace(layout, parts=tuple(_join_layout(graph, part, given, outputs) for part in layout.parts))
-    values = [next(given) for _ in layout.types()]
+        return replace(layout, parts=tuple(_join_layout(graph, part, values_left, outputs) for part in layout.parts))
+    values = [next(values_left) for _ in layout.types()]
     type_ = _common_type(layout.arms) if isinstance(layout, Arms) else None
     if type_ is None or not isinstance(layout, Arms):
         outputs += values
@@ -57,16 +57,16 @@ def _join_layout(graph: Graph, layout: Layout, given: Iterator[Value], outputs: 
     ]
     choice = arms[-1]
     for number in range(len(arms) - 2, -1, -1):
-        own = graph.add(OPS["constant"], (), {"value": np.array(number, tag.dtype.numpy), "weak": False})
-        plain = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
-        is_it = graph.add(OPS["equal"], (plain, own.results[0])).results[0]
-        choice = graph.add(OPS["select"], (is_it, arms[number], choice)).results[0]
+        number_constant = graph.add(OPS["constant"], (), {"value": np.array(number, tag.dtype.numpy), "weak": False})
+        tag_number = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
+        is_chosen = graph.add(OPS["equal"], (tag_number, number_constant.results[0])).results[0]
+        choice = graph.add(OPS["select"], (is_chosen, arms[number], choice)).results[0]
     outputs.append(choice)
     return Leaf(choice.type)
 
 
 def _common_type(arms: Sequence[Layout]) -> TensorType | None:
-    """Return the type that holds the values of all arms; None where there is none."""
+    """Return the type that can hold the values of all arms, or None."""
     types = [arm.type for arm in arms if isinstance(arm, Leaf)]
     numbers = [arm.value for arm in arms if isinstance(arm, Static)]
     if len(types) + len(numbers) < len(arms) or not all(isinstance(type_, TensorType) for type_ in types):
@@ -85,7 +85,7 @@ def _common_dtype(dtypes: Sequence[DType]) -> DType | None:
     names = {dtype.name for dtype in dtypes}
     if len(names) == 1:
         return dtypes[0]
-    return as_dtype(max(names, key=_WIDER.index)) if names <= set(_WIDER) else None
+    return as_dtype(max(names, key=_WIDENING_ORDER.index)) if names <= set(_WIDENING_ORDER) else None
 
 
 def _is_exact(value: complex, dtype: DType) -> bool:
@@ -109,4 +109,4 @@ def _cast(graph: Graph, value: Value, dtype: DType) -> Value:
     return graph.add(OPS["cast"], (value,), {"dtype": dtype}).results[0]
 
 
-__all__ = ["with_joined_variants"]
+__all__ = ["join_variants"]

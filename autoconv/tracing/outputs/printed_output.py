@@ -1,7 +1,7 @@
 """Suppression of output that a call has already written, for a repetition of the call.
 
-The repeating thread writes the same text again, up to where the call stopped. Until then sys.stdout is replaced by a
-wrapper, which passes on the output of other threads.
+The thread that repeats the call writes the same text again, up to the point where the call stopped. Meanwhile
+sys.stdout is a wrapper that drops this text and passes on the output of other threads.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Stream:
 
 
 @contextmanager
-def leaving_out(count: int) -> Iterator[None]:
+def dropping_output(count: int) -> Iterator[None]:
     """Drop the next `count` characters that this thread writes to sys.stdout."""
     thread = threading.get_ident()
     with _LOCK:
@@ -70,4 +70,4 @@ def leaving_out(count: int) -> Iterator[None]:
                     sys.stdout = yield_to._autoconv_stream
 
 
-__all__ = ["leaving_out"]
+__all__ = ["dropping_output"]

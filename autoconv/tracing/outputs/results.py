@@ -45,14 +45,14 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     region = trace.root
     for part in find_rebuilt([result]) if trace.contract.keeps_identity else ():
         refuse_rebuilt(part, "of the arguments is returned")
-    prepared = _standalone(result, trace, function)
+    prepared = _convert_result(result, trace, function)
     layout = layout_of(prepared, region)
-    for value in _statics(layout):
+    for value in _static_values(layout):
         # Such a value may be in an arm, or in an object of a user's class.
         if isinstance(value, (GeneratorExpression, Staged, HeldIterator, DictView)):
-            raise python_contract.RunPlain(f"{_kind(value)} is returned")
+            raise python_contract.RunPlain(f"{_describe(value)} is returned")
         if trace.contract.keeps_identity and (varies_by_call(value) or _is_made_by_call(type(value))):
-            raise python_contract.RunPlain(f"{_kind(value)} is returned")
+            raise python_contract.RunPlain(f"{_describe(value)} is returned")
     values = emit(prepared, layout, region)
     outputs = []
     for value in values:
@@ -64,25 +64,25 @@ def outputs_of(result: Any, trace: Trace, function: Any) -> tuple[Layout, list[A
     return layout, outputs
 
 
-def _statics(layout: Layout) -> Iterator[Any]:
+def _static_values(layout: Layout) -> Iterator[Any]:
     """Iterate over the Python objects in a layout that are the same in every run."""
     if isinstance(layout, Static):
-        yield from _contents(layout.value, set())
+        yield from _nested_values(layout.value, set())
     for part in getattr(layout, "parts", ()) or getattr(layout, "arms", ()):
-        yield from _statics(part)
+        yield from _static_values(part)
 
 
-def _contents(value: Any, seen: set[int]) -> Iterator[Any]:
-    """Iterate over a value and, if it is a container, over what it holds at any depth."""
+def _nested_values(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Iterate over a value and, if it is a container, over its items at any depth."""
     yield value
     if not isinstance(value, (tuple, list, dict, set, frozenset)) or id(value) in seen:
         return
     seen.add(id(value))
     for part in (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else own_items(value):
-        yield from _contents(part, seen)
+        yield from _nested_values(part, seen)
 
 
-def _standalone(value: Any, trace: Trace, function: Any) -> Any:
+def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     """Convert a result: under `function` every number becomes a tensor, under `compile` Python's numbers stay."""
     if type(value) in (Variant, Undefined):
         value = ld(value)
@@ -91,26 +91,26 @@ def _standalone(value: Any, trace: Trace, function: Any) -> Any:
     if heap_of(value) is not None:
         return box(value)
     if items_of(value) is not None and not trace.contract.objects_in_graph:
-        return map_list(value, functools.partial(_standalone, trace=trace, function=function))
+        return map_list(value, functools.partial(_convert_result, trace=trace, function=function))
     if has_optional_keys(value):
-        return {key: _standalone(item, trace, function) for key, item in dict.items(value)}
-    whole = functools.partial(_stays_whole, trace) if trace.contract.keeps_identity else None
-    if is_structure(value) and not (whole is not None and whole(value)):
-        leaves, template = flatten(value, whole)
-        result = pack(template, [_standalone(leaf, trace, function) for leaf in leaves], initialise=whole is None)
-        put_together = (part for part in mutable_parts(result) if is_dataclass(part) and not _is_owned(trace, part))
-        trace.reassembled.update((id(part), part) for part in put_together)
+        return {key: _convert_result(item, trace, function) for key, item in dict.items(value)}
+    is_leaf = functools.partial(_is_returned_as_object, trace) if trace.contract.keeps_identity else None
+    if is_structure(value) and not (is_leaf is not None and is_leaf(value)):
+        leaves, template = flatten(value, is_leaf)
+        result = pack(template, [_convert_result(leaf, trace, function) for leaf in leaves], initialise=is_leaf is None)
+        rebuilt_objects = (part for part in mutable_parts(result) if is_dataclass(part) and not _is_owned(trace, part))
+        trace.reassembled.update((id(part), part) for part in rebuilt_objects)
         return result
     if isinstance(value, Variant):
-        return merge_arms(value, _arms(value, trace, function), current_region() or trace.root)
+        return merge_arms(value, _convert_arms(value, trace, function), current_region() or trace.root)
     return _python_result(value, trace) if trace.contract.python_numbers else _tensor_result(value, trace, function)
 
 
 def _python_result(value: Any, trace: Trace) -> Any:
-    """Convert a result under `compile`; raise RunPlain for what a graph cannot hand to the caller."""
+    """Convert a result under `compile`; raise RunPlain for a value that a graph cannot return."""
     tensor = as_tensor(value)
     if tensor is not None:
-        return _symbolic(tensor, trace)
+        return _to_symbolic(tensor, trace)
     if isinstance(value, type) and _is_made_by_call(value):
         raise python_contract.RunPlain("a class created by the call is returned")
     plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
@@ -122,40 +122,40 @@ def _python_result(value: Any, trace: Trace) -> Any:
         raise python_contract.RunPlain("an array from outside, or a view of one, is returned")
     if isinstance(value, np.generic):
         trace.arrays = True
-        return _symbolic(EagerTensor(value), trace)
+        return _to_symbolic(EagerTensor(value), trace)
     if _is_owned(trace, value):
         if _is_made_by_call(type(value)):
             raise python_contract.RunPlain("an object is returned whose class is created by the call")
         return value
     if type(value) is StagedRange:
         return box(value)
-    raise python_contract.RunPlain(f"{_kind(value)} is returned")
+    raise python_contract.RunPlain(f"{_describe(value)} is returned")
 
 
 def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
-    """Convert a result under `function`; raise TypeError for what is no tensor."""
+    """Convert a result under `function`; raise TypeError for a value that is no tensor."""
     if value is None:
         return None
     tensor = as_tensor(value)
     if tensor is not None:
         if tensor.weak:
             return convert_to_tensor(tensor)
-        return _symbolic(tensor, trace)
+        return _to_symbolic(tensor, trace)
     if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
         return convert_to_tensor(value)
     if hasattr(type(value), "__autoconv_graph_value__") and not isinstance(value, TracedSet):
         return value
     text = (
         "To be compatible with autoconv.function, Python functions must return zero or more Tensors or ExtensionTypes "
-        f"or None values; in compilation of {_name(function)}, found return value of type {type(value).__name__}, "
+        f"or None values; in compilation of {function!r}, found return value of type {type(value).__name__}, "
         "which is not a Tensor or ExtensionType. Return its tensors: a tuple, list or dict of them. "
         f"Or: {BY_COMPILE}."
     )
     raise place_at_definition(TypeError(text), function)
 
 
-def _stays_whole(trace: Trace, value: Any) -> bool:
-    """Return whether a structure is given out as an object, with all of its attributes."""
+def _is_returned_as_object(trace: Trace, value: Any) -> bool:
+    """Return whether a structure is returned as the object itself, with all of its attributes."""
     return loses_state(value) or _is_owned(trace, value)
 
 
@@ -167,11 +167,7 @@ def _is_made_by_call(cls: type) -> bool:
     return is_of_converted_class_statement(cls) or hides_symbols(cls)
 
 
-def _name(function: Any) -> str:
-    return repr(function)
-
-
-def _kind(value: Any) -> str:
+def _describe(value: Any) -> str:
     """Return the value's name in Python's terms, with an article."""
     if isinstance(value, Staged):
         return f"a {type(value).__name__.removeprefix('Staged').lower()}"
@@ -183,18 +179,18 @@ def _kind(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def _arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
+def _convert_arms(value: Variant, trace: Trace, function: Any) -> list[Any]:
     """Return the converted arms of a result; Python's own values are unchanged under `compile` only."""
     keeps_numbers = trace.contract.python_numbers
     result = []
     for layout, v in zip(value.layouts, value.values, strict=True):
-        absent = v is MISSING or isinstance(v, Undefined)
-        own = isinstance(layout, Static) and (absent or (keeps_numbers and not is_container(layout)))
-        result.append(v if own else _standalone(v, trace, function))
+        is_absent = v is MISSING or isinstance(v, Undefined)
+        stays = isinstance(layout, Static) and (is_absent or (keeps_numbers and not is_container(layout)))
+        result.append(v if stays else _convert_result(v, trace, function))
     return result
 
 
-def _symbolic(tensor: Tensor, trace: Trace) -> Any:
+def _to_symbolic(tensor: Tensor, trace: Trace) -> Any:
     if isinstance(tensor, SymbolicTensor):
         if trace.contract.numpy_arrays and tensor.type.shape != () and is_read_only(tensor.value_in_graph, trace):
             return dispatch.apply("numpy_read_only", tensor)

@@ -1,4 +1,4 @@
-"""Writes to dynamic objects: to an item of a list that is an opaque input, for example.
+"""Refusal of writes to objects that are known only at run time: to an item of a list that is an input, for example.
 
 The target may alias an object, or a list of it, that was known while tracing. That object's values are constants of
 the graph or flattened arguments, so the graph would miss the write. Such a call runs as plain Python.
@@ -30,8 +30,8 @@ _WRITES = frozenset(
 _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and name[1:] in FUNCTIONS)
 # Operations that return an item of a container, or an iterator over items; Python's other functions and methods
 # return new objects.
-_ITEMS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
-_HELD = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
+_ITEM_FUNCTIONS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
+_ITEM_METHODS = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
 _CONTAINERS = (list, dict, set, *PLAIN)
 
 
@@ -45,19 +45,19 @@ def refuse_unknown_writes(
     """
     origins = _Origins(graph)
     names: set[str] = set()
-    places: set[str] = set()
+    written_origins: set[str] = set()
     for node in graph.walk():
         if node.op.name in ("object_set_attribute", "object_delete_attribute"):
-            if origins.of(node.inputs[0]) not in ("constant", "new"):
+            if origins.origin_of(node.inputs[0]) not in ("constant", "new"):
                 names.add(node.attributes["name"])
         elif _changes_container(node):
-            places.add(origins.of(node.inputs[0]))
+            written_origins.add(origins.origin_of(node.inputs[0]))
     values = [*reached, *copies]
     if names:
         _refuse_attributes(names, values)
-    if "attribute" in places and any(isinstance(value, _CONTAINERS) for value in values):
+    if "attribute" in written_origins and any(isinstance(value, _CONTAINERS) for value in values):
         raise RunPlain("a list known only at run time is changed, and may be another one that the call reads")
-    if places & {"parameter", "item"}:
+    if written_origins & {"parameter", "item"}:
         parts = {id(part) for value in arguments for part in mutable_parts(value)}
         if any(isinstance(value, _CONTAINERS) and id(value) in parts for value in reached):
             raise RunPlain("an argument is changed that is also read by another name")
@@ -84,11 +84,11 @@ def _changes_container(node: Node) -> bool:
     return node.op.name == "object_apply" and changes_container(node.attributes["function"])
 
 
-def _gives_item(node: Node) -> bool:
+def _returns_item(node: Node) -> bool:
     if node.op.name == "object_apply":
-        return node.attributes["function"] in _ITEMS
+        return node.attributes["function"] in _ITEM_FUNCTIONS
     if node.op.name == "object_method":
-        return node.attributes["name"] in _HELD
+        return node.attributes["name"] in _ITEM_METHODS
     return True
 
 
@@ -109,7 +109,7 @@ class _Origins:
                 if source is not None and target.node is None:
                     self._sources.setdefault(target, []).append(source)
 
-    def of(self, value: Value) -> str:
+    def origin_of(self, value: Value) -> str:
         if value not in self._origins:
             self._origins[value] = "new"  # optimistic start for loops
             self._origins[value] = self._compute_origin(value)
@@ -121,28 +121,28 @@ class _Origins:
         if node is None:
             if value.graph is self._root:
                 return "parameter"
-            return self._joined(self._sources.get(value))
+            return self._join_origins(self._sources.get(value))
         if node.regions:
-            return self._joined(_sources(node, value.index) or None)
+            return self._join_origins(_sources(node, value.index) or None)
         if node.op.name == "object_constant":
             return "constant"
         if node.op.traits.allocates or node.op.name == "object_box":
             return "new"
         if node.op.name == "identity":
-            return self.of(node.inputs[0])
+            return self.origin_of(node.inputs[0])
         if node.op.name == "object_get_attribute" or not node.inputs:
             return "attribute"
         if node.op.name == "object_apply" and node.attributes["function"] in _IN_PLACE:
-            return self.of(node.inputs[0])
-        if not _gives_item(node):
+            return self.origin_of(node.inputs[0])
+        if not _returns_item(node):
             return "new"
-        origin = self._joined(node.inputs)
+        origin = self._join_origins(node.inputs)
         if origin == "new" and self._reads_attributes:  # an attribute's object may be in a container made by the graph
             return "attribute"
         return "attribute" if origin == "attribute" else "item"
 
-    def _joined(self, values: Sequence[Value] | None) -> str:
-        origins = {self.of(value) for value in values} if values else {"attribute"}
+    def _join_origins(self, values: Sequence[Value] | None) -> str:
+        origins = {self.origin_of(value) for value in values} if values else {"attribute"}
         return next(kind for kind in ("attribute", "item", "parameter", "constant", "new") if kind in origins)
 
 

@@ -1,8 +1,8 @@
 """Bail-out heuristics: run calls as plain Python, which is always right under `compile`, where tracing does not pay.
 
 - After several consecutive plain calls with arguments of the same classes, such calls are examined ever more rarely.
-- Where each call brings a new value (an object, a text, a dict with other keys), a trace has to amortise: calls with
-  that value run as plain Python until together they took as long as a trace.
+- If each call has a new value (an object, a text, a dict with other keys), a trace has to amortise: calls with that
+  value run as plain Python until together they took as long as a trace.
 - All traces of a function share a budget, which grows with its calls.
 """
 
@@ -18,10 +18,10 @@ from autoconv.tracing.key.cache_key import LeafKey, Literal, Reference, TensorKe
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.specialise.retracing import Retracing
 
-_IN_A_ROW = 8  # consecutive calls of one outcome before it counts
-_MOST_SKIPPED = 64  # calls that run plain without examination
-_MOST_KEYS = 256  # keys and patterns that are kept
-BY_VALUE = 2  # calls that differ only in values: traces made at once; further ones have to amortise
+_CONSECUTIVE_CALLS = 8  # consecutive calls of one outcome before it counts
+_MAX_SKIPPED = 64  # calls that run plain without examination
+_MAX_KEYS = 256  # keys and patterns that are kept
+FREE_VALUE_TRACES = 2  # traces made at once for calls that differ only in values; further ones have to amortise
 _FREE_TRACES = 16  # traces of a function, independent of its number of calls
 # Limits of a function with slow traces: the number of free ones, and their total seconds. From the third trace on,
 # sizes are symbolic.
@@ -32,91 +32,97 @@ _CALLS_A_TRACE, _CALLS_A_SLOW_TRACE = 8, 64  # calls per additional trace, and p
 class Bailout:
     """Outcomes of the latest calls of a function.
 
-    The bound methods of one function share the `storm`, as each instance has its own traces.
+    The bound methods of one function share the `trace_budget`, as each instance has its own traces.
     """
 
-    __slots__ = ("_kinds", "_left", "_plain", "_plain_seconds", "is_without_trace", "storm")
+    __slots__ = (
+        "_consecutive_plain_calls", "_kinds", "_plain_seconds", "_skips_left", "is_without_trace", "trace_budget",
+    )  # fmt: skip
 
-    def __init__(self, storm: Storm | None = None) -> None:
-        self.storm = Storm() if storm is None else storm
+    def __init__(self, storm: TraceBudget | None = None) -> None:
+        self.trace_budget = TraceBudget() if storm is None else storm
         self._kinds: tuple[type, ...] = ()
         self.is_without_trace = False  # whether the last call was examined and ran as plain Python
-        self._plain = 0  # consecutive plain calls
-        self._left = 0  # further calls to run plain without examination
-        self._plain_seconds: Bounded[Any, float] = Bounded(_MOST_KEYS)  # seconds of plain calls of doubtful values
+        self._consecutive_plain_calls = 0  # consecutive plain calls
+        self._skips_left = 0  # further calls to run plain without examination
+        self._plain_seconds: Bounded[Any, float] = Bounded(_MAX_KEYS)  # seconds of plain calls of doubtful values
 
-    def skips(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def take_skip(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether this call runs as plain Python without examination."""
-        if not self._left or kwargs or tuple(map(type, args)) != self._kinds:
+        if not self._skips_left or kwargs or tuple(map(type, args)) != self._kinds:
             return False
-        self._left -= 1
+        self._skips_left -= 1
         self.is_without_trace = True
         return True
 
-    def ran_plain(self, args: tuple[Any, ...]) -> None:
+    def record_plain_call(self, args: tuple[Any, ...]) -> None:
         self.is_without_trace = True
         kinds = tuple(map(type, args))
-        self._plain = self._plain + 1 if kinds == self._kinds else 1
+        self._consecutive_plain_calls = self._consecutive_plain_calls + 1 if kinds == self._kinds else 1
         self._kinds = kinds
-        if self._plain >= _IN_A_ROW:
-            self._left = min(1 << (self._plain - _IN_A_ROW), _MOST_SKIPPED)
+        if self._consecutive_plain_calls >= _CONSECUTIVE_CALLS:
+            self._skips_left = min(1 << (self._consecutive_plain_calls - _CONSECUTIVE_CALLS), _MAX_SKIPPED)
 
-    def ran_graph(self) -> None:
+    def record_graph_call(self) -> None:
         self.is_without_trace = False
-        self._plain = self._left = 0
+        self._consecutive_plain_calls = self._skips_left = 0
 
     def is_doubtful(self, call: Call) -> bool:
         """Return whether plain calls with these values took less time, so far, than a trace takes."""
-        trace = self.storm.seconds(call)
-        return trace is not None and self._plain_seconds.get(_exactly(call), 0.0) < trace
+        trace = self.trace_budget.seconds(call)
+        return trace is not None and self._plain_seconds.get(_exact_key(call), 0.0) < trace
 
-    def ran_doubtful(self, call: Call, seconds: float) -> bool:
-        """Note the plain duration of such a call; return whether it was the first one."""
+    def record_doubtful_call(self, call: Call, seconds: float) -> bool:
+        """Record the plain duration of a doubtful call; return whether it was the first one."""
         self.is_without_trace = True
-        first, key = not self._plain_seconds, _exactly(call)
+        first, key = not self._plain_seconds, _exact_key(call)
         self._plain_seconds[key] = self._plain_seconds.get(key, 0.0) + seconds
-        self.storm.compare(call, seconds)
+        self.trace_budget.compare(call, seconds)
         return first
 
 
-class Storm:
-    """Traces that differ only in values: the objects, texts and structures of the calls.
+class TraceBudget:
+    """The cost of a function's traces, and the limits for further ones.
 
-    After `most` of them, further ones have to amortise. `count` and `total` are the number and
-    the seconds of all traces of the function.
+    After `free_traces` traces that differ only in values (the objects, texts and structures of the calls), further ones
+    have to amortise. `count` and `total` are the number and the seconds of all traces of the function.
     """
 
-    __slots__ = ("_at", "_costs", "_counter", "_row", "_traces", "count", "most", "total")
+    __slots__ = (
+        "_calls_at_trace", "_consecutive_traces", "_costs", "_counter", "_traces", "count", "free_traces", "total",
+    )  # fmt: skip
 
-    def __init__(self, most: int = _IN_A_ROW) -> None:
-        self.most = most
+    def __init__(self, most: int = _CONSECUTIVE_CALLS) -> None:
+        self.free_traces = most
         self.count, self.total = 0, 0.0
-        self._row: tuple[Any, int, float] = None, 0, 0.0  # a pattern, its consecutive traces, their seconds
-        self._traces: Bounded[Any, tuple[int, float]] = Bounded(_MOST_KEYS)  # traces and seconds by pattern
-        self._counter: Retracing | None = None  # the counter of calls; `_at` is its value at the latest trace
-        self._at = 0
-        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, for patterns with `most` traces or more
+        # A pattern, the number of its consecutive traces, and their seconds.
+        self._consecutive_traces: tuple[Any, int, float] = None, 0, 0.0
+        self._traces: Bounded[Any, tuple[int, float]] = Bounded(_MAX_KEYS)  # traces and seconds by pattern
+        # The counter of calls; `_calls_at_trace` is its value at the latest trace.
+        self._counter: Retracing | None = None
+        self._calls_at_trace = 0
+        self._costs: dict[Any, float] = {}  # seconds per trace, by pattern, for patterns without free traces
 
-    def note_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
-        """Note that a trace was made or tried, in `seconds`, by the call that `counter` counted last."""
+    def record_trace(self, call: Call, seconds: float, counter: Retracing) -> None:
+        """Record that the call that `counter` counted last made or tried a trace, in `seconds`."""
         pattern = _pattern(call)
         known = self._counter
-        between = 0 if known is None else known.calls - self._at - (known is counter)
-        self._counter, self._at = counter, counter.calls
-        if self.most < _IN_A_ROW:
+        between = 0 if known is None else known.calls - self._calls_at_trace - (known is counter)
+        self._counter, self._calls_at_trace = counter, counter.calls
+        if self.free_traces < _CONSECUTIVE_CALLS:
             count, total = self._traces.get(pattern, (0, 0.0))
         else:
-            row, count, total = self._row
+            row, count, total = self._consecutive_traces
             if between > 0 or pattern != row:
                 count, total = 0, 0.0
         count, total = count + 1, total + seconds
-        self._row = pattern, count, total
+        self._consecutive_traces = pattern, count, total
         self._traces[pattern] = count, total
-        if count >= self.most:
+        if count >= self.free_traces:
             self._costs[pattern] = total / count
 
-    def overspent(self, calls: int) -> str:
-        """Return why no more traces are made before further calls; empty while they may be."""
+    def overspending_reason(self, calls: int) -> str:
+        """Return the reason why no trace may be made before further calls; empty if one may be made."""
         is_over = self.count >= _FREE_TRACES and calls < _CALLS_A_TRACE * self.count
         is_slow = self.count >= _FREE_SLOW_TRACES and self.total > _FREE_SECONDS
         is_over |= is_slow and calls < _CALLS_A_SLOW_TRACE * self.count
@@ -131,7 +137,7 @@ class Storm:
         return self.total / self.count if self.count else 0.0
 
     def seconds(self, call: Call) -> float | None:
-        """Return the mean duration of the traces of the call's pattern; None if they are fewer than `most`."""
+        """Return the mean duration of the traces of the call's pattern; None while it has free traces."""
         return self._costs.get(_pattern(call)) if self._costs else None
 
     def compare(self, call: Call, seconds: float) -> None:
@@ -140,7 +146,7 @@ class Storm:
         if seconds > self._costs.get(pattern, seconds):
             del self._costs[pattern]
             self._traces.pop(pattern, None)
-            self._row = None, 0, 0.0
+            self._consecutive_traces = None, 0, 0.0
 
 
 def is_by_value(call: Call) -> bool:
@@ -177,7 +183,7 @@ def _kind_of_part(leaf: LeafKey) -> Any:
     return type(leaf), leaf.type.dtype, None if shape is None else len(shape)
 
 
-def _exactly(call: Call) -> Any:
+def _exact_key(call: Call) -> Any:
     return call.key.templates, _leaves(call)
 
 

@@ -21,12 +21,12 @@ from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_keys import leaf_key
 from autoconv.tracing.key.signature import Signature
 from autoconv.tracing.specialise.retracing import open_key
-from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 from autoconv.tracing.specialise.value_specialisation import ValueSpecialisation
 from autoconv.tracing.views.explain import Explanation
 
-_MOST_SPOTS = 128  # outer names and attributes that are inputs of one trace because it writes them
-_MOST_LEARNED = 32  # facts that a function's traces may learn about the objects that it makes
+_MAX_LOCATIONS = 128  # outer names and attributes that are inputs of one trace because it writes them
+_MAX_FACTS = 32  # facts that a function's traces may learn about the objects that it makes
 
 
 def _is_object(value: Any) -> bool:
@@ -34,7 +34,7 @@ def _is_object(value: Any) -> bool:
 
 
 class CallProfile:
-    """Facts that a function's traces found, and the binding of calls by them.
+    """Facts that a function's traces found, and the binding of calls that uses them.
 
     An abandoned trace adds a fact; the call is then bound again, under another key, for another attempt.
     """
@@ -42,15 +42,16 @@ class CallProfile:
     def __init__(self, signature: Signature, explanation: Explanation) -> None:
         self._signature = signature
         self._explanation = explanation
-        self._literal: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
-        self._whole: frozenset[str] = frozenset()  # arguments that are not flattened, because traced code changes them
+        self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
+        self._unflattened: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
         self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
-        self._not_open: set[Key] = set()  # keys with open sizes for which tracing failed
+        self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
         self._by_object: set[Key] = set()  # keys of calls whose arrays are passed as objects, not as memory
-        self._spots: Bounded[Key, list[Location]] = Bounded(MOST_KEYS)
+        self._spots: Bounded[Key, list[Location]] = Bounded(MAX_KEYS)
         self.sizes = ValueSpecialisation()
-        self._moving: dict[Any, bool] = {}  # spots made inputs because they change; False after a failed trace
+        # Locations made inputs because they change; False after a failed trace.
+        self._changing_locations: dict[Any, bool] = {}
 
     def bind(self, args: Any, kwargs: Any) -> Call:
         """Flatten a call's arguments. Raises TypeError for arguments that do not fit the function."""
@@ -63,64 +64,64 @@ class CallProfile:
         return call
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
-        call = self._signature.bind(args, kwargs, self._literal, self._whole, self._memory)
+        call = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened, self._memory)
         if call.key not in self._by_object:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
-        again = self._signature.bind(args, kwargs, self._literal, self._whole | arrays)
-        again.by_object = True
-        return again
+        rebound = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened | arrays)
+        rebound.by_object = True
+        return rebound
 
     def _rebind(self, call: Call) -> None:
-        """Bind the call again, with what has been learned since."""
-        again = self.bind(call.args, call.kwargs)
-        call.key, call.leaves, call.names, call.spots = again.key, again.leaves, again.names, again.spots
-        call.learned, call.by_object, call.wide = again.learned, again.by_object, again.wide
+        """Bind the call again, with the facts learned since."""
+        rebound = self.bind(call.args, call.kwargs)
+        call.key, call.leaves, call.names, call.spots = rebound.key, rebound.leaves, rebound.names, rebound.spots
+        call.learned, call.by_object, call.wide = rebound.learned, rebound.by_object, rebound.wide
 
     # ---- changes after an abandoned trace
 
     def specialise(self, call: Call, positions: frozenset[int]) -> None:
         """Make leaves part of the key by value, because Python needs their values while tracing."""
-        self._literal |= positions
+        self._keyed_by_value |= positions
         aliases: dict[int, int] = {}
         leaves = tuple(
             key
             if isinstance(key, (ObjectKey, ArrayKey))
-            else leaf_key(self._signature.contract, leaf, aliases, index in self._literal)
+            else leaf_key(self._signature.contract, leaf, aliases, index in self._keyed_by_value)
             for index, (leaf, key) in enumerate(zip(call.leaves, call.key.leaves, strict=True))
         )
         call.key = replace(call.key, leaves=leaves)
 
-    def refuses(self, call: Call, restart: RestartTrace) -> str:
-        """Return why the call cannot be traced as `restart`; empty if it can."""
-        if len(self._learned) > _MOST_LEARNED:
+    def refusal(self, call: Call, restart: RestartTrace) -> str:
+        """Return the reason why the call cannot be traced as `restart` requires; empty if it can."""
+        if len(self._learned) > _MAX_FACTS:
             return "too many kinds of objects become part of a value known only at run time"
-        if len(call.spots) > _MOST_SPOTS:
-            return f"more than {_MOST_SPOTS} outer names and attributes are written, {restart} is one of them"
+        if len(call.spots) > _MAX_LOCATIONS:
+            return f"more than {_MAX_LOCATIONS} outer names and attributes are written, {restart} is one of them"
         if restart.is_of_new_class(call.spots):
             return f"{restart} is written, and the call itself creates the class"
-        if restart.arguments and restart.arguments <= self._whole:
+        if restart.arguments and restart.arguments <= self._unflattened:
             return f"{restart} is written, which has to happen on every call"
         if restart.memory and self._memory and call.spots:
             return "an array of the program is written, which has to happen on every call"
         return ""
 
     def restage(self, call: Call, restart: RestartTrace) -> None:
-        """Bind the call again as `restart`: with inputs for what its trace writes, new facts, or arrays as memory."""
+        """Bind the call again as `restart` requires: with new inputs or facts, or with arrays as memory."""
         if restart.learned:
             self._learned |= restart.learned
         elif restart.objects:
             self._signature.is_leaf = _is_object
-            self._literal = frozenset()
+            self._keyed_by_value = frozenset()
         elif restart.memory:
             self._memory = True
         elif restart.arguments and call.key.memory:
             self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
         elif restart.arguments:
-            self._whole |= restart.arguments
-            self._literal = frozenset()
+            self._unflattened |= restart.arguments
+            self._keyed_by_value = frozenset()
         else:
-            self._take(call, restart.spots)
+            self._add_inputs(call, restart.spots)
             return
         self._rebind(call)
 
@@ -137,40 +138,42 @@ class CallProfile:
     # ---- values that change between calls
 
     def promote_changing(self, call: Call, traces: Sequence[ConcreteFunction]) -> bool:
-        """Make outer arrays and numbers inputs if earlier traces fail only because these change; return whether it did.
+        """Make outer arrays and numbers inputs if only their changes invalidate earlier traces; return whether it did.
 
         An array becomes an input at its second value, a number at its third.
         """
-        if not traces or len(call.spots) >= _MOST_SPOTS:
+        if not traces or len(call.spots) >= _MAX_LOCATIONS:
             return False
-        moved = [{spot.key: (spot, value) for spot, value in trace.guards.changed_inputs()} for trace in traces]
-        other_spots = [
-            spot
-            for key, (spot, value) in moved[0].items()
-            if all(key in other for other in moved)
-            and (isinstance(value, np.ndarray) or len(traces) > 1)
-            and self._moving.get(key, True)
+        changed_inputs = [
+            {spot.key: (spot, value) for spot, value in trace.guards.changed_inputs()} for trace in traces
         ]
-        if not other_spots:
+        changing_spots = [
+            spot
+            for key, (spot, value) in changed_inputs[0].items()
+            if all(key in other for other in changed_inputs)
+            and (isinstance(value, np.ndarray) or len(traces) > 1)
+            and self._changing_locations.get(key, True)
+        ]
+        if not changing_spots:
             return False
-        self._moving.update((spot.key, True) for spot in other_spots)
-        self._take(call, other_spots)
+        self._changing_locations.update((spot.key, True) for spot in changing_spots)
+        self._add_inputs(call, changing_spots)
         return True
 
     def undo_promotion(self, call: Call) -> bool:
-        """Undo such inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
+        """Undo promoted inputs or settled numbers after a failed trace, and rebind; return whether there were any."""
         if self.sizes.widen(call):
             return True
-        tried = {spot.key for spot in call.spots if self._moving.get(spot.key)}
+        tried = {spot.key for spot in call.spots if self._changing_locations.get(spot.key)}
         if not tried:
             return False
-        self._moving.update(dict.fromkeys(tried, False))
+        self._changing_locations.update(dict.fromkeys(tried, False))
         for spots in self._spots.values():
             spots[:] = [spot for spot in spots if spot.key not in tried]
         self._rebind(call)
         return True
 
-    def _take(self, call: Call, spots: Sequence[Location]) -> None:
+    def _add_inputs(self, call: Call, spots: Sequence[Location]) -> None:
         base = self._bind_arguments(call.args, call.kwargs).key
         known = self._spots.setdefault(base, [])
         known += [spot for spot in spots if spot.key not in {other.key for other in known}]
@@ -180,13 +183,13 @@ class CallProfile:
 
     def open_key(self, key: Key, keys: Iterable[Key]) -> Key:
         """Return the key with open sizes, if earlier calls had other sizes and no trace with that key failed."""
-        return open_key(key, keys, self._not_open)
+        return open_key(key, keys, self._failed_open_keys)
 
     def fall_back_to_exact(self, call: Call, exact: Key, reason: str) -> bool:
         """Return whether the failed trace had open sizes; if so, the call gets a trace for its exact sizes."""
         if call.key == exact:
             return False
-        self._not_open.add(call.key)
+        self._failed_open_keys.add(call.key)
         log("retraces", f"{self._signature.name}: each shape has its own trace: {reason}")
         self._explanation.closed.append(reason)
         call.key = exact

@@ -1,8 +1,8 @@
 """The contract of `@autoconv.compile`: Python's.
 
-Each call has the plain function's results, effects, mutations and exceptions. What happens outside while tracing is
-undone, and happens when the graph runs. A call for which that is impossible runs as plain Python: `RunPlain` abandons
-the trace. `RestartTrace` and `Specialise` restart it with more inputs, or with a value in its key.
+Each call has the plain function's results, effects, mutations and exceptions. Effects on outside objects while tracing
+are undone, and happen when the graph runs. A call for which that is impossible runs as plain Python: `RunPlain`
+abandons the trace. `RestartTrace` and `Specialise` restart it with more inputs, or with a value in its key.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from autoconv.tracing.guards.python_contract import ATTEMPT, RunPlain, Specialis
 from autoconv.tracing.key.cache_key import ObjectKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
-from autoconv.tracing.outputs.aliases import aliased_outputs, parts_leave, share_memory
+from autoconv.tracing.outputs.aliases import aliased_outputs, outputs_share_memory, returns_complex_parts
 from autoconv.tracing.outputs.escaping_constants import escaping_constants, escaping_values
 from autoconv.tracing.outputs.growing_arrays import refuse_growing_arrays
 from autoconv.tracing.outputs.unknown_writes import refuse_unknown_writes
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from autoconv.runtime.recording.journal import Location
 
 _STAGES_HANDLERS = ("handlers", "")
-_GIVEN_OUT = "an array from outside, or a view of one, is returned"
+_RETURNED_OUTSIDE_ARRAY = "an array from outside, or a view of one, is returned"
 
 
 class CompileContract(TracingContract):
@@ -120,7 +120,7 @@ class CompileContract(TracingContract):
     def specialise(self, *values: object) -> None:
         deciding = DecidingArguments(self.positions, self.trace.regions)
         needed = [value for value in values if isinstance(value, (SymbolicTensor, SymbolicArray))]
-        leaves = [deciding.of(value.value_in_graph) for value in needed]
+        leaves = [deciding.deciding_leaves(value.value_in_graph) for value in needed]
         if leaves and all(leaves):
             raise Specialise(frozenset().union(*leaves))
 
@@ -148,11 +148,11 @@ class CompileContract(TracingContract):
         outside.check_dimensions(self.call)
 
     def records(self, error: BaseException) -> bool:
-        """Return whether the program itself raised the error; errors of this package here may be about the trace."""
+        """Return whether the program itself raised the error; this package's own errors may be about the trace."""
         if type(error) is StagedException:
             return True
-        ours = is_our_error(error) and not getattr(error, "_autoconv_run_time", False)
-        return not (ours or is_about_program(error))
+        is_ours = is_our_error(error) and not getattr(error, "_autoconv_run_time", False)
+        return not (is_ours or is_about_program(error))
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Any) -> NoReturn:
         raise RunPlain(f"the argument {names[0]!r} is changed")
@@ -161,12 +161,12 @@ class CompileContract(TracingContract):
         self._arguments = arguments
         # Attributes are stored when they are set.
         written = [spot.read() for spot in self.call.spots if spot.kind != "attribute"]
-        python_contract.check_identities(result, self._existing_before(arguments), written)
+        python_contract.check_identities(result, self._reachable_before_call(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)
 
-    def _existing_before(self, arguments: Sequence[Any]) -> Iterator[Any]:
-        """Iterate over what the arguments and the names read lead to, without what the trace itself wrote."""
+    def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
+        """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
         reads = self.guards.settled_reads()
         names = None if reads is None else reads.names_if_closed
         return values_reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
@@ -174,13 +174,13 @@ class CompileContract(TracingContract):
     def after_outputs(self) -> None:
         graph = self.trace.root.graph
         self.outside.handle_changed_containers(changed_constants(graph))
-        self._keep_escaping(escaping_constants(graph))
+        self._promote_escaping(escaping_constants(graph))
         self.outside.handle_escaping_tuples(escaping_values(graph, self.trace.tuples_in_graph))
         self.journal.roll_back()
 
-    def _keep_escaping(self, containers: Sequence[Any]) -> None:
+    def _promote_escaping(self, containers: Sequence[Any]) -> None:
         """Make inputs of outside containers whose identity matters; their contents alone are guarded otherwise."""
-        existing = {id(part) for part in self._existing_before(self._arguments)} if containers else ()
+        existing = {id(part) for part in self._reachable_before_call(self._arguments)} if containers else ()
         outer = [part for part in containers if id(part) in existing]
         if outer:
             self.outside.handle_changed_containers(outer)
@@ -190,14 +190,14 @@ class CompileContract(TracingContract):
         graph, guards = self.trace.root.graph, self.guards
         if self.trace.identifies:
             insert_nan_checks(graph)
-        self._note_tensors()
+        self._record_tensor_use()
         self._check_writes(arguments)
         self._check_memory()
         refuse_growing_arrays(graph)
         sees_errors = self.trace.catches_errors or not has_no_lasting_effects(graph)  # else a call reruns plain
         if self.trace.inlines_handlers and self.trace.raises_in_handlers and sees_errors:
             raise RestartTrace(learned=[_STAGES_HANDLERS])
-        if guards.unnamed_frozensets and any(map(_makes_a_set, graph.walk())):
+        if guards.unnamed_frozensets and any(map(_makes_set, graph.walk())):
             raise RunPlain(
                 "a set that the graph changes may be combined with a frozenset, a class that the code never names: "
                 "name frozenset in the same file"
@@ -205,49 +205,50 @@ class CompileContract(TracingContract):
         if guards.unguarded:
             raise RunPlain(f"{guards.unguarded[0]} is read, and a change of it would not be noticed")
         if aliased_outputs(graph, live_constants(self.trace.sources or (), guards.arrays)):
-            raise RunPlain(_GIVEN_OUT)
+            raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
 
-    def _note_tensors(self) -> None:
-        """Note whether the graph captures tensors of the program; it also captures constants that tracing made."""
+    def _record_tensor_use(self) -> None:
+        """Record whether the graph captures tensors of the program, besides constants that tracing made."""
         captured = {key for key, (value, _) in self.trace.captures.items() if isinstance(value, EagerTensor)}
         self.trace.uses_tensors |= bool(captured) and any(id(value) in captured for value in self.guards.reached)
 
     def _check_writes(self, arguments: Sequence[Any]) -> None:
-        """Raise for writes to objects that may be others than they seem."""
+        """Raise for writes to objects that may alias others which the trace read."""
         graph, call, guards = self.trace.root.graph, self.call, self.guards
         count = len(call.leaves) - len(call.spots)
-        whole = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
+        opaque_arguments = [call.leaves[i] for i in range(count) if isinstance(call.key.leaves[i], ObjectKey)]
         parts = [part for argument in arguments for part in mutable_parts(argument)]
         reached = list(values_reached_by_names(guards.reached, guards.reads.names_if_closed if guards.reads else None))
-        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], whole):
+        if refuse_unknown_writes(graph, reached, [*parts, *self.trace.rebuilt.values()], opaque_arguments):
             self._containers = OutsideContainers(guards)
         guards.reached.clear()
 
     def _check_memory(self) -> None:
-        """Raise where results would share memory with arguments, or with each other, but do not in this graph."""
+        """Raise if results share memory with arguments or each other in plain Python, but not in this graph."""
         trace, graph, outside = self.trace, self.trace.root.graph, self.outside
-        given = set(graph.parameters[: len(self.call.key.leaves)])
-        given |= {node.results[0] for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in given}
-        if trace.arrays and not trace.memory and aliased_outputs(graph, given):
+        parameters = set(graph.parameters[: len(self.call.key.leaves)])
+        loads = [node for node in graph.nodes if node.op.name == "array_load" and node.inputs[0] in parameters]
+        parameters |= {node.results[0] for node in loads}
+        if trace.arrays and not trace.memory and aliased_outputs(graph, parameters):
             if outside.may_be_memory:
                 raise RestartTrace(memory=True)  # with arrays as memory, the result is the same array, or a view of it
             if outside.arrays:
                 raise RestartTrace(arguments=outside.arrays)  # with arrays as objects, the result is the same array
-            raise RunPlain(_GIVEN_OUT)
-        if trace.memory and "taken" in trace.complexes and parts_leave(graph):
+            raise RunPlain(_RETURNED_OUTSIDE_ARRAY)
+        if trace.memory and "taken" in trace.complexes and returns_complex_parts(graph):
             raise RestartTrace(learned=[PARTS_ARE_VIEWS])
-        if outside.may_be_memory and not trace.memory and share_memory(graph):
+        if outside.may_be_memory and not trace.memory and outputs_share_memory(graph):
             raise RestartTrace(memory=True)
 
     def outside_values(self) -> OutsideValues:
-        """Return what the trace read, if its graph writes: arguments must be apart from it."""
+        """Return the outside arrays that the trace read, if its graph writes: arguments must not overlap with them."""
         arrays = self.guards.arrays
         writes = any(node.effects & Effects.WRITE for node in self.trace.root.graph.nodes)
-        apart_from = [weakref.ref(array) for array in arrays.values()] if writes else []
+        must_not_overlap = [weakref.ref(array) for array in arrays.values()] if writes else []
         self._reads_arrays = bool(arrays)
-        if apart_from and self.call.by_object:
+        if must_not_overlap and self.call.by_object:
             raise RunPlain("arrays are changed as Python objects, and an outside array may be among them")
-        return OutsideValues(apart_from, self._containers)
+        return OutsideValues(must_not_overlap, self._containers)
 
     def check_optimised(self, graph: Graph) -> None:
         python_contract.check_guesses(graph)
@@ -258,15 +259,15 @@ class CompileContract(TracingContract):
 
     def restore_arrays(self, trace: Trace) -> None:
         """Undo the program's writes during the trace."""
-        tried = trace.root.journal
-        if tried is not None and tried is not self.journal:  # the attempt during which the trace was abandoned
-            tried.roll_back()
+        abandoned_journal = trace.root.journal
+        if abandoned_journal is not None and abandoned_journal is not self.journal:
+            abandoned_journal.roll_back()
         self.journal.roll_back()
         self.guards.restore_arrays()
         super().restore_arrays(trace)
 
 
-def _makes_a_set(node: Node) -> bool:
+def _makes_set(node: Node) -> bool:
     return any(isinstance(value.type, ObjectType) and value.type.kind == "set" for value in node.results)
 
 

@@ -1,6 +1,6 @@
 """Find the integer arguments that alone decide a value, or the open sizes of one, while a trace is recorded.
 
-A backward slice over pure nodes. Conservative: what comes out of a region, or out of an array's elements, is decided
+This is a backward slice over pure nodes. It is conservative: results of regions and elements of arrays count as decided
 by more than arguments.
 """
 
@@ -15,7 +15,7 @@ from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.runtime.recording.regions import Region
 from autoconv.tracing.specialise.value_specialisation import deciding_sizes
 
-_MOST_NODES = 200  # nodes of a slice
+_MAX_NODES = 200  # nodes of a slice
 
 
 class DecidingArguments:
@@ -25,44 +25,45 @@ class DecidingArguments:
         self._positions = positions
         self._outer = {inner: outer for region in regions for outer, inner in region.captures.items()}
 
-    def of(self, value: Value) -> frozenset[int]:
-        """Return the leaves that decide the value, or its sizes where these are open; none if something else does."""
-        seen: set[Value] = set()
+    def deciding_leaves(self, value: Value) -> frozenset[int]:
+        """Return the leaves that decide the value, or its open sizes if it has some; none if anything else does."""
+        visited: set[Value] = set()
         is_open = _is_open(value)
-        decided = self._sizes(value, seen) if is_open else self._value(value, seen)
+        decided = self._leaves_of_sizes(value, visited) if is_open else self._leaves_of_value(value, visited)
         return decided or frozenset()
 
-    def _value(self, value: Value, seen: set[Value]) -> frozenset[int] | None:
-        value = self._outermost(value)
+    def _leaves_of_value(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+        value = self._to_outermost(value)
         if value in self._positions:
             return frozenset({self._positions[value]}) if _is_integer(value) else None
         node = value.node
-        if node is None or node.regions or node.effects & ~Effects.RAISE or len(seen) > _MOST_NODES:
+        if node is None or node.regions or node.effects & ~Effects.RAISE or len(visited) > _MAX_NODES:
             return None
-        seen.add(value)
+        visited.add(value)
         if reads_only_shapes(node):
-            return self._joined(self._sizes(each, seen) for each in node.inputs if _is_open(each))
-        return self._joined(self._value(each, seen) for each in node.inputs if each not in seen)
+            return self._union(self._leaves_of_sizes(operand, visited) for operand in node.inputs if _is_open(operand))
+        return self._union(self._leaves_of_value(operand, visited) for operand in node.inputs if operand not in visited)
 
-    def _sizes(self, value: Value, seen: set[Value]) -> frozenset[int] | None:
-        value = self._outermost(value)
+    def _leaves_of_sizes(self, value: Value, visited: set[Value]) -> frozenset[int] | None:
+        value = self._to_outermost(value)
         node = value.node
-        if node is None or node.regions or len(seen) > _MOST_NODES:
+        if node is None or node.regions or len(visited) > _MAX_NODES:
             return None
-        seen.add(value)
+        visited.add(value)
         sizes = deciding_sizes(node)
-        open_ = [each for each in node.inputs if _is_open(each) and each not in seen]
-        if not sizes and not open_:
+        open_operands = [operand for operand in node.inputs if _is_open(operand) and operand not in visited]
+        if not sizes and not open_operands:
             return None
-        leaves_of_operands = [self._value(each, seen) for each in sizes]
-        return self._joined([*leaves_of_operands, *(self._sizes(each, seen) for each in open_)])
+        leaves_of_operands = [self._leaves_of_value(operand, visited) for operand in sizes]
+        leaves_of_sizes = [self._leaves_of_sizes(operand, visited) for operand in open_operands]
+        return self._union([*leaves_of_operands, *leaves_of_sizes])
 
-    def _outermost(self, value: Value) -> Value:
+    def _to_outermost(self, value: Value) -> Value:
         while value in self._outer:
             value = self._outer[value]
         return value
 
-    def _joined(self, parts: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
+    def _union(self, parts: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
         result: frozenset[int] = frozenset()
         for part in parts:
             if part is None:

@@ -1,8 +1,7 @@
 """The contract of `@autoconv.function`: TensorFlow's.
 
-The converted code runs once for each signature, and its graph serves all later calls. Effects of Python happen while
-tracing. Numbers and arrays become tensors, and what cannot be part of a graph raises. The questions of the contract are
-those of `Contract` itself, all answered with False.
+The converted code runs once for each signature, and later calls run its graph. Effects of Python happen while tracing.
+Numbers and arrays become tensors, and other values in a graph raise an error. All predicates of `Contract` are False.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class FunctionContract(TracingContract):
 
     def refuse_modified(self, names: Sequence[str], signature: Signature, function: Callable[..., Any]) -> NoReturn:
         raise place_at_definition(ValueError(
-            f"{signature.name}{signature.shown().replace('=<captured_default_value>', '')} should not modify its "
+            f"{signature.name}{signature.format_text().replace('=<captured_default_value>', '')} should not modify its "
             "Python input arguments. Modifying a copy is allowed. The following parameter(s) were modified: "
             + ", ".join(names)
         ), function)  # fmt: skip

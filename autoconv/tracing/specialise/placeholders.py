@@ -28,14 +28,14 @@ from autoconv.tracing.key.trace_types import TracingContext
 
 
 def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
-    """Return the leaves as the function gets them: symbolic tensors, plain values, stand-ins for variables."""
+    """Return the leaves for the traced function: symbolic tensors, plain values, stand-ins for variables."""
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
             raise RunPlain(f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
-            turned = OPS["transpose"].result_types([key.type], {"perm": None})[0]
-            value = trace.root.graph.add_parameter(turned, name)
+            transposed_type = OPS["transpose"].result_types([key.type], {"perm": None})[0]
+            value = trace.root.graph.add_parameter(transposed_type, name)
             leaves.append(SymbolicTensor(trace.root.graph.add(OPS["transpose"], [value], {"perm": None}).results[0]))
         elif isinstance(key, TensorKey) and key.is_by_strides:
             shape = key.type.shape or ()
@@ -92,7 +92,7 @@ def _argument_variable(trace: Trace, variable: Variable, value: Any) -> Variable
     return stand_in
 
 
-def arguments_of(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
+def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
     """Return the arguments by name, with structures rebuilt around the placeholders."""
     arguments: dict[str, Any] = {}
     position = 0
@@ -105,7 +105,7 @@ def arguments_of(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, Any]:
 
 
 def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str, Any]) -> Any:
-    """Call the function with the arguments in the form of its parameters."""
+    """Call the function with the arguments, each as its parameter requires: by position, by keyword, or collected."""
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     remaining = dict(arguments)
@@ -125,4 +125,4 @@ def invoke(target: Callable[..., Any], signature: Signature, arguments: dict[str
     return target(*positional, **keywords)
 
 
-__all__ = ["arguments_of", "invoke", "placeholders"]
+__all__ = ["rebuild_arguments", "invoke", "placeholders"]

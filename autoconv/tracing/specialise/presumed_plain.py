@@ -1,11 +1,11 @@
 """Presumption, under `compile`, that calls of a further kind run faster as plain Python, until a trace may pay.
 
-Every kind of call (see `tiers`) that is new to a function costs a trace, and some calls in which the two forms are
-timed. Calls of a further kind run plain at first in two cases: plain Python was faster for all timed kinds of these
-types, or several traces ran so shortly that plain calls cannot take long. A faster graph for arguments of other types
-is no reason against it, as its trace does not serve these calls. They are examined once they took as long as a trace
-of the function takes: at most twice the shorter time is lost. The same holds for a further trace of a known kind, for
-another text or another length of a list: calls without a trace run plain until they took as long as one.
+Every new kind of call (see `tiers`) costs a trace, and some calls in which the two forms are timed. Calls of a further
+kind run plain at first in two cases: plain Python was faster for all timed kinds of these types, or several traces ran
+so shortly that plain calls cannot take long. A faster graph for arguments of other types does not matter, because these
+calls cannot use its trace. Once such calls took as long as a trace, they are examined: at most twice the shorter time
+is lost. The same holds for a further trace of a known kind, for another text or another length of a list: calls without
+a trace run plain until they took as long as one.
 
 The presumption needs a limit on how long the plain calls may take. Containers of the further kind may be at most one
 magnitude larger than those of a known kind, and integers no larger.
@@ -17,91 +17,96 @@ from typing import Any
 
 from autoconv.tracing.key.bounded_mapping import Bounded
 
-_MOST_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
-_SHARE = 64  # a plain call takes at most 1 / _SHARE of the seconds of a trace, in the kinds that were timed
-_TRACES = 2  # traces without a choice, after which further kinds run plain at first
-_SMALL = 1  # a magnitude that needs no kind that was timed
-_EXAMINATION = 50e-6  # seconds that a call takes, besides its plain form, to be found without a trace
+_MAX_KINDS = 64  # kinds of calls that are presumed to be faster as plain Python
+_TRACE_TO_PLAIN_RATIO = 64  # least ratio of the seconds of a trace to those of a plain call, in the timed kinds
+_MIN_TRACES = 2  # traces without a choice, after which further kinds run plain at first
+_SMALL_MAGNITUDE = 1  # largest magnitude that is allowed without a timed kind
+_EXAMINATION_SECONDS = 50e-6  # seconds in which a call is examined and found to have no trace
 SHORT = 2e-3  # seconds of a call, below which its plain form takes no longer than a trace
 
 
 class PlainPresumption:
     """The kinds of calls of one function that are known, and those that are presumed to be faster as plain Python.
 
-    `seconds` is the time of a plain call, of the kind where it is longest.
+    `seconds` is the time of a plain call of the slowest known kind.
     """
 
     def __init__(self) -> None:
-        self._types_of_graphs: set[Any] = set()  # the types of the arguments for which a graph was faster
+        self._graph_types: set[Any] = set()  # the types of the arguments for which a graph was faster
         self._is_known = False  # whether plain Python was faster for some kind
         self.seconds = 0.0
         self._limits: dict[type, int] = {}  # the largest magnitudes in the known kinds
-        self._plain_seconds: Bounded[Any, float] = Bounded(_MOST_KINDS)  # seconds of plain calls, by presumed kind
-        self._at_trace: Bounded[Any, float] = Bounded(_MOST_KINDS)  # these seconds at the latest trace of the kind
+        self._plain_seconds: Bounded[Any, float] = Bounded(_MAX_KINDS)  # seconds of plain calls, by presumed kind
+        # These seconds at the time of the latest trace of the kind.
+        self._plain_seconds_at_trace: Bounded[Any, float] = Bounded(_MAX_KINDS)
 
-    def chose(self, kind: Any, seconds: float, is_plain: bool) -> None:
-        """Note the form that was chosen for a kind, and the seconds of a plain call."""
+    def record_choice(self, kind: Any, seconds: float, is_plain: bool) -> None:
+        """Record the form that was chosen for a kind, and the seconds of a plain call."""
         if not is_plain:
-            self._types_of_graphs.add(_types(kind))
+            self._graph_types.add(_without_magnitudes(kind))
         self._is_known = True
         self.seconds = max(self.seconds, seconds)
-        self.is_short(kind)
+        self.record_short_kind(kind)
 
-    def is_short(self, kind: Any) -> None:
-        """Note that calls of a kind take no longer than a trace, in either form."""
+    def record_short_kind(self, kind: Any) -> None:
+        """Record that calls of a kind take no longer than a trace, in either form."""
         for group, size in _magnitudes(kind):
-            self._limits[group] = max(self._limits.get(group, _SMALL), size)
+            self._limits[group] = max(self._limits.get(group, _SMALL_MAGNITUDE), size)
 
     def holds(self, kind: Any, traces: int, trace_seconds: float) -> bool:
         """Return whether calls of a kind that was not timed run as plain Python for now.
 
         `traces` is the number of traces of the function, each of which took `trace_seconds`.
         """
-        if not self.is_deferred(kind) and (kind in self._at_trace or _types(kind) in self._types_of_graphs):
+        has_graph = kind in self._plain_seconds_at_trace or _without_magnitudes(kind) in self._graph_types
+        if has_graph and not self.is_deferred(kind):
             return False
         return self.defers(kind, traces, trace_seconds)
 
     def defers(self, kind: Any, traces: int, trace_seconds: float) -> bool:
         """Return whether a call of a kind, for which no trace fits, runs as plain Python for now; see `holds`."""
-        if not (self._is_known or traces >= _TRACES) or self.seconds * _SHARE > trace_seconds:
+        if not (self._is_known or traces >= _MIN_TRACES) or self.seconds * _TRACE_TO_PLAIN_RATIO > trace_seconds:
             return False
-        if self._plain_seconds.get(kind, 0.0) - self._at_trace.get(kind, 0.0) >= trace_seconds:
+        if self._plain_seconds.get(kind, 0.0) - self._plain_seconds_at_trace.get(kind, 0.0) >= trace_seconds:
             return False
-        return all(size <= self._limits.get(group, _SMALL) + _ALLOWED[group] for group, size in _magnitudes(kind))
+        return all(
+            size <= self._limits.get(group, _SMALL_MAGNITUDE) + _ALLOWED_GROWTH[group]
+            for group, size in _magnitudes(kind)
+        )
 
     def is_deferred(self, kind: Any) -> bool:
         """Return whether calls of the kind without a trace ran plain since the latest trace of the kind."""
-        return self._plain_seconds.get(kind, 0.0) > self._at_trace.get(kind, 0.0)
+        return self._plain_seconds.get(kind, 0.0) > self._plain_seconds_at_trace.get(kind, 0.0)
 
     def is_new(self, kind: Any) -> bool:
         """Return whether no call of the kind ran under the presumption yet."""
         return kind not in self._plain_seconds
 
     def ran(self, kind: Any, seconds: float, calls: int) -> None:
-        """Note the time of the latest of some plain calls of a presumed kind."""
+        """Record `calls` plain calls of a presumed kind, and the time of the latest."""
         self._plain_seconds[kind] = self._plain_seconds.get(kind, 0.0) + calls * seconds
         if seconds < SHORT:
-            self.is_short(kind)
+            self.record_short_kind(kind)
 
-    def ran_deferred(self, kind: Any, seconds: float) -> None:
-        """Note the time of a plain call for which no trace fits."""
-        self.ran(kind, seconds + _EXAMINATION, 1)
+    def record_deferred_call(self, kind: Any, seconds: float) -> None:
+        """Record the time of a plain call for which no trace fits."""
+        self.ran(kind, seconds + _EXAMINATION_SECONDS, 1)
 
-    def traced(self, kind: Any) -> None:
-        """Note that a trace was made or tried for a call of the kind."""
-        self._at_trace[kind] = self._plain_seconds.get(kind, 0.0)
-
-
-_ALLOWED: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
+    def record_trace(self, kind: Any) -> None:
+        """Record that a trace was made or tried for a call of the kind."""
+        self._plain_seconds_at_trace[kind] = self._plain_seconds.get(kind, 0.0)
 
 
-def _types(kind: Any) -> Any:
+_ALLOWED_GROWTH: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger
+
+
+def _without_magnitudes(kind: Any) -> Any:
     """Return a kind without its magnitudes."""
     if not isinstance(kind, tuple):
         return kind
     if kind and isinstance(kind[0], type) and type(kind[-1]) is int:
         return kind[:-1]
-    return tuple(map(_types, kind))
+    return tuple(map(_without_magnitudes, kind))
 
 
 def _magnitudes(kind: Any) -> list[tuple[type, int]]:

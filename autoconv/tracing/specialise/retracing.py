@@ -17,10 +17,10 @@ from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, LeafKey, TensorKey
 
-_HISTORY = 8  # number of last calls that count
-_MANY = 5  # traces among them that cause a warning
-_WARNINGS = 2  # warnings per function
-OWN_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
+_COUNTED_CALLS = 8  # number of last calls that count
+_WARNED_TRACES = 5  # traces among them that cause a warning
+_MAX_WARNINGS = 2  # warnings per function
+EXACT_TRACES = 2  # traces for single shapes of the same arguments, before sizes are left open
 _KNOWN_INSTANCES = 256  # instances per method whose calls are counted
 _UNDER_FUNCTION = (
     "%d out of the last %d calls to %r%s triggered autoconv.function retracing. Tracing is expensive. What is behind "
@@ -45,7 +45,7 @@ class Retracing:
 
     def __init__(self) -> None:
         self.cell = ctypes.c_int64(0)  # native code counts here, too
-        self._traced: deque[int] = deque(maxlen=_HISTORY)
+        self._trace_calls: deque[int] = deque(maxlen=_COUNTED_CALLS)
         self._warnings = 0
 
     @property
@@ -56,18 +56,18 @@ class Retracing:
     def calls(self, count: int) -> None:
         self.cell.value = count
 
-    def note_trace(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
-        """Note that the call which `calls` counted last has traced, under `compile` or `function`.
+    def record_trace(self, function: Callable[..., Any], is_compiled: bool = False) -> None:
+        """Record that the call which `calls` counted last has traced, under `compile` or `function`.
 
-        Several traces without a call between them, as of `get_concrete_function`, count as one.
+        Several traces without a call between them, for example of `get_concrete_function`, count as one.
         """
-        if self._traced and self._traced[-1] == self.calls:
+        if self._trace_calls and self._trace_calls[-1] == self.calls:
             return
-        self._traced.append(self.calls)
-        while self.calls - self._traced[0] >= _HISTORY:
-            self._traced.popleft()
-        count, total = len(self._traced), self.calls - self._traced[0] + 1
-        if count >= _MANY and self._warnings < _WARNINGS:
+        self._trace_calls.append(self.calls)
+        while self.calls - self._trace_calls[0] >= _COUNTED_CALLS:
+            self._trace_calls.popleft()
+        count, total = len(self._trace_calls), self.calls - self._trace_calls[0] + 1
+        if count >= _WARNED_TRACES and self._warnings < _MAX_WARNINGS:
             self._warnings += 1
             text = _UNDER_COMPILE if is_compiled else _UNDER_FUNCTION
             _LOGGER.warning(text, count, total, function, _definition_place(function))
@@ -83,10 +83,10 @@ _FUNCTIONS: weakref.WeakKeyDictionary[Any, Bounded[int, Retracing]] = weakref.We
 _LOCK = new_lock()
 
 
-def retracing_of(function: Callable[..., Any]) -> Retracing:
+def find_retracing(function: Callable[..., Any]) -> Retracing:
     """Return the counts of a function; functions created repeatedly from one definition (in a loop, say) share them.
 
-    Those that only replay a saved graph have counts of their own, as all of them have one definition.
+    Functions that only replay a saved graph have counts of their own, because all of them share one definition.
     """
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None or getattr(function, "__autoconv_replays_graph__", False):
@@ -100,62 +100,63 @@ def retracing_of(function: Callable[..., Any]) -> Retracing:
 
 
 def wider_key(key: Key, keys: Iterable[Key]) -> Key:
-    """Return the key with the shapes that it has in common with the first of `keys` that can share a trace with it."""
+    """Return the key with the shapes that it shares with the first compatible one of `keys`; the rest become open."""
     for other in keys:
-        templates = _joined_templates(other, key)
-        if templates is None or other == key or not _is_alike(replace(other, templates=key.templates), key):
+        templates = _join_templates(other, key)
+        same_structure = replace(other, templates=key.templates)
+        if templates is None or other == key or not _differ_in_leaves_only(same_structure, key):
             continue
-        leaves = [_common_key(mine, its) for mine, its in zip(key.leaves, other.leaves, strict=True)]
+        leaves = [_join_leaf_keys(leaf, other_leaf) for leaf, other_leaf in zip(key.leaves, other.leaves, strict=True)]
         if all(leaf is not None for leaf in leaves):
             return replace(key, templates=templates, leaves=tuple(leaves))
     return key
 
 
-def _joined_templates(one: Key, other: Key) -> tuple[Any, ...] | None:
-    """Return structures of arguments that hold those of both keys, with wider specs of composites; None for none."""
-    if one.templates == other.templates or len(one.templates) != len(other.templates):
-        return other.templates if one.templates == other.templates else None
+def _join_templates(first: Key, second: Key) -> tuple[Any, ...] | None:
+    """Return structures that include the arguments of both keys, with wider specs of composites, or None."""
+    if first.templates == second.templates or len(first.templates) != len(second.templates):
+        return second.templates if first.templates == second.templates else None
     try:
         return tuple(
-            (name, join_templates(mine, its))
-            for (name, mine), (_, its) in zip(one.templates, other.templates, strict=True)
+            (name, join_templates(template, other_template))
+            for (name, template), (_, other_template) in zip(first.templates, second.templates, strict=True)
         )
     except ValueError:
         return None
 
 
-def open_key(key: Key, keys: Iterable[Key], never: Collection[Key]) -> Key:
-    """Return the key with the sizes open in which earlier calls differ, once two of them had traces of their own."""
-    wide, count = key, 0
+def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key:
+    """Return the key with those sizes open in which earlier calls differ, if two of these had traces of their own."""
+    opened, count = key, 0
     for other in keys:
-        if other == key or not _is_alike(other, key):
+        if other == key or not _differ_in_leaves_only(other, key):
             continue
-        leaves = [_common_key(mine, its) for mine, its in zip(wide.leaves, other.leaves, strict=True)]
+        leaves = [_join_leaf_keys(*pair) for pair in zip(opened.leaves, other.leaves, strict=True)]
         if all(leaf is not None and _has_rank(leaf) for leaf in leaves):
-            wide, count = replace(wide, leaves=tuple(leaves)), count + 1
-    return wide if count >= OWN_TRACES and wide not in never else key
+            opened, count = replace(opened, leaves=tuple(leaves)), count + 1
+    return opened if count >= EXACT_TRACES and opened not in failed_keys else key
 
 
-def _is_alike(one: Key, other: Key) -> bool:
+def _differ_in_leaves_only(first: Key, second: Key) -> bool:
     """Return whether two keys differ in their leaves alone."""
-    if len(one.leaves) != len(other.leaves):
+    if len(first.leaves) != len(second.leaves):
         return False
-    mine, its = ((key.templates, key.orders, key.overlaps, key.memory) for key in (one, other))
-    return mine == its
+    first_parts, second_parts = ((key.templates, key.orders, key.overlaps, key.memory) for key in (first, second))
+    return first_parts == second_parts
 
 
 def _has_rank(leaf: LeafKey) -> bool:
     return not isinstance(leaf, TensorKey) or leaf.type.shape is not None
 
 
-def _common_key(mine: LeafKey, its: LeafKey) -> Any:
-    """Return a key that accepts both leaves; None where there is none."""
-    if mine == its:
-        return mine
-    if isinstance(mine, ArrayKey) and isinstance(its, ArrayKey):
-        return mine.joined(its)
-    if not (isinstance(mine, TensorKey) and isinstance(its, TensorKey)) or mine.origin != its.origin:
+def _join_leaf_keys(first: LeafKey, second: LeafKey) -> Any:
+    """Return a key that accepts both leaves, or None."""
+    if first == second:
+        return first
+    if isinstance(first, ArrayKey) and isinstance(second, ArrayKey):
+        return first.joined(second)
+    if not (isinstance(first, TensorKey) and isinstance(second, TensorKey)) or first.origin != second.origin:
         return None
-    if (mine.type.dtype, mine.type.weak) != (its.type.dtype, its.type.weak):
+    if (first.type.dtype, first.type.weak) != (second.type.dtype, second.type.weak):
         return None
-    return TensorKey(mine.type.with_shape(join_shapes(mine.type.shape, its.type.shape)), mine.origin)
+    return TensorKey(first.type.with_shape(join_shapes(first.type.shape, second.type.shape)), first.origin)

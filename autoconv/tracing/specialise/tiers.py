@@ -2,8 +2,8 @@
 
 Under `compile` both give the same results, so the quicker one may run. The first calls of each kind are timed, each
 running one of the two; then the choice stands, and no later call of that kind reads a clock. A kind is made of the
-types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: how many calls pass before
-one is examined again, and which form they run. Examinations become rarer while they find the expected kind.
+types of the arguments and the magnitudes of their sizes. Native code reads the `Gate`: the number of calls until the
+next examined one, and the form that they run. Examinations become rarer while they find the expected kind.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ GRAPH, PLAIN = "graph", "plain"
 RERUNS = "the graph gave up many calls, which ran again as plain Python"
 FOREVER = 2**62  # calls without examination
 
-_MOST_KINDS = 64  # kinds of calls whose timings are kept
-_MOST_LOOKS = 24  # calls of one kind without a choice, some of which trace or raise
+_MAX_KINDS = 64  # kinds of calls whose timings are kept
+_MAX_EXAMINED_CALLS = 24  # calls of one kind without a choice, some of which trace or raise
 _PAIRS = 4  # timed calls of each form, after which a small difference decides
-_CLEAR, _FAR = 2.0, 8.0  # times as slow: such differences decide after fewer
-_UNEVEN = 4.0  # factor between samples of one form above which means decide, over twice as many samples
-_MOST_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
+_CLEAR_RATIO, _LARGE_RATIO = 2.0, 8.0  # times as slow: such differences decide after fewer
+_UNEVEN_RATIO = 4.0  # factor between samples of one form above which means decide, over twice as many samples
+_MIN_RERUNS = 8  # calls of one kind that ran again as plain Python, before their share is examined
 _RERUN_SHARE = 4  # one rerun in so many calls of the function is too many
-_COSTLY = 0.05  # seconds of a sample that is not repeated where the forms are far apart
-_SLOWER, _NOISE = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
-_RAREST = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
+_COSTLY_SECONDS = 0.05  # seconds of a sample that is not repeated where the forms are far apart
+_MIN_RATIO, _NOISE_SECONDS = 1.1, 0.3e-6  # factor and seconds by which a graph has to be slower before it is abandoned
+_MAX_INTERVAL = {GRAPH: 2**20, PLAIN: 256}  # calls between two examinations
 _LENGTHS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 clock = time.perf_counter
@@ -48,49 +48,52 @@ class Gate:
     def __init__(self, left: int) -> None:
         self.cell = (ctypes.c_int64 * 3)(left, 0, 0)
 
-    def passes(self) -> bool:
+    def take_unexamined(self) -> bool:
         """Count a call; return whether it runs without examination."""
-        left = self.cell[0]
-        if left > 0:
-            self.cell[0] = left - 1
-        return left > 0
+        remaining = self.cell[0]
+        if remaining > 0:
+            self.cell[0] = remaining - 1
+        return remaining > 0
 
     @property
     def is_plain(self) -> bool:
         return bool(self.cell[1])
 
-    def ask_variable(self, asks: bool) -> None:
+    def set_variable_check(self, asks: bool) -> None:
         """Make native code skip graphs while NumPy's context variable is not its default; see `float_errors`."""
         self.cell[2] = asks
 
-    def open(self, left: int, form: str) -> None:
-        """Let that many calls run in this form."""
-        self.cell[0], self.cell[1] = left, form == PLAIN
+    def open(self, calls: int, form: str) -> None:
+        """Allow that many calls in this form without examination."""
+        self.cell[0], self.cell[1] = calls, form == PLAIN
 
 
 class Timing:
     """Samples of the two forms for calls of one kind, and the choice once it is made.
 
-    Two calls of one form are followed by two of the other, so that arguments that alternate meet both. The shortest
-    samples are compared, as the others were interrupted. Where samples are uneven, calls take other ways through the
-    function: the means of most samples are compared.
+    Two calls of one form are followed by two of the other, so that alternating arguments are timed in both. The
+    shortest samples are compared, because the others were interrupted. If samples are uneven, calls take different
+    paths through the function, and means are compared.
     """
 
-    __slots__ = ("_form", "_graphs", "_looks", "_plains", "_reruns", "_since", "_warm_traces", "choice", "has_trace")
+    __slots__ = (
+        "_calls_at_first_rerun", "_examined_calls", "_form", "_graphs", "_plains", "_reruns", "_warm_traces", "choice",
+        "has_trace",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.choice = ""
-        self.has_trace = False  # whether a sample of the graph is one of a trace, and not of a vain search for one
+        self.has_trace = False  # whether a sample of the graph ran a trace, and did not only search for one
         self._warm_traces: set[int] = set()  # the traces that ran once
         self._graphs: list[float] = []  # seconds
         self._plains: list[float] = []
         self._form = GRAPH
-        self._looks = self._reruns = self._since = 0
+        self._examined_calls = self._reruns = self._calls_at_first_rerun = 0
 
     def form(self) -> str:
         """Return the form that the next call runs."""
-        self._looks += 1
-        if not self.choice and self._looks > _MOST_LOOKS:
+        self._examined_calls += 1
+        if not self.choice and self._examined_calls > _MAX_EXAMINED_CALLS:
             self.choice = GRAPH
         if self._form == GRAPH and len(self._graphs) > len(self._plains) + 1:
             self._form = PLAIN
@@ -98,11 +101,11 @@ class Timing:
             self._form = GRAPH
         return self.choice or self._form
 
-    def take_back(self) -> None:
-        """Leave out the latest call, which ran in neither form to be compared."""
-        self._looks -= 1
+    def discount_call(self) -> None:
+        """Do not count the latest call, which ran in neither of the forms."""
+        self._examined_calls -= 1
 
-    def begins(self, trace: int) -> bool:
+    def is_first_run(self, trace: int) -> bool:
         """Return whether this is the first timed run of a trace, which fills caches for later ones."""
         if trace in self._warm_traces:
             return False
@@ -110,27 +113,29 @@ class Timing:
         return True
 
     def ran(self, form: str, seconds: float) -> None:
-        """Note the time of a call, and choose once the times are decisive."""
+        """Record the time of a call, and choose once the times are decisive."""
         (self._graphs if form == GRAPH else self._plains).append(seconds)
         if form == GRAPH or not self._graphs:
             return
-        graph, plain = self._compared()
+        graph, plain = self._call_seconds()
         ratio = max(graph / plain, plain / graph)
-        is_costly = ratio > _FAR and max(graph, plain) > _COSTLY
-        pairs = 1 if is_costly else 2 if ratio > _CLEAR else _PAIRS  # one sample may be a cold or an interrupted one
-        if self._is_uneven and sum(self._graphs) + sum(self._plains) < _COSTLY:
+        is_costly = ratio > _LARGE_RATIO and max(graph, plain) > _COSTLY_SECONDS
+        # One sample may be cold or interrupted.
+        pairs = 1 if is_costly else 2 if ratio > _CLEAR_RATIO else _PAIRS
+        if self._is_uneven and sum(self._graphs) + sum(self._plains) < _COSTLY_SECONDS:
             pairs = 2 * _PAIRS
         if len(self._plains) >= pairs:
-            self.choice = PLAIN if graph > plain * _SLOWER + _NOISE else GRAPH
+            self.choice = PLAIN if graph > plain * _MIN_RATIO + _NOISE_SECONDS else GRAPH
 
-    def reran(self, calls: int) -> bool:
-        """Note that a graph gave up a call, which ran again as plain Python; return whether that was once too often.
+    def record_rerun(self, calls: int) -> bool:
+        """Record that a call fell back from a graph to plain Python; return whether that happened too often.
 
         `calls` are those of the function so far.
         """
-        self._since = self._since if self._reruns else calls
+        self._calls_at_first_rerun = self._calls_at_first_rerun if self._reruns else calls
         self._reruns += 1
-        if self._reruns < _MOST_RERUNS or calls - self._since > _RERUN_SHARE * self._reruns or self.choice == PLAIN:
+        is_rare = calls - self._calls_at_first_rerun > _RERUN_SHARE * self._reruns
+        if self._reruns < _MIN_RERUNS or is_rare or self.choice == PLAIN:
             return False
         self.choice = PLAIN
         return True
@@ -139,13 +144,13 @@ class Timing:
     def _is_uneven(self) -> bool:
         """Return whether samples of one form are far apart, and reach those of the other form."""
         (graph, longest_graph), (plain, longest_plain) = ((min(t), max(t)) for t in (self._graphs, self._plains))
-        is_wide = longest_graph > _UNEVEN * graph or longest_plain > _UNEVEN * plain
+        is_wide = longest_graph > _UNEVEN_RATIO * graph or longest_plain > _UNEVEN_RATIO * plain
         return is_wide and graph <= longest_plain and plain <= longest_graph
 
-    def _compared(self) -> tuple[float, float]:
+    def _call_seconds(self) -> tuple[float, float]:
         """Return the seconds of a call in the two forms."""
         if self._is_uneven:
-            return _mean_of_most(self._graphs), _mean_of_most(self._plains)
+            return _trimmed_mean(self._graphs), _trimmed_mean(self._plains)
         return min(self._graphs), min(self._plains)
 
     @property
@@ -160,17 +165,17 @@ class Timing:
 
     def may_be_presumed(self, seconds: float) -> bool:
         """Return whether the kind is new, or its graph far slower than plain calls of other kinds, of `seconds`."""
-        if self.choice or not self._looks:
+        if self.choice or not self._examined_calls:
             return not self.choice
-        return bool(self._graphs) and 0.0 < seconds * _FAR < min(self._graphs)
+        return bool(self._graphs) and 0.0 < seconds * _LARGE_RATIO < min(self._graphs)
 
     def text(self) -> str:
         """Return the times as text for users."""
-        graph, plain = self._compared()
-        return f"{_as_microseconds(graph)} as a graph, {_as_microseconds(plain)} as plain Python"
+        graph, plain = self._call_seconds()
+        return f"{_time_text(graph)} as a graph, {_time_text(plain)} as plain Python"
 
 
-def _mean_of_most(times: list[float]) -> float:
+def _trimmed_mean(times: list[float]) -> float:
     """Return the mean without the longest quarter, which may have been interrupted."""
     quickest = sorted(times)[: len(times) - len(times) // 4]
     return sum(quickest) / len(quickest)
@@ -180,7 +185,7 @@ class Tiers:
     """The timings of one Python function, by kinds of calls; instances of a class share those of its methods."""
 
     def __init__(self) -> None:
-        self._timings: Bounded[Any, Timing] = Bounded(_MOST_KINDS)
+        self._timings: Bounded[Any, Timing] = Bounded(_MAX_KINDS)
         self._samplers: set[int] = set()  # threads that are timing a call of the plain function
         self.latest = GRAPH  # the form that the latest examined call with a choice ran
         self.presumption = PlainPresumption()
@@ -196,7 +201,7 @@ class Tiers:
         return bool(self._samplers) and threading.get_ident() in self._samplers
 
     def sample(self, function: Callable[..., Any], args: Any, kwargs: Any, timing: Timing) -> Any:
-        """Run the plain function and note its time."""
+        """Run the plain function and record its time."""
         thread = threading.get_ident()
         self._samplers.add(thread)
         start = clock()
@@ -207,9 +212,9 @@ class Tiers:
             self._samplers.discard(thread)
 
 
-def rarer(interval: int, form: str) -> int:
+def next_interval(interval: int, form: str) -> int:
     """Return the number of calls until the next examination, after one that found the expected kind."""
-    return min(2 * interval, _RAREST[form])
+    return min(2 * interval, _MAX_INTERVAL[form])
 
 
 def kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -233,10 +238,10 @@ def _kind(value: Any) -> Any:
     return type_
 
 
-def shown_kind(kind: Any) -> str:
+def kind_text(kind: Any) -> str:
     """Return the types of a kind's arguments as text for users."""
     parts = kind if not (kind and isinstance(kind[0], tuple) and _holds_names(kind)) else (*kind[0], *kind[1])
-    return f"({', '.join(_shown_part(part) for part in parts)})"
+    return f"({', '.join(_part_text(part) for part in parts)})"
 
 
 def _holds_names(kind: Any) -> bool:
@@ -244,9 +249,9 @@ def _holds_names(kind: Any) -> bool:
     return len(kind) == 2 and isinstance(kind[1], tuple) and bool(kind[1]) and isinstance(kind[1][0], tuple)
 
 
-def _shown_part(part: Any) -> str:
+def _part_text(part: Any) -> str:
     if isinstance(part, tuple) and isinstance(part[0], str):
-        return f"{part[0]}={_shown_part(part[1])}"
+        return f"{part[0]}={_part_text(part[1])}"
     magnitude = part[0] if isinstance(part, tuple) else part
     return magnitude.__name__ if isinstance(magnitude, type) else repr(magnitude)
 
@@ -279,7 +284,7 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == ()
 
 
-def _as_microseconds(seconds: float) -> str:
+def _time_text(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

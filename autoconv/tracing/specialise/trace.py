@@ -41,10 +41,10 @@ from autoconv.tracing.key.argument_structure import structures_to_flatten
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.leaf_names import leaf_names
 from autoconv.tracing.key.signature import Signature
-from autoconv.tracing.outputs.escape_check import refuse_leaks
-from autoconv.tracing.outputs.garbage import young_garbage
+from autoconv.tracing.outputs.escape_check import refuse_escapes
+from autoconv.tracing.outputs.garbage import collecting_young_garbage
 from autoconv.tracing.outputs.results import outputs_of
-from autoconv.tracing.specialise.placeholders import arguments_of, invoke, placeholders
+from autoconv.tracing.specialise.placeholders import invoke, placeholders, rebuild_arguments
 from autoconv.tracing.specialise.tracing_contract import TracingContract
 from autoconv.tracing.views import logs as trace_logs
 
@@ -52,15 +52,15 @@ _COUNTER = iter(range(1, 1 << 62))
 LOCK = new_lock(order=TRACE)
 
 
-def _expect_graphs() -> None:
+def _prepare_backend_once() -> None:
     """Prepare the backend once: a function that no earlier process converted has no cached native code either."""
     if current_region() is not None:
         get_backend().make_ready()
-        if _expect_graphs in BEFORE_CONVERSION:
-            BEFORE_CONVERSION.remove(_expect_graphs)
+        if _prepare_backend_once in BEFORE_CONVERSION:
+            BEFORE_CONVERSION.remove(_prepare_backend_once)
 
 
-BEFORE_CONVERSION.append(_expect_graphs)
+BEFORE_CONVERSION.append(_prepare_backend_once)
 
 
 @dataclass(slots=True)
@@ -82,9 +82,9 @@ class Traceable:
     converts: bool = True
 
 
-def trace_function(what: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> Traced:
-    """Trace a function for a call. `on_create` is called for variables that it creates, which are listed otherwise."""
-    return TraceSession(what, call, on_create).run()
+def trace_function(subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> Traced:
+    """Trace a function for a call. `on_create` is called for variables that it creates; without it, they are listed."""
+    return TraceSession(subject, call, on_create).run()
 
 
 class TraceSession:
@@ -94,15 +94,15 @@ class TraceSession:
     checked, optimised and compiled. The contract acts between the steps.
     """
 
-    def __init__(self, what: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> None:
+    def __init__(self, subject: Traceable, call: Call, on_create: Callable[[Any], None] | None = None) -> None:
         self._begin = time.perf_counter()
-        self.what = what
+        self.subject = subject
         self.call = call
-        self.trace = new_trace(what.signature.name, converts=what.converts)
+        self.trace = new_trace(subject.signature.name, converts=subject.converts)
         self.trace.owned = {}
         self.trace.sources = []
         self.created: list[Variable] = []
-        self.contract = self.trace.contract = what.contract(self.trace, call, on_create or self.created.append)
+        self.contract = self.trace.contract = subject.contract(self.trace, call, on_create or self.created.append)
         self.guards = self.contract.guards
 
     def run(self) -> Traced:
@@ -111,12 +111,12 @@ class TraceSession:
         with undo_in_children(undo):
             try:
                 self._prepare()
-                with LOCK, recording(self.trace.root), self._closing_generators(), self._noting_float_errors():
+                with LOCK, recording(self.trace.root), self._closing_generators_on_error(), self._noting_float_errors():
                     result = self._run_converted()
                     layout = self._settle_outputs(result)
                 self._check()
-                self._name_constants()
-                with young_garbage():
+                self._make_inputs()
+                with collecting_young_garbage():
                     concrete = self._compile(self._optimise(), layout)
             finally:
                 restore_recording(state)
@@ -125,8 +125,8 @@ class TraceSession:
         return Traced(concrete, self.created)
 
     @contextlib.contextmanager
-    def _closing_generators(self) -> Iterator[None]:
-        """Close the generators of a trace that is given up, while what they do in `finally` is still undone."""
+    def _closing_generators_on_error(self) -> Iterator[None]:
+        """Close the generators of an abandoned trace, while writes of their `finally` blocks can still be undone."""
         try:
             yield
         except BaseException:
@@ -137,46 +137,46 @@ class TraceSession:
             raise
 
     def _noting_float_errors(self) -> contextlib.AbstractContextManager[None]:
-        """Note that NumPy warns of what the program computes of constants, under the contract of plain Python."""
+        """Record NumPy's warnings about computations on constants, if the contract is Python's."""
 
         def note() -> None:
             self.trace.warns_of_constants = True
 
-        return note_constant_errors(note) if self.what.contract.runs_plain else contextlib.nullcontext()
+        return note_constant_errors(note) if self.subject.contract.runs_plain else contextlib.nullcontext()
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""
-        call, is_leaf = self.call, self.what.signature.is_leaf
-        self._leaves = placeholders(self.trace, call, leaf_names(call, self.what.signature.specs))
+        call, is_leaf = self.call, self.subject.signature.is_leaf
+        self._leaves = placeholders(self.trace, call, leaf_names(call, self.subject.signature.specs))
         with recording(self.trace.root):
-            self._arguments = arguments_of(self.trace, call, self._leaves)
+            self._arguments = rebuild_arguments(self.trace, call, self._leaves)
         self._copies = list(self._arguments.values())
-        note_rebuilt(self.trace.root, self._rebuilt(self._copies))
-        self._before = [flatten(copy, is_leaf) for copy in self._copies]
-        self._orders = list(map(self._orders_of, self._copies))
+        note_rebuilt(self.trace.root, self._rebuilt_structures(self._copies))
+        self._flattened_before = [flatten(copy, is_leaf) for copy in self._copies]
+        self._orders = list(map(self._dict_orders, self._copies))
 
-    def _rebuilt(self, copies: list[Any]) -> list[Any]:
+    def _rebuilt_structures(self, copies: list[Any]) -> list[Any]:
         """Return the structures in arguments whose changes are not recorded."""
-        parts = structures_to_flatten(copies, self.what.signature.is_leaf, False)
+        parts = structures_to_flatten(copies, self.subject.signature.is_leaf, False)
         return [part for part in parts if type(part) not in PLAIN]
 
-    def _orders_of(self, copy: Any) -> list[list[Any]]:
-        """Return the keys of the dicts among them, in order, which is no part of a template."""
-        return [list(part) for part in self._rebuilt([copy]) if isinstance(part, dict)]
+    def _dict_orders(self, copy: Any) -> list[list[Any]]:
+        """Return the keys of the dicts among them, in order: templates do not include the order."""
+        return [list(part) for part in self._rebuilt_structures([copy]) if isinstance(part, dict)]
 
     def _run_converted(self) -> Any:
         """Run the converted code, and return its result; None where the graph raises in place of a result."""
-        function, root = self.what.function, self.trace.root
+        function, root = self.subject.function, self.trace.root
         self.guards.meet = functools.partial(meet_class, root)
-        target = convert_callee(function, root) if self.what.converts else function
+        target = convert_callee(function, root) if self.subject.converts else function
         self.contract.watch(function)
         self._meet_classes()
         self.contract.begin(self._arguments, self._leaves)
         result = None
         try:
-            result = invoke(target, self.what.signature, self._arguments)
-        except Suspended as never:  # the code that follows is not reached
-            never.caught()
+            result = invoke(target, self.subject.signature, self._arguments)
+        except Suspended as signal:  # the code that follows is not reached
+            signal.caught()
         except BaseException as error:
             refusal = self.trace.refusal
             if isinstance(refusal, AbandonTrace) or (refusal is not None and type(error) is TypeError):
@@ -200,38 +200,38 @@ class TraceSession:
             expect_class_in_graph(root, kind, names)
 
     def _settle_outputs(self, result: Any) -> Layout:
-        """Make the result, and what the code wrote, outputs of the graph."""
+        """Make the result, and the writes of the code, outputs of the graph."""
         self._check_not_modified()
         self.contract.after_run(result, self._copies)
-        layout, self.trace.root.graph.outputs = outputs_of(result, self.trace, self.what.function)
+        layout, self.trace.root.graph.outputs = outputs_of(result, self.trace, self.subject.function)
         self.contract.after_outputs()
         return layout
 
     def _check_not_modified(self) -> None:
-        is_leaf = self.what.signature.is_leaf
+        is_leaf = self.subject.signature.is_leaf
         modified = []
         for (name, _), copy, (leaves, template), orders in zip(
-            self.call.key.templates, self._copies, self._before, self._orders, strict=True
+            self.call.key.templates, self._copies, self._flattened_before, self._orders, strict=True
         ):
-            now, shape = flatten(copy, is_leaf)
-            changes = shape != template or any(a is not b for a, b in zip(now, leaves, strict=True))
-            if changes or self._orders_of(copy) != orders:
+            leaves_after, template_after = flatten(copy, is_leaf)
+            changes = template_after != template or any(a is not b for a, b in zip(leaves_after, leaves, strict=True))
+            if changes or self._dict_orders(copy) != orders:
                 modified.append(name)
         if modified:
-            self.contract.refuse_modified(modified, self.what.signature, self.what.function)
+            self.contract.refuse_modified(modified, self.subject.signature, self.subject.function)
 
     def _check(self) -> None:
         """Check that the recorded graph has the program's meaning, and settle the guards."""
         trace = self.trace
         restore_special_methods(trace)  # guards compare the user's own methods
         if trace.hidden:
-            refuse_leaks(trace.root.graph, trace.hidden)
+            refuse_escapes(trace.root.graph, trace.hidden)
         settle_outside_writes(trace)
         self.guards.settle()
         self.contract.check_recorded(self._copies)
 
-    def _name_constants(self) -> None:
-        """Make inputs of the arrays that the code read outside, and release what only the recording needed."""
+    def _make_inputs(self) -> None:
+        """Make inputs of the outside arrays that the code read, and release the data of the recording."""
         trace, guards = self.trace, self.guards
         self._captures = [obj for obj, _ in trace.captures.values()]
         self._captures += make_inputs(trace.root.graph, trace.sources or (), guards.arrays)
@@ -244,23 +244,23 @@ class TraceSession:
 
     def _optimise(self) -> Graph:
         """Optimise the recorded graph, under the name of the trace."""
-        self._name = f"__inference_{self.what.signature.name}_{next(_COUNTER)}"
+        self._name = f"__inference_{self.subject.signature.name}_{next(_COUNTER)}"
         recorded = self.trace.root.graph
         marked = mark_list_facts(recorded, self.call.key)
-        finished = optimise(marked, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
-        self.contract.check_optimised(finished)
-        trace_logs.graphs(self._name, recorded, finished)
-        return finished
+        optimised = optimise(marked, contract=self.contract.name, dump=trace_logs.optimisations(self._name))
+        self.contract.check_optimised(optimised)
+        trace_logs.graphs(self._name, recorded, optimised)
+        return optimised
 
-    def _compile(self, finished: Graph, layout: Layout) -> ConcreteFunction:
+    def _compile(self, optimised: Graph, layout: Layout) -> ConcreteFunction:
         """Compile the optimised graph."""
-        call, trace, what = self.call, self.trace, self.what
+        call, trace, subject = self.call, self.trace, self.subject
         recording = Recording(
-            graph=trace.root.graph, optimised=finished, key=call.key, names=call.names, captures=self._captures,
-            layout=layout, guards=self.guards, contract=what.contract, arrays=trace.arrays, spots=call.spots,
+            graph=trace.root.graph, optimised=optimised, key=call.key, names=call.names, captures=self._captures,
+            layout=layout, guards=self.guards, contract=subject.contract, arrays=trace.arrays, spots=call.spots,
             warns=trace.warns_of_constants,
         )  # fmt: skip
-        concrete = ConcreteFunction(recording, what.owner, self._name)
+        concrete = ConcreteFunction(recording, subject.owner, self._name)
         concrete.outside, concrete.is_narrow = self._outside, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors

@@ -9,15 +9,15 @@ from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.key.cache_key import Key, accepts
 from autoconv.tracing.outputs.garbage import DROPPED
 
-MOST_KEYS = 256  # keys per function
-ENTRIES = 4  # traces per key, which differ in their guards
-_SURE_TRACES = 28  # traces that are kept whatever their size
-_BYTES = 1_400_000  # bytes of all traces, where there are more than those
+MAX_KEYS = 256  # keys per function
+TRACES_PER_KEY = 4  # traces per key, which differ in their guards
+_MIN_KEPT_TRACES = 28  # number of traces that are kept, whatever their size
+_MAX_BYTES = 1_400_000  # bytes of all traces, if there are more of them
 _TICKS = itertools.count()  # the order of uses
 
 
 class TraceCache:
-    """Holds traces by their keys; `by_key` may be listed while other threads trace."""
+    """Traces of one function by their keys; `by_key` may be listed while other threads trace."""
 
     def __init__(self) -> None:
         self.by_key: dict[Key, list[ConcreteFunction]] = {}
@@ -45,22 +45,22 @@ class TraceCache:
 
     def add(self, concrete: ConcreteFunction) -> bool:
         """Add a trace; return whether its key has as many traces as are kept."""
-        entries = [concrete, *self.by_key.get(concrete.key, ())][:ENTRIES]
+        entries = [concrete, *self.by_key.get(concrete.key, ())][:TRACES_PER_KEY]
         self.by_key[concrete.key] = entries
         self.used(concrete)
-        return len(entries) == ENTRIES
+        return len(entries) == TRACES_PER_KEY
 
-    def drop_oldest(self, let_go: Callable[[list[ConcreteFunction]], None]) -> None:
-        """Evict traces beyond the limits; `let_go` is called with the evicted traces, and must not keep them."""
+    def drop_oldest(self, release: Callable[[list[ConcreteFunction]], None]) -> None:
+        """Evict traces beyond the limits; `release` is called with the evicted traces, and must not keep them."""
         oldest = sorted(self.by_key, key=lambda key: max(c.used for c in self.by_key[key]))
-        every = self.traces
-        count, weight = len(every), sum(c.weight for c in every)
-        del every
+        traces = self.traces
+        count, weight = len(traces), sum(c.weight for c in traces)
+        del traces
         for key in oldest[:-1]:
-            if len(self.by_key) <= MOST_KEYS and (count <= _SURE_TRACES or weight <= _BYTES):
+            if len(self.by_key) <= MAX_KEYS and (count <= _MIN_KEPT_TRACES or weight <= _MAX_BYTES):
                 return
             dropped = self.by_key.pop(key)
-            let_go(dropped)
+            release(dropped)
             count -= len(dropped)
             bytes_ = sum(c.weight for c in dropped)
             weight -= bytes_

@@ -1,4 +1,4 @@
-"""The steps of a trace at which its contract acts, with what both contracts have in common."""
+"""The steps of a trace at which its contract acts, and the common part of both contracts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TracingContract(Contract):
         return map(type, self.call.leaves)
 
     def begin(self, arguments: Mapping[str, Any], leaves: Sequence[Any]) -> None:
-        """Prepare the arguments and what is read outside, before the converted code runs."""
+        """Prepare the arguments and the outside values, before the converted code runs."""
 
     def records(self, error: BaseException) -> bool:
         """Return whether the graph raises an error that ended the converted code; otherwise the trace raises it."""
@@ -62,14 +62,14 @@ class TracingContract(Contract):
         """Raise for a recorded graph that does not have the program's meaning on each call."""
 
     def outside_values(self) -> OutsideValues:
-        """Return the values outside that arguments must be apart from, because the graph may change these."""
+        """Return the outside values with which arguments must not overlap, because the graph may change arguments."""
         return OutsideValues()
 
     def check_optimised(self, graph: Graph) -> None:
         """Raise for an optimised graph whose effects cannot be undone where they have to be."""
 
     def restore_arrays(self, trace: Trace) -> None:
-        """Undo what the trace changed outside of it, after its end and in a forked child."""
+        """Undo the trace's changes of outside objects, after its end and in a forked child."""
         restore_special_methods(trace)
 
     def close(self, trace: Trace) -> None:

@@ -1,7 +1,7 @@
 """Specialisation by Python numbers that decide sizes and stay the same from call to call.
 
-Where a program makes arrays of `n` numbers, or slices the first `k`, a graph for every `n` runs the following ops by
-kernels. After a few calls with the same `n` a second trace is made for that value, whose sizes are known. Calls with
+If a program makes arrays of `n` numbers, or slices the first `k`, a graph for all `n` runs the following ops by
+kernels. After a few calls with the same `n`, a second trace is made for that value, so its sizes are known. Calls with
 other values use the first trace as before.
 """
 
@@ -21,52 +21,52 @@ from autoconv.tracing.execute.recording import input_leaves
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Literal, TensorKey, is_number
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.specialise.trace_cache import MOST_KEYS
+from autoconv.tracing.specialise.trace_cache import MAX_KEYS
 
-_CALLS = 6  # calls with the same numbers, before they get a trace of their own
-_PARTS = frozenset({"get_item", "array_view"})  # ops whose inputs from the second on are bounds, in arrays of any size
-_OF_SIZES = frozenset({"range", "array_new"})  # ops all of whose inputs count; of other ops, those from the second on
+_MIN_EQUAL_CALLS = 6  # calls with the same numbers, before they get a trace of their own
+_SLICING_OPS = frozenset({"get_item", "array_view"})  # ops whose first input is sliced, by the bounds in the others
+_OPS_OF_SIZES = frozenset({"range", "array_new"})  # ops whose inputs are all sizes; the first input of others is none
 
 
 @dataclass(slots=True)
-class _Watch:
+class _Observation:
     """State of one trace: the leaves that decide sizes, the values that they had, and in how many calls."""
 
     leaves: tuple[int, ...]
     values: tuple[Any, ...] = ()
     count: int = 0
-    over: bool = False  # the values changed, or no leaf decides sizes
-    failed: bool = False
+    is_over: bool = False  # the values changed, or no leaf decides sizes
+    has_failed: bool = False
 
 
 class ValueSpecialisation:
     """The traces of a function whose open sizes depend on Python numbers, and the values these have settled at."""
 
     def __init__(self) -> None:
-        self._watched: Bounded[Key, _Watch] = Bounded(MOST_KEYS)
+        self._observations: Bounded[Key, _Observation] = Bounded(MAX_KEYS)
 
-    def waits(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
-        """Note a call; return whether the next one has to be noted as well, because its numbers may settle."""
-        watch = self._watched.get(concrete.key)
+    def observe_call(self, concrete: ConcreteFunction, leaves: Sequence[Any]) -> bool:
+        """Record a call; return whether the next one must be recorded as well, because its numbers may settle."""
+        watch = self._observations.get(concrete.key)
         if watch is None:
             deciding = deciding_leaves(concrete) if concrete.falls_back else ()
-            watch = self._watched[concrete.key] = _Watch(deciding, over=not deciding)
-        if watch.over:
+            watch = self._observations[concrete.key] = _Observation(deciding, is_over=not deciding)
+        if watch.is_over:
             return False
-        values = tuple(map(Literal, _pick(leaves, watch.leaves)))
+        values = tuple(map(Literal, _select(leaves, watch.leaves)))
         are_numbers = all(type(literal.value) in (int, float, bool) for literal in values)
         if not are_numbers or (watch.count and values != watch.values):
-            watch.over = True
+            watch.is_over = True
             return False
         watch.values, watch.count = values, watch.count + 1
         return True
 
     def narrow(self, call: Call) -> None:
         """Make settled numbers part of the call's key."""
-        watch = self._watched.get(call.key)
-        if watch is None or watch.count < _CALLS or watch.failed:
+        watch = self._observations.get(call.key)
+        if watch is None or watch.count < _MIN_EQUAL_CALLS or watch.has_failed:
             return
-        if tuple(map(Literal, _pick(call.leaves, watch.leaves))) != watch.values:
+        if tuple(map(Literal, _select(call.leaves, watch.leaves))) != watch.values:
             return
         leaves = list(call.key.leaves)
         for position, literal in zip(watch.leaves, watch.values, strict=True):
@@ -79,40 +79,40 @@ class ValueSpecialisation:
         """Return whether the failed trace was for settled numbers; if so, the call gets the trace for all numbers."""
         if call.wide is None:
             return False
-        self._watched[call.wide] = _Watch((), over=True, failed=True)
+        self._observations[call.wide] = _Observation((), is_over=True, has_failed=True)
         call.key, call.wide = call.wide, None
         return True
 
 
-def _pick(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
+def _select(leaves: Sequence[Any], positions: Iterable[int]) -> Iterable[Any]:
     return (leaves[i] for i in positions)
 
 
 def deciding_leaves(concrete: ConcreteFunction) -> tuple[int, ...]:
-    """Return the Python numbers among a trace's leaves that alone decide some size which is open in its graph."""
+    """Return the positions of Python numbers among a trace's leaves that alone decide an open size of its graph."""
     key, graph = concrete.key, concrete.optimised
     count = sum(1 if template is None else template.leaf_count for _, template in key.templates)
-    leaves_of: _Known = {}
+    leaves_of: _LeavesByValue = {}
     for value, position in zip(graph.parameters, input_leaves(key), strict=False):
         leaf = key.leaves[position]
         if position < count and isinstance(leaf, TensorKey) and is_number(leaf.type):
             leaves_of[value] = frozenset({position})
     leaves: set[int] = set()
     if leaves_of and not has_recursion(graph):
-        _follow(graph, leaves_of, leaves)
+        _collect_deciding_leaves(graph, leaves_of, leaves)
     return tuple(sorted(leaves))
 
 
-_Known = dict[Value, frozenset[int]]
+_LeavesByValue = dict[Value, frozenset[int]]
 
 
-def _follow(graph: Graph, leaves_of: _Known, leaves: set[int]) -> None:
+def _collect_deciding_leaves(graph: Graph, leaves_of: _LeavesByValue, leaves: set[int]) -> None:
     """Add the leaves that decide sizes in a graph (forward dataflow).
 
     `leaves_of` maps each value that depends on such numbers alone to the set of their leaves.
     """
     for node in graph.nodes:
-        _follow_into(node, leaves_of, leaves)
+        _visit_regions(node, leaves_of, leaves)
         sources = [leaves_of.get(value) for value in node.inputs]
         if reads_only_shapes(node):
             leaves_of.update(dict.fromkeys(node.results, frozenset()))
@@ -123,14 +123,15 @@ def _follow(graph: Graph, leaves_of: _Known, leaves: set[int]) -> None:
             leaves.update(*filter(None, sizes))
 
 
-def _follow_into(node: Node, leaves_of: _Known, leaves: set[int]) -> None:
+def _visit_regions(node: Node, leaves_of: _LeavesByValue, leaves: set[int]) -> None:
     """Follow the regions of a node, whose last parameters are its captures."""
     for region in node.regions:
         count = len(region.parameters)
         state = state_size(node)
         captured = min(count - state, len(node.inputs) - state - int(node.op.traits.selects))
         pairs = zip(region.parameters[count - captured :], node.inputs[len(node.inputs) - captured :], strict=True)
-        _follow(region, {value: leaves_of[outer] for value, outer in pairs if outer in leaves_of}, leaves)
+        inner_leaves = {value: leaves_of[outer] for value, outer in pairs if outer in leaves_of}
+        _collect_deciding_leaves(region, inner_leaves, leaves)
 
 
 def deciding_sizes(node: Node) -> list[Value]:
@@ -140,9 +141,9 @@ def deciding_sizes(node: Node) -> list[Value]:
     """
     if node.regions or node.op.traits.elementwise or not any(map(_is_open, node.results)):
         return []
-    if any(map(_is_open, node.inputs)) and node.op.name not in _PARTS:
+    if any(map(_is_open, node.inputs)) and node.op.name not in _SLICING_OPS:
         return []
-    return list(node.inputs) if node.op.name in _OF_SIZES else list(filter(_may_be_size, node.inputs[1:]))
+    return list(node.inputs) if node.op.name in _OPS_OF_SIZES else list(filter(_may_be_size, node.inputs[1:]))
 
 
 def _is_open(value: Value) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 from autoconv.tracing.views.html import function_html
 
-_REMEMBERED = 256  # traces, and calls that ran as plain Python
-_SHOWN = 8  # ops of one trace that run by kernels
+_MAX_ROWS = 256  # traces, and calls that ran as plain Python
+_MAX_SHOWN_OPS = 8  # ops of one trace that run by kernels
 
 
 class Row:
@@ -27,7 +27,7 @@ class Row:
         self._concrete = weakref.ref(concrete)
 
     def concrete(self) -> Any:
-        """Return the trace, None where it was dropped."""
+        """Return the trace, or None if it was dropped."""
         return self._concrete()
 
     def lines(self) -> list[str]:
@@ -37,12 +37,12 @@ class Row:
         signature = concrete.pretty_printed_signature(verbose=False)
         nodes = sum(1 for _ in concrete.recorded.walk())
         first = f"  {self.number}. {self.reason}: {signature}, {nodes} nodes"
-        blind = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
+        unguarded = [f"     not guarded: {what}" for what in concrete.guards.unguarded]
         sizes = [f"     {note}" for note in concrete.size_notes]
-        return [first, *blind, *sizes, *_by_kernels(concrete.falls_back)]
+        return [first, *unguarded, *sizes, *_kernel_lines(concrete.falls_back)]
 
 
-def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
+def _kernel_lines(calls: Sequence[tuple[str, Any]]) -> list[str]:
     """Return a line that counts the ops without a native form, with their source lines."""
     if not calls:
         return []
@@ -51,9 +51,9 @@ def _by_kernels(calls: Sequence[tuple[str, Any]]) -> list[str]:
     )
     shown = [
         name + (f" ({place})" if place else "") + (f" x{count}" if count > 1 else "")
-        for (name, place), count in list(counts.items())[:_SHOWN]
+        for (name, place), count in list(counts.items())[:_MAX_SHOWN_OPS]
     ]
-    more = [f"and {len(counts) - _SHOWN} more"] if len(counts) > _SHOWN else []
+    more = [f"and {len(counts) - _MAX_SHOWN_OPS} more"] if len(counts) > _MAX_SHOWN_OPS else []
     return [f"     {len(calls)} by kernels: {', '.join([*shown, *more])}"]
 
 
@@ -61,13 +61,13 @@ class Reasons:
     """Why calls ran as plain Python: each reason once, with the number of calls that it was noted for."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, tuple[str, int]] = {}  # by what the reason is apart from the values of one call
+        self._counts: dict[str, tuple[str, int]] = {}  # by the reason without the values of one call
 
     def append(self, reason: str) -> None:
-        key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL) else reason
+        key = _DIGITS.sub("", reason) if reason.startswith(_ONE_CALL_PREFIX) else reason
         shown, count = self._counts.pop(key, (reason, 0))
         self._counts[key] = shown, count + 1
-        if len(self._counts) > _REMEMBERED:
+        if len(self._counts) > _MAX_ROWS:
             del self._counts[next(iter(self._counts))]
 
     def __contains__(self, reason: str) -> bool:
@@ -77,13 +77,13 @@ class Reasons:
         for reason, count in self._counts.values():
             if count == 1:
                 yield reason
-            elif reason.startswith(_ONE_CALL):
+            elif reason.startswith(_ONE_CALL_PREFIX):
                 yield f"{reason}; and {count - 1} more like it"
             else:
                 yield f"{reason} ({count} times)"
 
 
-_ONE_CALL = "one call: "
+_ONE_CALL_PREFIX = "one call: "
 _DIGITS = re.compile(r"\d+")
 
 
@@ -93,25 +93,25 @@ class Explanation:
 
     name: str
     count: int = 0
-    rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    rows: deque[Row] = field(default_factory=lambda: deque(maxlen=_MAX_ROWS))
     plain: Reasons = field(default_factory=Reasons)
     by_object: Reasons = field(default_factory=Reasons)
     faults: Counter[str] = field(default_factory=Counter)  # internal errors of this package, by message and place
     closed: Reasons = field(default_factory=Reasons)
-    times: deque[str] = field(default_factory=lambda: deque(maxlen=_SHOWN))
+    times: deque[str] = field(default_factory=lambda: deque(maxlen=_MAX_SHOWN_OPS))
 
     def add(self, row: Row) -> None:
         self.count += 1
         row.number = self.count
         self.rows.append(row)
 
-    def note_times(self, kind: str, times: str, is_plain: bool) -> None:
-        """Note the form in which calls of a kind run from now on, and the times that decided it."""
+    def record_times(self, kind: str, times: str, is_plain: bool) -> None:
+        """Record the form in which calls of a kind run from now on, and the times that decided it."""
         form = "plain Python, which is quicker" if is_plain else "the graph"
         self.times.append(f"{kind} runs {form}: {times}")
 
-    def note_presumption(self, kind: str) -> None:
-        """Note that calls of a kind run as plain Python for now, because a trace may not pay."""
+    def record_presumption(self, kind: str) -> None:
+        """Record that calls of a kind run as plain Python for now, because a trace may not pay."""
         note = f"{kind} runs plain Python until such calls have taken as long as a trace"
         if note not in self.times:
             self.times.append(note)

@@ -46,7 +46,7 @@ class Operation:
 
     @property
     def control_names(self) -> tuple[str, ...]:
-        """The names of the nodes that run before what depends on the operation."""
+        """The names of the nodes that run before nodes with a control dependency on the operation."""
         return (self.name,)
 
     @property
@@ -117,7 +117,7 @@ class FuncGraph:
     def to_stablehlo(self, capacity: int = 64) -> str:
         """Return the graph as the text of a StableHLO module; see `autoconv.stablehlo.export`.
 
-        Raises autoconv.stablehlo.GraphUnfit, with the op and its place, for what has no form there.
+        Raises autoconv.stablehlo.GraphUnfit, with the op and its place, for a graph that it cannot represent.
         """
         return str(STABLEHLO(self.recorded, capacity).text)
 
