@@ -29,14 +29,14 @@ class Object:
 class Memory:
     """An array in memory. `pointer` is the address of the first element, `strides` are in bytes.
 
-    `whole` is an i1: whether this is the array `owner` itself rather than a view of it.
+    `is_whole` is an i1 that is true if this is the array `owner` itself rather than a view of it.
     """
 
     owner: Object
     pointer: str
     sizes: tuple[Position, ...]
     strides: tuple[Position, ...]
-    whole: str
+    is_whole: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Cells:
 
     owner: str
     pointer: str
-    whole: str
+    is_whole: str
     numbers: tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""Loop nest of a row chain: for each row, one phase after the other."""
+"""The loop nest of a row chain, which runs the chain's phases one after the other for each row."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from autoconv.graph.graph import Node, Value
 
 
 class RowChainWriter(LoopNestWriter):
-    """The function of an item with phases."""
+    """A writer of the function of a plan item with phases (see schedule/row_chains.py).
+
+    A value that a later phase reads again is *kept* in memory if it is costly to recompute.
+    """
 
     def _write_loops(self, sums: Any) -> None:
-        self._row: dict[Value, Element] = {}
+        self._row_totals: dict[Value, Element] = {}
         self._phase = 0
         self._phase_of = {node: p for p, nodes in enumerate(self._item.phases) for node in nodes}
-        self._places: dict[Value, tuple[str, bool]] = {}
+        self._kept_memory: dict[Value, tuple[str, bool]] = {}
         for value in self._values_of_later_phases():
-            place = self._place_of(value)
-            if place is not None:
-                self._places[value] = place
+            kept = self._allocate_kept(value)
+            if kept is not None:
+                self._kept_memory[value] = kept
         super()._write_loops(sums)
 
     def _values_of_later_phases(self) -> Iterator[Value]:
@@ -49,60 +52,61 @@ class RowChainWriter(LoopNestWriter):
             return False
         return node.op.traits.costly or any(self._is_costly(operand) for operand in node.inputs)
 
-    def _place_of(self, value: Value) -> tuple[str, bool] | None:
+    def _allocate_kept(self, value: Value) -> tuple[str, bool] | None:
         """Return the memory of a kept value, and whether it holds a single row; None if there is no memory."""
         if value in self.stores:
             return self.stores[value], False
         row = (self._item.shape or ())[self._item.depth :]
         if not is_known(row):
-            return self._shared_rows(value)
+            return self._borrow_result_memory(value)
         width = math.prod(row)
         return self.out.alloca(f"[{width} x {memory(value.dtype)}]"), True
 
-    def _shared_rows(self, value: Value) -> tuple[str, bool] | None:
-        """Return memory for rows of open length: that of a result of the last phase with the same type, until it is
-        stored.
-        """
-        pointers = {pointer for pointer, _ in self._places.values()}
+    def _borrow_result_memory(self, value: Value) -> tuple[str, bool] | None:
+        """Return the memory of a result of the last phase, which is free until then, for rows of open length."""
+        pointers = {pointer for pointer, _ in self._kept_memory.values()}
         for other, pointer in self.stores.items():
-            last = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
-            if last and pointer not in pointers and self._is_alike(other, value) and not self._is_kept_in(other):
+            is_in_last_phase = other.node is not None and self._phase_of.get(other.node) == len(self._item.phases) - 1
+            is_free = pointer not in pointers and not self._holds_kept_value(other)
+            if is_in_last_phase and is_free and self._has_same_type(other, value):
                 return pointer, False
         return None
 
-    def _is_alike(self, value: Value, other: Value) -> bool:
+    def _has_same_type(self, value: Value, other: Value) -> bool:
         assert value.node is not None
         return self._plan.classes[value.node] == "element" and value.type == other.type
 
-    def _is_kept_in(self, value: Value) -> bool:
-        return value in self._places
+    def _holds_kept_value(self, value: Value) -> bool:
+        return value in self._kept_memory
 
     def _write_dimension_loop(self, index: Index, shape: Sequence[int], sums: Sequence[Any]) -> None:
         if len(index) < self._item.depth:
             super()._write_dimension_loop(index, shape, sums)
             return
-        self._row.clear()
+        self._row_totals.clear()
         for phase, nodes in enumerate(self._item.phases):
             self._phase = phase
             reductions: list[RegisterReduction] = [one for one in sums if one.node in nodes]
-            for one in reductions:
-                one.reset()
+            for reduction in reductions:
+                reduction.reset()
             body = partial(self._write_body, flat=False, sums=reductions, nodes=nodes)
             loops(self.out, shape, body, None, index)
-            for one in reductions:
-                self._row[one.node.results[0]] = one.finish(index)
+            for reduction in reductions:
+                self._row_totals[reduction.node.results[0]] = reduction.finish(index)
         self._element_cache.clear()
         self._flat = False
         for node in self._item.rows:
             (value,) = node.results
             if value in self.stores:
-                place = index if len(sizes(value.type)) == len(index) else (*index, *[0] * (len(shape) - len(index)))
-                place = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), place, strict=True))
-                self._store(self.element(value, place), self.stores[value], sizes(value.type), place)
+                row_index = index
+                if len(sizes(value.type)) != len(index):
+                    row_index = (*index, *[0] * (len(shape) - len(index)))
+                row_index = tuple(0 if size == 1 else i for size, i in zip(sizes(value.type), row_index, strict=True))
+                self._store(self.element(value, row_index), self.stores[value], sizes(value.type), row_index)
 
     def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         super()._write_body(index, flat, sums, nodes)
-        for value, (pointer, is_row) in self._places.items():
+        for value, (pointer, is_row) in self._kept_memory.items():
             if value.node not in (nodes or ()):
                 continue
             if is_row:
@@ -113,11 +117,11 @@ class RowChainWriter(LoopNestWriter):
                 self._store(self.element(value, index), pointer, sizes(value.type), index)
 
     def _write_element(self, value: Value, index: Index) -> Element:
-        if value in self._row:
-            return self._row[value]
+        if value in self._row_totals:
+            return self._row_totals[value]
         node = value.node
-        if value in self._places and node is not None and self._phase_of[node] < self._phase:
-            pointer, is_row = self._places[value]
+        if value in self._kept_memory and node is not None and self._phase_of[node] < self._phase:
+            pointer, is_row = self._kept_memory[value]
             depth, shape = (self._item.depth, self._item.shape or ()) if is_row else (0, sizes(value.type))
             return load(self.b, value.dtype, pointer, linear_offset(self.out, index[depth:], shape[depth:]))
         return super()._write_element(value, index)

@@ -31,13 +31,13 @@ from autoconv.graph.graph import Node
 from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.traits import MAX, MIN
 
-_LANES = 8  # interleaved rows, to hide the latency of additions
-_COST = 8  # cost of one element, in units of 0.05 ns
+_LANES = 8  # rows that are interleaved, to hide the latency of additions
+_ELEMENT_COST = 8  # cost of one element, in units of 0.05 ns
 _LONG_ROW = 4096  # length from which a single row is cut into _LANES parts
 
 
 class _IterationSpace:
-    """`outer` rows of `size` steps, each of `inner` columns; `reverse` iterates from the last step to the first."""
+    """The loops of a scan: `outer` rows of `size` steps of `inner` columns; `is_reversed`: from the last step on."""
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
         axis_given = node.attributes["axis"]
@@ -45,36 +45,39 @@ class _IterationSpace:
         self.outer = element_count(out, shape[:axis])
         self.size = element_count(out, shape) if axis_given is None else shape[axis]
         self.inner: Position = 1 if axis_given is None else element_count(out, shape[axis + 1 :])
-        self.reverse = node.attributes.get("reverse", False)
+        self.is_reversed = node.attributes.get("reverse", False)
 
-    def at(self, out: Any, row: Position, step: Position, column: Position) -> Position:
+    def offset_of(self, out: Any, row: Position, step: Position, column: Position) -> Position:
         """Return the offset of an element."""
-        along = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.reverse else step
-        start = plus(out, product(out, row, self.size), along)
+        step_position = plus(out, times(out, step, -1), plus(out, self.size, -1)) if self.is_reversed else step
+        start = plus(out, product(out, row, self.size), step_position)
         return plus(out, product(out, start, self.inner), column)
 
 
-def _can_scan(node: Node) -> bool:
+def _has_known_arrays(node: Node) -> bool:
     return all(is_array(value.type) for value in node.inputs)
 
 
-def _multiplies_complex(node: Node) -> bool:
-    """Return whether operands and results have one dtype (complex sums are split into parts before)."""
-    kinds = {value.dtype for value in (*node.inputs, *node.results)}
-    return len(kinds) == 1 and _can_scan(node)
+def _has_single_dtype(node: Node) -> bool:
+    """Return whether operands and results have one dtype; complex sums were split into parts by legalisation."""
+    dtypes = {value.dtype for value in (*node.inputs, *node.results)}
+    return len(dtypes) == 1 and _has_known_arrays(node)
 
 
-def _scans_open(node: Node) -> bool:
+def _has_dense_arrays(node: Node) -> bool:
     return all(is_dense(value.type) for value in (*node.inputs, *node.results))
 
 
-@complex_native("cumprod", "numpy_cumprod", fits=_multiplies_complex)
-@native("cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_can_scan, of_open=_scans_open)
+@complex_native("cumprod", "numpy_cumprod", fits=_has_single_dtype)
+@native(
+    "cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_has_known_arrays,
+    of_open=_has_dense_arrays,
+)  # fmt: skip
 def write_scan(region: LoweringContext, node: Node) -> None:
-    """Vectorise a scan over columns where there are several, else interleave several rows.
+    """Vectorise a scan over columns if there are several; otherwise interleave several rows.
 
-    A single long row is cut into parts; afterwards the total of the preceding parts is added to each. Ops with NumPy's
-    names keep NumPy's order of float operations.
+    A single long row is cut into parts, and the total of the preceding parts is added to each part at the end. Ops with
+    NumPy's names keep NumPy's order of float operations.
     """
     (x,), (result,) = node.inputs, node.results
     arguments = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias %result"]
@@ -85,23 +88,23 @@ def write_scan(region: LoweringContext, node: Node) -> None:
     rows: Position | Sequence[Position]
     if not isinstance(space.inner, int) or space.inner > 1:
         rows = row_axes
-        scan.by_columns()
-    elif _is_long(space) and scan.is_associative:
+        scan.write_by_columns()
+    elif _has_few_long_rows(space) and scan.is_associative:
         rows = 1
-        scan.by_parts()
+        scan.write_by_parts()
     else:
         rows = -(-space.outer // _LANES) if isinstance(space.outer, int) else row_axes
-        scan.by_rows()
+        scan.write_by_rows()
     region.set(result, region.new_array(result.type))
-    work = _COST * math.prod(shape) if is_known(shape) else _COST
+    work = _ELEMENT_COST * math.prod(shape) if is_known(shape) else _ELEMENT_COST
     name = partitioned_routine(region, arguments, routine, rows, work, shape)
     call(region, name, *open_dimensions(region), *pointers(region, x, result))
 
 
-def _is_long(space: _IterationSpace) -> bool:
-    """Return whether there are few rows, each long or of open length."""
-    few = isinstance(space.outer, int) and space.outer < _LANES
-    return few and (not isinstance(space.size, int) or space.size >= _LONG_ROW)
+def _has_few_long_rows(space: _IterationSpace) -> bool:
+    """Return whether there are few rows, which are long or of open length."""
+    has_few = isinstance(space.outer, int) and space.outer < _LANES
+    return has_few and (not isinstance(space.size, int) or space.size >= _LONG_ROW)
 
 
 def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
@@ -112,57 +115,58 @@ def _neutral_of_products(b: ElementWriter, dtype: DType) -> Element:
 
 
 class _Scan:
-    """A cumulative sum, product or extreme: its operands, and the loops in three orders."""
+    """A writer of a cumulative sum, product or extreme, with loops in three orders."""
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.out, self.b = routine.out, routine.b
         type_: Any = node.inputs[0].type
-        to: Any = node.results[0].type
-        self.source_dtype, self.dtype = type_.dtype, to.dtype
+        result_type: Any = node.results[0].type
+        self.source_dtype, self.dtype = type_.dtype, result_type.dtype
         self.space = _IterationSpace(self.out, node, sizes(type_))
-        self.product = node.op.name.endswith("cumprod")
-        inexact = self.dtype.is_floating or self.dtype.is_complex
+        self.is_product = node.op.name.endswith("cumprod")
+        is_inexact = self.dtype.is_floating or self.dtype.is_complex
         name = node.op.name
         self.extreme = MAX if name == "cummax" else MIN if name == "cummin" else None
-        self.is_associative = not inexact or self.extreme is not None or name == "cumsum"
-        self.exclusive = node.attributes.get("exclusive", False)
-        zero = -0.0 if self.dtype.is_floating and not self.exclusive else 0  # -0.0 + -0.0 stays -0.0
+        self.is_associative = not is_inexact or self.extreme is not None or name == "cumsum"
+        self.is_exclusive = node.attributes.get("exclusive", False)
+        zero = -0.0 if self.dtype.is_floating and not self.is_exclusive else 0  # -0.0 + -0.0 stays -0.0
         if self.extreme is not None:
-            self.start = self.b.constant(self.extreme.neutral(self.dtype), self.dtype)
-        elif self.product:
-            self.start = _neutral_of_products(self.b, self.dtype)
+            self.neutral = self.b.constant(self.extreme.neutral(self.dtype), self.dtype)
+        elif self.is_product:
+            self.neutral = _neutral_of_products(self.b, self.dtype)
         else:
-            self.start = self.b.constant(zero, self.dtype)
+            self.neutral = self.b.constant(zero, self.dtype)
 
-    def element(self, place: Position) -> Element:
-        found = load(self.b, self.source_dtype, "%x", place)
-        return found if self.source_dtype is self.dtype else self.b.cast(found, self.dtype)
+    def load_element(self, offset: Position) -> Element:
+        element = load(self.b, self.source_dtype, "%x", offset)
+        return element if self.source_dtype is self.dtype else self.b.cast(element, self.dtype)
 
     def combine(self, x: Element, y: Element) -> Element:
         if self.extreme is not None:
             return ELEMENTS[self.extreme.combine](self.b, x, y)
-        return x * y if self.product else x + y
+        return x * y if self.is_product else x + y
 
-    def by_columns(self) -> None:
-        """Scan step by step, all columns of a step in one loop."""
-        out, b, at = self.out, self.b, self.space.at
+    def write_by_columns(self) -> None:
+        """Scan all columns of a step in one loop, one step after the other."""
+        out, b, offset_of = self.out, self.b, self.space.offset_of
         if not self.space.size:
             return
         with out.loop("%first", "%last") as row:
             with out.loop("0", str(self.space.inner)) as column:
-                place = at(out, row, 0, column)
-                store(b, self.start if self.exclusive else self.element(place), "%result", place)
+                offset = offset_of(out, row, 0, column)
+                store(b, self.neutral if self.is_exclusive else self.load_element(offset), "%result", offset)
             with out.loop("1", str(self.space.size)) as step:
-                before = plus(out, step, -1)
+                previous_step = plus(out, step, -1)
                 with out.loop("0", str(self.space.inner)) as column:
-                    last, place = at(out, row, before, column), at(out, row, step, column)
-                    element = self.element(last if self.exclusive else place)
-                    store(b, self.combine(load(b, self.dtype, "%result", last), element), "%result", place)
+                    previous_offset = offset_of(out, row, previous_step, column)
+                    offset = offset_of(out, row, step, column)
+                    element = self.load_element(previous_offset if self.is_exclusive else offset)
+                    store(b, self.combine(load(b, self.dtype, "%result", previous_offset), element), "%result", offset)
 
-    def by_rows(self) -> None:
+    def write_by_rows(self) -> None:
         """Scan _LANES rows at once.
 
-        A last, incomplete block repeats rows of the one before; with an open number of rows, it repeats the last row.
+        The last block repeats rows of the block before if it is incomplete, or the last row if the number is open.
         """
         out, space = self.out, self.space
         if not isinstance(space.outer, int):
@@ -175,13 +179,13 @@ class _Scan:
             return
         lanes = min(_LANES, space.outer)
         with out.loop("%first", "%last") as block:
-            first, latest = times(out, block, lanes), space.outer - lanes
-            early = out.new(f"icmp slt i64 {first}, {latest}")
-            first = out.new(f"select i1 {early}, i64 {first}, i64 {latest}")
+            first, last_start = times(out, block, lanes), space.outer - lanes
+            is_full = out.new(f"icmp slt i64 {first}, {last_start}")
+            first = out.new(f"select i1 {is_full}, i64 {first}, i64 {last_start}")
             self._scan_interleaved([plus(out, first, lane) for lane in range(lanes)], [0] * lanes, space.size)
 
-    def by_parts(self) -> None:
-        """Scan _LANES parts of each row at once, then add the totals of the preceding parts to each."""
+    def write_by_parts(self) -> None:
+        """Scan _LANES parts of each row at once, then add the totals of the preceding parts to each part."""
         out, b = self.out, self.b
         size = self.space.size
         part = size // _LANES if isinstance(size, int) else out.new(f"sdiv i64 {size}, {_LANES}")
@@ -190,43 +194,45 @@ class _Scan:
             total = load(b, self.dtype, cells[0], 0)
             for lane in range(1, _LANES):
                 with out.loop(str(times(out, part, lane)), str(times(out, part, lane + 1))) as step:
-                    place = self.space.at(out, row, step, 0)
-                    store(b, self.combine(total, load(b, self.dtype, "%result", place)), "%result", place)
+                    offset = self.space.offset_of(out, row, step, 0)
+                    store(b, self.combine(total, load(b, self.dtype, "%result", offset)), "%result", offset)
                 total = self.combine(total, load(b, self.dtype, cells[lane], 0))
-            done = times(out, part, _LANES)
-            left = plus(out, size, -done if isinstance(done, int) else times(out, done, -1))
-            self._scan_interleaved([row], [done], left, total)
+            scanned = times(out, part, _LANES)
+            remaining = plus(out, size, -scanned if isinstance(scanned, int) else times(out, scanned, -1))
+            self._scan_interleaved([row], [scanned], remaining, total)
 
     def _scan_interleaved(
-        self, rows: Sequence[Position], begins: Sequence[Position], length: Position, start: Element | None = None
+        self, rows: Sequence[Position], starts: Sequence[Position], length: Position, initial: Element | None = None
     ) -> list[str]:
-        """Scan `length` steps in each row from its begin; return the memory of each row's last total."""
+        """Scan `length` steps of each row from its start; return the memory of each row's last total."""
         out, b = self.out, self.b
         cells = [out.alloca(memory(self.dtype)) for _ in rows]
         for cell in cells:
-            store(b, start or self.start, cell, 0)
+            store(b, initial or self.neutral, cell, 0)
         with out.loop("0", str(length)) as step:
-            places = [
-                self.space.at(out, row, plus(out, step, begin), 0) for row, begin in zip(rows, begins, strict=True)
+            offsets = [
+                self.space.offset_of(out, row, plus(out, step, first_step), 0)
+                for row, first_step in zip(rows, starts, strict=True)
             ]
-            before = [load(b, self.dtype, cell, 0) for cell in cells]
-            elements = [self.element(place) for place in places]
-            after = [self.combine(x, y) for x, y in zip(before, elements, strict=True)]
-            for cell, place, old, new in zip(cells, places, before, after, strict=True):
+            old_totals = [load(b, self.dtype, cell, 0) for cell in cells]
+            elements = [self.load_element(place) for place in offsets]
+            new_totals = [self.combine(x, y) for x, y in zip(old_totals, elements, strict=True)]
+            for cell, offset, old, new in zip(cells, offsets, old_totals, new_totals, strict=True):
                 store(b, new, cell, 0)
-                store(b, old if self.exclusive else new, "%result", place)
+                store(b, old if self.is_exclusive else new, "%result", offset)
         return cells
 
 
-def _recurs_open(node: Node) -> bool:
-    whole = node.results[0].type
-    return _scans_open(node) and all(broadcasts_to(shape_of(value.type), shape_of(whole)) for value in node.inputs)
+def _is_open_recurrence(node: Node) -> bool:
+    result_type = node.results[0].type
+    shape = shape_of(result_type)
+    return _has_dense_arrays(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)
 
 
-@complex_native("linear_recurrence", fits=_multiplies_complex)
-@native("linear_recurrence", fits=_can_scan, of_open=_recurs_open)
+@complex_native("linear_recurrence", fits=_has_single_dtype)
+@native("linear_recurrence", fits=_has_known_arrays, of_open=_is_open_recurrence)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
-    """Compute each step as its addend plus its coefficient times the step before."""
+    """Compute each step as its addend plus its coefficient times the previous step."""
     (coefficient, addend), (result,) = node.inputs, node.results
     names = [f"ptr noalias {name}" for name in ("%coefficient", "%addend", "%result")]
     routine = Routine(region, [*open_dimensions(region), *names])
@@ -235,25 +241,25 @@ def write_recurrence(region: LoweringContext, node: Node) -> None:
     shape, dtype = sizes(type_), type_.dtype
     space = _IterationSpace(out, node, shape)
 
-    def operand(name: str, value: Any, place: Position) -> Element:
+    def load_operand(name: str, value: Any, place: Position) -> Element:
         own = sizes(value.type)
         if own != shape:
             place = linear_offset(out, broadcast_index(unravel(out, place, shape), own), own)
         return load(b, dtype, name, place)
 
-    def step_of(row: Position, step: Position, first: bool) -> None:
+    def write_step(row: Position, step: Position, first: bool) -> None:
         with out.loop("0", str(space.inner)) as column:
-            place = space.at(out, row, step, column)
-            total = operand("%addend", addend, place)
+            place = space.offset_of(out, row, step, column)
+            total = load_operand("%addend", addend, place)
             if not first:
-                last = load(b, dtype, "%result", space.at(out, row, plus(out, step, -1), column))
-                total = total + operand("%coefficient", coefficient, place) * last
+                previous = load(b, dtype, "%result", space.offset_of(out, row, plus(out, step, -1), column))
+                total = total + load_operand("%coefficient", coefficient, place) * previous
             store(b, total, "%result", place)
 
     if 0 not in shape:
         with out.loop("0", str(space.outer)) as row:
-            step_of(row, 0, True)
+            write_step(row, 0, True)
             with out.loop("1", str(space.size)) as step:
-                step_of(row, step, False)
+                write_step(row, step, False)
     region.set(result, region.new_array(result.type))
     call(region, routine.finish(), *open_dimensions(region), *pointers(region, coefficient, addend, result))

@@ -1,4 +1,4 @@
-"""Updates of a part of an array: in place if the array has a single owner, else in a copy."""
+"""Updates of a part of an array, in place if the array has a single owner, else in a copy."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from autoconv.graph.graph import Node, Value
 
 @class_lowering("update")
 def write_update(region: LoweringContext, node: Node) -> None:
-    """Write into the array itself if this is its last use by a single owner, else into a copy."""
+    """Store the value in the array itself if this is its last use and it has a single owner, else in a copy."""
     region.check_positions(node)
     (result,) = node.results
     x, value = node.inputs[:2]
-    last = region.remaining_uses[x] == node.inputs.count(x) == 1
-    region.set(result, take_writable(region, x, last))
+    is_last_use = region.remaining_uses[x] == node.inputs.count(x) == 1
+    region.set(result, take_writable(region, x, is_last_use))
     pointer = region.data(result)
     loops(region.out, _updated_shape(region, node), lambda index: _write_element(region, node, value, pointer, index))
 
@@ -45,9 +45,9 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
     if is_scalar(value.type):
         element = region.number(value)
     else:
-        own = sizes(value.type)
-        place = linear_offset(region.out, broadcast_index(index, own), own)
-        element = load(b, value.dtype, region.data(value), place)
+        value_shape = sizes(value.type)
+        value_offset = linear_offset(region.out, broadcast_index(index, value_shape), value_shape)
+        element = load(b, value.dtype, region.data(value), value_offset)
     x = node.inputs[0]
     dtype = x.dtype
     target = item_map(node).write(b, index, region.checked_positions.get(node, []))
@@ -59,22 +59,22 @@ def _write_element(region: LoweringContext, node: Node, value: Value, pointer: s
 
 
 def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> Object:
-    """Return a new reference to a writable array: the value's own on the last use by a single owner, else a copy."""
+    """Return an owned reference to a writable array: the value itself if nothing else needs it, else a copy."""
     out = region.out
     base_object = region.object(value)
     copied, done = out.label("copied"), out.label("writable")
-    before = out.block
+    reuse_block = out.block
     if is_last_use and base_object.slot is not None:
-        alone = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
-        is_taken = out.label("taken")
-        out.branch_if(alone, is_taken, copied)
-        out.begin(is_taken)
+        is_sole_owner = out.new(f"call i1 @is_alone(ptr {base_object.ir})")
+        reused = out.label("taken")
+        out.branch_if(is_sole_owner, reused, copied)
+        out.begin(reused)
         out.line(f"store ptr null, ptr {base_object.slot}")
-        before = is_taken
+        reuse_block = reused
         out.branch(done)
     else:
         out.branch(copied)
-        before = ""
+        reuse_block = ""
     out.begin(copied)
     shape = sizes(value.type)
     array = region.new_array(value.type)
@@ -82,8 +82,8 @@ def take_writable(region: LoweringContext, value: Value, is_last_use: bool) -> O
     count = product(out, element_count(out, shape), value.dtype.size)
     address = out.new(f"getelementptr inbounds i8, ptr {array.ir}, i64 {abi.DATA}")
     out.copy(out.load("ptr", address), region.data(value), count)
-    after = out.block
+    copy_block = out.block
     out.branch(done)
     out.begin(done)
-    arms = f"[ {array.ir}, %{after} ]" + (f", [ {base_object.ir}, %{before} ]" if before else "")
+    arms = f"[ {array.ir}, %{copy_block} ]" + (f", [ {base_object.ir}, %{reuse_block} ]" if reuse_block else "")
     return region.body.own_reference(out.new(f"phi ptr {arms}"))

@@ -1,4 +1,4 @@
-"""Call NumPy's bundled BLAS, and set the number of its threads."""
+"""Calls of NumPy's bundled BLAS, and the number of its threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROW_MAJOR, _NOT_TRANSPOSED, _TRANSPOSED = 101, 111, 112  # constants of the C i
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """A matrix in memory, with rows `width` elements apart; BLAS reads it transposed if `transposed` is true."""
+    """A matrix in memory whose rows begin `width` elements apart; with `transposed`, BLAS reads its transpose."""
 
     pointer: str
     width: Position
@@ -32,19 +32,20 @@ def has_products(dtype: DType) -> bool:
 
 def product_call(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, sizes: tuple[Position, Position, Position],
-    some: bool = True,
+    is_nonempty: bool = True,
 ) -> str:  # fmt: skip
-    """Return the call that writes x times y to z; `sizes` are the rows of x, the columns of x, and those of y.
+    """Return the text of a call that stores x times y in z; `sizes` are (rows of x, columns of x, columns of y).
 
     A product with a single row or column calls BLAS' routine for vectors, which takes a third of the time. That routine
-    leaves z unchanged if x has no columns; `some` states that it has some.
+    leaves z unchanged if x has no columns, so it is used only if `is_nonempty` excludes that.
     """
     rows, inner, columns = sizes
-    if some and f"cblas_{_precision_letter(dtype)}gemv" in abi.symbols():
+    if is_nonempty and f"cblas_{_precision_letter(dtype)}gemv" in abi.symbols():
         if columns == 1:
-            return _by_vector(module, dtype, x, y, z, rows, inner)
+            return _vector_product_call(module, dtype, x, y, z, rows, inner)
         if rows == 1:
-            return _by_vector(module, dtype, dataclasses.replace(y, transposed=not y.transposed), x, z, columns, inner)
+            y_transposed = dataclasses.replace(y, transposed=not y.transposed)
+            return _vector_product_call(module, dtype, y_transposed, x, z, columns, inner)
     kind = register(dtype)
     name, leading = f"cblas_{_precision_letter(dtype)}gemm", "i32, i32, i32, i64, i64, i64"
     gemm = module.declare(name, "void", f"{leading}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
@@ -55,10 +56,10 @@ def product_call(
     )
 
 
-def _by_vector(
+def _vector_product_call(
     module: ModuleText, dtype: DType, x: Matrix, y: Matrix, z: Matrix, rows: Position, inner: Position
 ) -> str:  # fmt: skip
-    """Return the call, as `product_call`, for contiguous vectors y and z."""
+    """Return the text of a call, as `product_call`, for contiguous vectors y and z."""
     kind = register(dtype)
     name, sizes = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
@@ -79,15 +80,15 @@ def _precision_letter(dtype: DType) -> str:
 
 
 @contextmanager
-def single_threaded_blas(out: FunctionText, large: bool = True) -> Iterator[None]:
-    """Set BLAS and LAPACK to one thread for the calls that the block writes.
+def single_threaded_blas(out: FunctionText, is_large: bool = True) -> Iterator[None]:
+    """Limit BLAS and LAPACK to one thread during the calls that the block writes.
 
-    Without `large`, the calls are left as they are: they are too small for BLAS to start threads.
+    Without `is_large`, no limit is set, as the calls are too small for BLAS to use several threads.
     """
-    if not large or "blas_set_threads" not in abi.symbols():
+    if not is_large or "blas_set_threads" not in abi.symbols():
         yield
         return
-    before = out.call_c("blas_get_threads", "i32", "")
+    thread_count = out.call_c("blas_get_threads", "i32", "")
     out.call_c("blas_set_threads", "void", "i32", 1)
     yield
-    out.call("blas_set_threads", before)
+    out.call("blas_set_threads", thread_count)

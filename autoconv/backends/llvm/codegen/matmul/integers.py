@@ -1,6 +1,7 @@
-"""Products of integer matrices, which no BLAS has: rows of y, times numbers of x, are added to rows of the result.
+"""Products of integer matrices, which BLAS lacks.
 
-With a transposed y, and for a single column, each element is a sum over two rows instead.
+Rows of y, times numbers of x, are added to rows of the result. With a transposed y, or for a single column, each
+element is a dot product instead.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from autoconv.backends.llvm.ir.index_arith import Position, block_offset, plus, 
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.graph.graph import Node
 
-_STEPS = 4  # rows of y that are added to a row of the result at once
-_WORK = 8  # cost of a multiplication, in units of 0.05 ns
+_ROWS_AT_ONCE = 4  # rows of y that are added to a row of the result at once
+_MULTIPLICATION_COST = 8  # cost of a multiplication, in units of 0.05 ns
 
 
 def fits(node: Node) -> bool:
     """Return whether the operands are integers whose shapes agree, also symbolically."""
-    kinds = [value.type for value in (*node.inputs, node.results[0])]
-    if not all(is_dense(kind) for kind in kinds) or not node.results[0].dtype.is_integer:
+    types = [value.type for value in (*node.inputs, node.results[0])]
+    if not all(is_dense(type_) for type_ in types) or not node.results[0].dtype.is_integer:
         return False
-    x, y, result = map(shape_of, kinds)
+    x, y, result = map(shape_of, types)
     inner = x[-2 if node.attributes.get("transpose_a") else -1], y[-1 if node.attributes.get("transpose_b") else -2]
-    return inner[0] == inner[1] and all(broadcasts_to(one[:-2], result[:-2]) for one in (x, y))
+    return inner[0] == inner[1] and all(broadcasts_to(shape[:-2], result[:-2]) for shape in (x, y))
 
 
 def write_products(region: LoweringContext, node: Node) -> None:
-    """Write the loops over all rows of all matrices of the result; threads share the rows."""
+    """Write the loop over all rows of all matrices of the result; threads share the rows."""
     (result,) = node.results
     region.set(result, region.new_array(result.type))
     parameters = [*open_dimensions(region), "ptr noalias readonly %x", "ptr noalias readonly %y", "ptr noalias %z"]
@@ -37,10 +38,10 @@ def write_products(region: LoweringContext, node: Node) -> None:
     *batch, rows, columns = sizes(result.type)
     with body.out.loop("%first", "%last", unrolled=False) as number:
         index = unravel(body.out, number, (*batch, rows))
-        _Row(body, node, number, index).write()
+        _RowWriter(body, node, number, index).write()
     inner = sizes(node.inputs[0].type)[-2 if node.attributes.get("transpose_a") else -1]
     shape = (*batch, rows, columns, inner)
-    work = _WORK
+    work = _MULTIPLICATION_COST
     for size in shape:
         work *= size if isinstance(size, int) else 1
     call_arguments = pointers(region, *node.inputs, result)
@@ -52,14 +53,14 @@ def write_products(region: LoweringContext, node: Node) -> None:
     )
 
 
-class _Row:
-    """A row of the result, as the positions of what it is computed from."""
+class _RowWriter:
+    """A writer of a row of the result; `x`, `y` and `z` are the offsets of its operands and of the row."""
 
     def __init__(self, body: Routine, node: Node, number: Position, index: tuple[Position, ...]) -> None:
         self.out, self.b, self.dtype = body.out, body.b, node.results[0].dtype
         *batch, row = index
         x, y = node.inputs
-        self.turns_y = bool(node.attributes.get("transpose_b"))
+        self.is_y_transposed = bool(node.attributes.get("transpose_b"))
         self.columns = sizes(node.results[0].type)[-1]
         self.width_y = sizes(y.type)[-1]
         width_x = sizes(x.type)[-1]
@@ -72,54 +73,54 @@ class _Row:
         self.y = block_offset(self.out, batch, sizes(y.type), 2)
         self.z = index_arith.product(self.out, number, self.columns)
 
-    def _of_x(self, k: Position) -> Element:
+    def _load_x(self, k: Position) -> Element:
         return load(self.b, self.dtype, "%x", plus(self.out, self.x, index_arith.product(self.out, k, self.step_x)))
 
     def write(self) -> None:
-        if self.turns_y or self.columns == 1:
-            self._by_sums()
+        if self.is_y_transposed or self.columns == 1:
+            self._write_dot_products()
         else:
-            self._by_rows()
+            self._write_row_additions()
 
-    def _by_sums(self) -> None:
+    def _write_dot_products(self) -> None:
         out, b = self.out, self.b
-        total = out.alloca(self._kind())
+        total = out.alloca(self._ir_type())
         with out.loop("0", str(self.columns), unrolled=False) as j:
             store(b, b.constant(0, self.dtype), total, 0)
             start = plus(out, self.y, index_arith.product(out, j, self.inner))
             with out.loop("0", str(self.inner)) as k:
-                product = self._of_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
+                product = self._load_x(k) * load(b, self.dtype, "%y", plus(out, start, k))
                 store(b, load(b, self.dtype, total, 0) + product, total, 0)
             store(b, load(b, self.dtype, total, 0), "%z", plus(out, self.z, j))
 
-    def _kind(self) -> str:
+    def _ir_type(self) -> str:
         return f"i{8 * self.dtype.size}"
 
-    def _by_rows(self) -> None:
+    def _write_row_additions(self) -> None:
         out = self.out
-        out.clear(out.gep(self._kind(), "%z", self.z), times(out, self.columns, self.dtype.size))
+        out.clear(out.gep(self._ir_type(), "%z", self.z), times(out, self.columns, self.dtype.size))
         if isinstance(self.inner, int):
-            blocks: Position = self.inner // _STEPS
-            done: Position = self.inner // _STEPS * _STEPS
+            blocks: Position = self.inner // _ROWS_AT_ONCE
+            done: Position = self.inner // _ROWS_AT_ONCE * _ROWS_AT_ONCE
         else:
-            blocks = out.op("sdiv", self.inner, _STEPS)
-            done = times(out, blocks, _STEPS)
+            blocks = out.op("sdiv", self.inner, _ROWS_AT_ONCE)
+            done = times(out, blocks, _ROWS_AT_ONCE)
         with out.loop("0", str(blocks), unrolled=False) as block:
-            self._add_rows(times(out, block, _STEPS), _STEPS)
+            self._add_rows(times(out, block, _ROWS_AT_ONCE), _ROWS_AT_ONCE)
         with out.loop(str(done), str(self.inner), unrolled=False) as k:
             self._add_rows(k, 1)
 
     def _add_rows(self, first: Position, count: int) -> None:
         out, b = self.out, self.b
         steps = [plus(out, first, i) for i in range(count)]
-        factors = [self._of_x(k) for k in steps]
+        factors = [self._load_x(k) for k in steps]
         starts = [plus(out, self.y, index_arith.product(out, k, self.width_y)) for k in steps]
         with out.loop("0", str(self.columns)) as j:
-            place = plus(out, self.z, j)
-            total = load(b, self.dtype, "%z", place)
+            offset = plus(out, self.z, j)
+            total = load(b, self.dtype, "%z", offset)
             for factor, start in zip(factors, starts, strict=True):
                 total = total + factor * load(b, self.dtype, "%y", plus(out, start, j))
-            store(b, total, "%z", place)
+            store(b, total, "%z", offset)
 
 
 __all__ = ["fits", "write_products"]

@@ -1,4 +1,4 @@
-"""Transpose matrices by squares of vector registers, whose rows and columns are exchanged by shuffles."""
+"""Transposition of matrices by squares of vector registers, whose rows and columns shuffles exchange."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from autoconv.graph.dtypes import DType
 
 
 def transpose_function(module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> str:
-    """Return the name of a function `(ptr from, ptr to)` that transposes a contiguous matrix of `rows` by `columns`.
+    """Write a function `(ptr from, ptr to)` that transposes a contiguous matrix; return its name.
 
     A vector has `lanes` numbers, a power of two.
     """
-    return _Transpose(module, dtype, rows, columns, lanes).write()
+    return _TransposeWriter(module, dtype, rows, columns, lanes).write()
 
 
-class _Transpose:
+class _TransposeWriter:
     def __init__(self, module: ModuleText, dtype: DType, rows: int, columns: int, lanes: int) -> None:
         self._module = module
         self._rows, self._columns, self._lanes = rows, columns, lanes
@@ -27,76 +27,79 @@ class _Transpose:
         self._size = dtype.size
 
     def write(self) -> str:
-        for height in self._spans(self._rows):
-            for width in self._spans(self._columns):
+        for height in self._square_runs(self._rows):
+            for width in self._square_runs(self._columns):
                 self._transpose_squares(*height, *width)
         self._out.ret()
         return self._out.finish("transpose")
 
-    def _spans(self, size: int) -> list[tuple[int, int, int]]:
-        """Return, for full squares and the rest: start, number of squares in a row, and extent of one."""
-        full, rest = divmod(size, self._lanes)
-        blocks = [(0, full, self._lanes)] if full else []
-        return [*blocks, (full * self._lanes, 1, rest)] if rest else blocks
+    def _square_runs(self, size: int) -> list[tuple[int, int, int]]:
+        """Divide a side into full squares and a remainder; return (start, number of squares, side of a square) each."""
+        full_squares, remainder = divmod(size, self._lanes)
+        blocks = [(0, full_squares, self._lanes)] if full_squares else []
+        return [*blocks, (full_squares * self._lanes, 1, remainder)] if remainder else blocks
 
-    def _transpose_squares(self, row: int, down: int, height: int, column: int, across: int, width: int) -> None:
+    def _transpose_squares(
+        self, row: int, row_squares: int, height: int, column: int, column_squares: int, width: int
+    ) -> None:
+        """Write the transposition of a block of squares of `height` by `width`, from a row and a column on."""
         out, lanes = self._out, self._lanes
         with (
-            out.loop("0", str(down), unrolled=False) as i,
-            out.loop("0", str(across), unrolled=False) as j,
+            out.loop("0", str(row_squares), unrolled=False) as i,
+            out.loop("0", str(column_squares), unrolled=False) as j,
         ):
             start = self._offset(i, row, j, column, self._columns)
             target = self._offset(j, column, i, row, self._rows)
-            source, to, v = self._v.address("%from", start), self._v.address("%to", target), self._v
+            source, target_address, v = self._v.address("%from", start), self._v.address("%to", target), self._v
             vectors = [
                 v.load(v.address(source, r * self._columns), width) if r < height else "zeroinitializer"
                 for r in range(lanes)
             ]
             for r, vector in enumerate(self._transpose_vectors(vectors)[:width]):
-                v.store(vector, v.address(to, r * self._rows), height)
+                v.store(vector, v.address(target_address, r * self._rows), height)
 
     def _offset(self, i: str, row: int, j: str, column: int, stride: int) -> str:
         out = self._out
-        down = out.mul(i, self._lanes * stride)
-        across = out.mul(j, self._lanes)
-        return out.add(out.add(down, across), row * stride + column)
+        row_offset = out.mul(i, self._lanes * stride)
+        column_offset = out.mul(j, self._lanes)
+        return out.add(out.add(row_offset, column_offset), row * stride + column)
 
     def _transpose_vectors(self, rows: list[str]) -> list[str]:
         """Transpose a square of vectors.
 
-        Within each 16 bytes, numbers of two vectors are interleaved, then pairs of them, and so on; then whole 16-byte
-        blocks are exchanged. Each of these shuffles is one instruction.
+        First, numbers of two vectors are interleaved within each 16 bytes, then pairs of numbers, and so on. Then
+        16-byte blocks are exchanged. Each of these shuffles is one instruction.
         """
-        lanes, within, found = self._lanes, min(self._lanes, 16 // self._size), list(rows)
+        lanes, block_lanes, vectors = self._lanes, min(self._lanes, 16 // self._size), list(rows)
         unit = 1
-        while unit < within:
+        while unit < block_lanes:
             halves = [
-                [block + half + start + side + i for block in range(0, lanes, within)
-                 for start in range(0, within // 2, unit) for side in (0, lanes) for i in range(unit)]
-                for half in (0, within // 2)
+                [block + half + start + side + i for block in range(0, lanes, block_lanes)
+                 for start in range(0, block_lanes // 2, unit) for side in (0, lanes) for i in range(unit)]
+                for half in (0, block_lanes // 2)
             ]  # fmt: skip
             for r in range(lanes):
                 if not r & unit:
-                    pair = found[r], found[r + unit]
-                    found[r], found[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
+                    pair = vectors[r], vectors[r + unit]
+                    vectors[r], vectors[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
             unit *= 2
         # The results of `within` rows are in bit-reversed order.
-        bits = within.bit_length() - 1
-        order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(within)]
-        turned = [self._regroup_blocks(found[order[k] :: within], within) for k in range(within)]
-        return [vectors[block] for block in range(lanes // within) for vectors in turned]
+        bits = block_lanes.bit_length() - 1
+        order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(block_lanes)]
+        columns = [self._regroup_blocks(vectors[order[k] :: block_lanes], block_lanes) for k in range(block_lanes)]
+        return [column[block] for block in range(lanes // block_lanes) for column in columns]
 
-    def _regroup_blocks(self, vectors: list[str], within: int) -> list[str]:
-        """Regroup the blocks of `within` numbers of several vectors: the first block of all, then the second ones.
+    def _regroup_blocks(self, vectors: list[str], block_lanes: int) -> list[str]:
+        """Regroup the blocks of several vectors, as many as a vector has blocks.
 
-        There are as many vectors as a vector has blocks.
+        The first result has the first block of each vector, the second result the second blocks, and so on.
         """
         if len(vectors) == 1:
             return vectors
-        both = range(0, 2 * self._lanes, within)
-        dealt = []
-        for blocks in (both[::2], both[1::2]):
-            mask = [block + i for block in blocks for i in range(within)]
+        block_starts = range(0, 2 * self._lanes, block_lanes)
+        halves = []
+        for blocks in (block_starts[::2], block_starts[1::2]):
+            mask = [block + i for block in blocks for i in range(block_lanes)]
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
-            dealt.append(self._regroup_blocks([self._v.shuffle(*pair, mask) for pair in pairs], within))
-        return [vector for pair in zip(*dealt, strict=True) for vector in pair]
+            halves.append(self._regroup_blocks([self._v.shuffle(*pair, mask) for pair in pairs], block_lanes))
+        return [vector for pair in zip(*halves, strict=True) for vector in pair]

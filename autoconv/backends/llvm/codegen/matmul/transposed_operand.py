@@ -1,4 +1,4 @@
-"""Transpose the right-hand sides of products, where tiles need the other order."""
+"""Transposition of the right-hand sides of products, if tiles need the other order."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from autoconv.graph.types import TensorType
 
 
 def transpose_operand(region: LoweringContext, y: Value, lanes: int) -> str:
-    """Return the address of the transposed matrix; if it is loop-invariant, it is made once for all iterations."""
+    """Return the address of the transposed matrix; a loop-invariant matrix is transposed once for all iterations."""
     out, (rows, columns) = region.out, sizes(y.type)
     dtype: DType = y.dtype
-    kind = TensorType(dtype, (columns, rows))
-    turn = transpose_function(region.body.module, dtype, rows, columns, lanes)
+    transposed_type = TensorType(dtype, (columns, rows))
+    transpose = transpose_function(region.body.module, dtype, rows, columns, lanes)
     native = None if region.is_view(y) else region.native(y)
-    slot = region.body.loop_invariant_slot(native, kind) if isinstance(native, Object) else None
+    slot = region.body.loop_invariant_slot(native, transposed_type) if isinstance(native, Object) else None
     if slot is None:
-        array = region.new_array(kind)
-        out.call(turn, region.data(y), region.address(array))
-        region.release_after_item(array, kind)
+        array = region.new_array(transposed_type)
+        out.call(transpose, region.data(y), region.address(array))
+        region.release_after_item(array, transposed_type)
         return region.address(array)
     with out.unlikely(out.is_null(out.load("ptr", slot))):
-        array = region.new_array(kind)
+        array = region.new_array(transposed_type)
         out.store("ptr", "null", array.slot)
         out.store("ptr", array.ir, slot)
-        out.call(turn, region.data(y), region.address(array))
+        out.call(transpose, region.data(y), region.address(array))
     return region.address(Object(out.load("ptr", slot)))

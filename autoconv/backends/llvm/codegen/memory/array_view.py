@@ -1,4 +1,4 @@
-"""Represent mutable arrays in native code: an address, and sizes and strides that are constants or registers.
+"""Representation of mutable arrays: an address, with sizes and strides that are constants or registers.
 
 The owner of the memory is kept alive while the region that created the view runs.
 """
@@ -22,8 +22,8 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, Dimension, Symbol, TensorType, Type
 
 
-def advance(region: LoweringContext, pointer: str, offset: Position) -> str:
-    """Return the address `offset` bytes further on."""
+def advance_pointer(region: LoweringContext, pointer: str, offset: Position) -> str:
+    """Return the address `offset` bytes after a pointer."""
     return pointer if offset == 0 else region.out.new(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
 
@@ -43,18 +43,18 @@ def ndarray_memory(region: LoweringContext, object_: Object, type_: ArrayType) -
 
 
 def sizes_or_strides(out: FunctionText, array: str, sizes: Sequence[Dimension], offset: int) -> tuple[Position, ...]:
-    """Return the sizes or strides of an array; those that its type leaves open are loaded from it."""
-    positions = [_position(number) for number in sizes]
+    """Return the sizes or strides of an array; those that its type leaves open are loaded from the array object."""
+    positions = [_known_position(number) for number in sizes]
     if None in positions:
         first = out.new(f"load ptr, ptr {out.new(f'getelementptr inbounds i8, ptr {array}, i64 {offset}')}")
         for axis, number in enumerate(positions):
             if number is None:
-                place = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
-                positions[axis] = out.new(f"load i64, ptr {place}")
+                address = out.new(f"getelementptr inbounds i64, ptr {first}, i64 {axis}")
+                positions[axis] = out.new(f"load i64, ptr {address}")
     return tuple(number for number in positions if number is not None)
 
 
-def _position(number: Dimension) -> Position | None:
+def _known_position(number: Dimension) -> Position | None:
     return Size(register_of(number)) if isinstance(number, Symbol) else number
 
 
@@ -64,19 +64,19 @@ def byte_bounds(out: FunctionText, x: Memory, width: int) -> tuple[str, str]:
     if 0 in x.sizes:
         return low, high
     for size, stride in zip(x.sizes, x.strides, strict=True):
-        reach = product(out, plus(out, size, -1), stride)
-        if isinstance(reach, int):
-            low, high = (str(plus(out, low, min(reach, 0))), str(plus(out, high, max(reach, 0))))
+        extent = product(out, plus(out, size, -1), stride)
+        if isinstance(extent, int):
+            low, high = (str(plus(out, low, min(extent, 0))), str(plus(out, high, max(extent, 0))))
             continue
-        back = out.new(f"icmp slt i64 {reach}, 0")
-        below = out.new(f"select i1 {back}, i64 {reach}, i64 0")
-        above = out.new(f"select i1 {back}, i64 0, i64 {reach}")
+        is_negative = out.new(f"icmp slt i64 {extent}, 0")
+        below = out.new(f"select i1 {is_negative}, i64 {extent}, i64 0")
+        above = out.new(f"select i1 {is_negative}, i64 0, i64 {extent}")
         low, high = out.new(f"add i64 {low}, {below}"), out.new(f"add i64 {high}, {above}")
     return low, str(plus(out, high, width))
 
 
 def as_tensor_type(type_: Type) -> Type:
-    """Return the tensor type of the contents. Loops keep arrays for reuse by this type (see values.Body)."""
+    """Return the tensor type of an array's elements, by which loops keep spare arrays (see frame.Body)."""
     assert isinstance(type_, ArrayType)
     return TensorType(type_.dtype, type_.shape)
 
@@ -93,7 +93,7 @@ def new_memory(region: LoweringContext, dtype: DType, sizes: Sequence[Position])
 
 
 def _store_numbers(out: FunctionText, numbers: Sequence[Position]) -> str:
-    """Return the address of an array of the numbers."""
+    """Store numbers in memory, and return the address."""
     cell = out.alloca(f"[{max(len(numbers), 1)} x i64]")
     for axis, number in enumerate(numbers):
         out.store("i64", number, out.gep("i64", cell, axis))
@@ -102,70 +102,71 @@ def _store_numbers(out: FunctionText, numbers: Sequence[Position]) -> str:
 
 def new_cells(region: LoweringContext, type_: ArrayType) -> Cells:
     out = region.out
-    open_ = [number for number in (*type_.shape, *type_.strides) if number is None]
-    return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in open_))
+    unknown = [number for number in (*type_.shape, *type_.strides) if number is None]
+    return Cells(out.slot(), out.alloca("ptr"), out.alloca("i1"), tuple(out.alloca("i64") for _ in unknown))
 
 
-def store_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType, memory: Memory) -> None:
-    """Store `memory` in the cells, which take over the reference to its owner."""
+def store_memory(region: LoweringContext, cells: Cells, type_: ArrayType, memory: Memory) -> None:
+    """Store a representation in cells; the cells take over the reference to the owner."""
     out = region.out
-    out.line(f"store ptr {memory.owner.ir}, ptr {new_cells.owner}")
-    out.line(f"store ptr {memory.pointer}, ptr {new_cells.pointer}")
-    out.line(f"store i1 {memory.whole}, ptr {new_cells.whole}")
-    static = (*type_.shape, *type_.strides)
+    out.line(f"store ptr {memory.owner.ir}, ptr {cells.owner}")
+    out.line(f"store ptr {memory.pointer}, ptr {cells.pointer}")
+    out.line(f"store i1 {memory.is_whole}, ptr {cells.is_whole}")
+    known = (*type_.shape, *type_.strides)
     values = (*memory.sizes, *memory.strides)
-    open_ = [value for number, value in zip(static, values, strict=True) if number is None]
-    for cell, value in zip(new_cells.numbers, open_, strict=True):
+    unknown = [value for number, value in zip(known, values, strict=True) if number is None]
+    for cell, value in zip(cells.numbers, unknown, strict=True):
         out.line(f"store i64 {value}, ptr {cell}")
 
 
-def load_memory(region: LoweringContext, new_cells: Cells, type_: ArrayType) -> Memory:
+def load_memory(region: LoweringContext, cells: Cells, type_: ArrayType) -> Memory:
     out = region.out
-    numbers = iter(new_cells.numbers)
-    positions = map(_position, (*type_.shape, *type_.strides))
+    numbers = iter(cells.numbers)
+    positions = map(_known_position, (*type_.shape, *type_.strides))
     values: list[Position] = [
         out.new(f"load i64, ptr {next(numbers)}") if number is None else number for number in positions
     ]
-    owner = Object(out.new(f"load ptr, ptr {new_cells.owner}"), new_cells.owner)
-    pointer, whole = out.new(f"load ptr, ptr {new_cells.pointer}"), out.new(f"load i1, ptr {new_cells.whole}")
-    return Memory(owner, pointer, tuple(values[: type_.rank]), tuple(values[type_.rank :]), whole)
+    owner = Object(out.new(f"load ptr, ptr {cells.owner}"), cells.owner)
+    pointer, is_whole = out.new(f"load ptr, ptr {cells.pointer}"), out.new(f"load i1, ptr {cells.is_whole}")
+    return Memory(owner, pointer, tuple(values[: type_.rank]), tuple(values[type_.rank :]), is_whole)
 
 
 def borrowed_memory(memory: Memory) -> Memory:
-    """Return the memory with a borrowed owner."""
+    """Return a representation whose owner is borrowed."""
     return replace(memory, owner=Object(memory.owner.ir))
 
 
 def with_new_reference(region: LoweringContext, memory: Memory) -> Memory:
-    """Return the memory with a new reference to its owner."""
+    """Return a representation with a new reference to its owner."""
     region.out.line(f"call void @retain(ptr {memory.owner.ir})")
     return borrowed_memory(memory)
 
 
 def placeholder_memory(region: LoweringContext, type_: ArrayType) -> Memory:
-    """Return a placeholder for a missing array; it is never read."""
+    """Return a placeholder for an absent array, which is never read."""
     owner = Object(region.body.calls.object(None)(region.out))
-    sizes, strides = (tuple(_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
+    sizes, strides = (tuple(_known_position(n) or 0 for n in numbers) for numbers in (type_.shape, type_.strides))
     return Memory(owner, "null", sizes, strides, "true")
 
 
 def as_ndarray(region: LoweringContext, memory: Memory, type_: ArrayType) -> Object:
-    """Return a new reference, in a slot, to the array itself or to a view of it."""
+    """Return an owned reference to the array itself, or to a new view of it."""
     out = region.out
-    if memory.whole == "true":
+    if memory.is_whole == "true":
         out.line(f"call void @retain(ptr {memory.owner.ir})")
         return region.body.own_reference(memory.owner.ir)
-    if memory.whole == "false":
-        return region.body.own_reference(_view(region, memory, type_))
+    if memory.is_whole == "false":
+        return region.body.own_reference(_new_view_object(region, memory, type_))
 
     def owner() -> str:
         out.line(f"call void @retain(ptr {memory.owner.ir})")
         return Operand.of(memory.owner.ir, "ptr")
 
-    return region.body.own_reference(out.either(memory.whole, owner, lambda: _view(region, memory, type_)))
+    array = out.either(memory.is_whole, owner, lambda: _new_view_object(region, memory, type_))
+    return region.body.own_reference(array)
 
 
-def _view(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
+def _new_view_object(region: LoweringContext, memory: Memory, type_: ArrayType) -> str:
     out, rank = region.out, type_.rank
     sizes, strides = _store_numbers(out, memory.sizes), _store_numbers(out, memory.strides)
     kind, descriptor = (region.body.calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))

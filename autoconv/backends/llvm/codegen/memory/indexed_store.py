@@ -18,13 +18,13 @@ from autoconv.graph.graph import Node
 
 @in_memory("array_set", fits=is_indexed_store)
 def _write_set(region: LoweringContext, node: Node) -> None:
-    """Store element after element: of several at one place the last remains. All positions are checked before."""
+    """Check all positions, then store the elements in order, so that the last one at a position remains."""
     picks = write_position_checks(region, node)
-    x, value, places = memory_of(region, node.inputs[0]), node.inputs[1], gather_map(node)
-    b, dtype, own = RegisterWriter(region), node.inputs[0].dtype, sizes(node.inputs[1].type)
+    x, value, target_map = memory_of(region, node.inputs[0]), node.inputs[1], gather_map(node)
+    b, dtype, value_shape = RegisterWriter(region), node.inputs[0].dtype, sizes(node.inputs[1].type)
 
     def write(index: Index) -> None:
-        element = b.cast(b.at(value, broadcast_index(index, own)), dtype)
-        store(b, element, place_of(region, x, places.write(b, index, picks)), 0)
+        element = b.cast(b.at(value, broadcast_index(index, value_shape)), dtype)
+        store(b, element, place_of(region, x, target_map.write(b, index, picks)), 0)
 
     nested_loops(region, part_shape(node), write)

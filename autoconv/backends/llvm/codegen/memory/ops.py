@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import SMALLEST_OPEN_SIZE
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
-from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
+from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
 from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import (
@@ -67,7 +67,7 @@ def _write_view(region: LoweringContext, node: Node) -> None:
             offset = plus(out, offset, product(out, start, stride))
             found_sizes.append(length)
             found_strides.append(product(out, step, stride))
-    pointer = advance(region, x.pointer, offset)
+    pointer = advance_pointer(region, x.pointer, offset)
     region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
 
 
@@ -148,7 +148,7 @@ def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
 
 def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
     """Return the address of an element."""
-    return advance(region, x.pointer, byte_offset(region.out, index, x.strides))
+    return advance_pointer(region, x.pointer, byte_offset(region.out, index, x.strides))
 
 
 def nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
@@ -187,7 +187,7 @@ def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
-    is_own = value.node is None and memory_of(region, value).whole == "true" and value.type.is_dense
+    is_own = value.node is None and memory_of(region, value).is_whole == "true" and value.type.is_dense
     return is_own and region.body.recursion is None and region.body.writes.leave(value)
 
 

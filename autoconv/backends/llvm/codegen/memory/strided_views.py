@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.array_view import advance, memory_of
+from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.index_arith import maximum, minimum, plus, product
@@ -15,7 +15,7 @@ from autoconv.graph.graph import Node
 @in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
-    pointer = advance(region, x.pointer, attributes["offset"])
+    pointer = advance_pointer(region, x.pointer, attributes["offset"])
     view = Memory(Object(x.owner.ir), pointer, attributes["shape"], attributes["strides"], "false")
     region.set(node.results[0], view)
 
@@ -24,7 +24,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     view = replace(
-        x, owner=Object(x.owner.ir), whole="false", sizes=tuple(x.sizes[a] for a in perm),
+        x, owner=Object(x.owner.ir), is_whole="false", sizes=tuple(x.sizes[a] for a in perm),
         strides=tuple(x.strides[a] for a in perm),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -38,7 +38,7 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
     for axis, length in zip(axes, lengths, strict=True):
         shape[axis] = plus(region.out, shape[axis], 1 - length)
     view = replace(
-        x, owner=Object(x.owner.ir), whole="false", sizes=(*shape, *lengths),
+        x, owner=Object(x.owner.ir), is_whole="false", sizes=(*shape, *lengths),
         strides=(*x.strides, *(x.strides[axis] for axis in axes)),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -52,9 +52,9 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     length = minimum(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
     if right:  # the diagonal may lie outside
         length = maximum(out, length, 0)
-    pointer = advance(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    pointer = advance_pointer(region, x.pointer, product(out, abs(right), across if right > 0 else down))
     view = replace(
-        x, owner=Object(x.owner.ir), whole="false", pointer=pointer, sizes=(*outer, length),
+        x, owner=Object(x.owner.ir), is_whole="false", pointer=pointer, sizes=(*outer, length),
         strides=(*strides, plus(out, down, across)),
     )  # fmt: skip
     region.set(node.results[0], view)
@@ -65,5 +65,5 @@ def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     offset = result.dtype.size if node.attributes["which"] == "imag" else 0
-    pointer = advance(region, x.pointer, offset)
-    region.set(result, replace(x, owner=Object(x.owner.ir), whole="false", pointer=pointer))
+    pointer = advance_pointer(region, x.pointer, offset)
+    region.set(result, replace(x, owner=Object(x.owner.ir), is_whole="false", pointer=pointer))
