@@ -73,7 +73,7 @@ class NativeGraph:
         objects = tuple(map(resolve_item, calls.objects))
         table = (ctypes.c_void_p * len(objects)).from_address(code.address("objects"))
         for i, item in enumerate(objects):
-            table[i] = item.at if isinstance(item, Address) else id(item)
+            table[i] = item.offset if isinstance(item, Address) else id(item)
         kept_objects = code, objects, form
         self._run = native_entry(code.address(RUN), graph.name, kept_objects)
         self.entry = None if form is None else native_entry(code.address(CALL), graph.name, kept_objects)

@@ -89,7 +89,7 @@ class Body:
         self.writes = Writes(graph, self.overlaps)
         self.alias_scopes = AliasScopes(module, self.overlaps)
         self.dependence = LoopDependence(graph, self.known_ranges, self.overlaps)
-        self.fresh = fresh_objects(graph)
+        self.fresh_values = fresh_objects(graph)
         types = (value.type for node in graph.walk() for value in node.results)
         self._spare_counts = Counter(_spare_key(type_) for type_ in types if is_dense(type_))
         self._spares: dict[Any, tuple[str, int]] = {}

@@ -1,4 +1,5 @@
-"""References from native code to Python: objects by position in a table, kernels as functions that locate errors."""
+"""References from native code to Python objects, by positions in a table, and to kernels, with source spans of errors.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +16,21 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph.graph import Node, Span, Value
 
 Reference = Callable[[FunctionText], str]
-Operands = Callable[[Value], Any]  # the native form of a node's input, None where it has none
+Operands = Callable[[Value], Any]  # returns the representation of a node's input, or None
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A memory address in the table of objects."""
+    """A memory address, as an entry of the table of objects."""
 
-    at: int
+    offset: int
 
 
 class Calls:
-    """The objects of one native function, in the order of the table `@objects`, which is filled when it is loaded."""
+    """The objects that a native function refers to, in the order of its table `@objects`.
+
+    The loader fills the table.
+    """
 
     has_python = True  # whether the code runs in a Python process
 
@@ -39,15 +43,15 @@ class Calls:
         self._shapes: dict[tuple[int, ...], str] = {}
 
     def object(self, value: Any) -> Reference:
-        """Return a reference to an object, which lives as long as the code."""
+        """Return a reference to an object, which is kept alive as long as the code."""
         position = self._positions.get(id(value))
         if position is None:
             position = self._positions[id(value)] = len(self.objects)
             self.objects.append(value)
 
         def reference(out: FunctionText) -> str:
-            place = out.gep("ptr", "@objects", position)
-            return out.load("ptr", place, ", !invariant.load !1")
+            address = out.gep("ptr", "@objects", position)
+            return out.load("ptr", address, ", !invariant.load !1")
 
         return reference
 
@@ -61,15 +65,15 @@ class Calls:
             self._shapes[key] = self._module.constant(name, text)
         return self._shapes[key]
 
-    def kernel(self, node: Node, owners: Sequence[Node], rarely: bool, operands: Operands | None = None) -> Reference:
-        """Return the function that runs one node on Python objects, and adds the spans of enclosing calls to errors.
+    def kernel(self, node: Node, owners: Sequence[Node], is_rare: bool, operands: Operands | None = None) -> Reference:
+        """Return a reference to a function that runs a node's kernel, and adds the spans of enclosing calls to errors.
 
-        `operands` gives the inputs in registers, for code without kernels.
+        `operands` gives the representations of the inputs, for subclasses without kernels.
         """
-        if not rarely:
+        if not is_rare:
             self.kernels.append((node.op.name, node.span))
         run = node_function(node, self._compile_region)
-        finish = _finisher(node.results)
+        convert_results = _results_converter(node.results)
         spans = [owner.span for owner in owners]
 
         def call(*inputs: Any) -> Any:
@@ -79,28 +83,29 @@ class Calls:
                 for span in spans:
                     locate(error, span)
                 raise
-            return finish(result)
+            return convert_results(result)
 
         return self.object(call)
 
     def constant_object(self, node: Node) -> Reference | None:
-        """Return the object that a node always makes, where it is a constant of the code."""
+        """Return a reference to the result of a node, if that is a constant object of the code; else None."""
         return None
 
     def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
         """Return the number of the first clause that catches the error, or the number of clauses if none does."""
         result = str(len(clauses))
-        for number, kinds in reversed(list(enumerate(clauses))):
-            matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(kinds)(out))
+        for number, classes in reversed(list(enumerate(clauses))):
+            matches = out.call_c("PyErr_GivenExceptionMatches", "i32", "ptr, ptr", error, self.object(classes)(out))
             result = out.select(out.icmp("ne", matches, 0), number, result)
         return result
 
     def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """Return the function that runs a recursive call on an explicit stack.
+        """Return a reference to a function that runs a recursive call on a stack in the heap.
 
         Its last argument is the number of Python frames that the enclosing calls represent.
         """
-        finish, region, spans = _finisher(node.results), node.regions[0], [one.span for one in (node, *owners)]
+        convert_results, region = _results_converter(node.results), node.regions[0]
+        spans = [call_site.span for call_site in (node, *owners)]
         compile_region = self._compile_region
         compiled: list[Any] = []
 
@@ -108,7 +113,7 @@ class Calls:
             if not compiled:
                 compiled.append(compile_with_recursion(region, compile_region, inside_recursion=True))
             try:
-                return finish(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
+                return convert_results(tuple(compiled[0](inputs[:-1], int(inputs[-1]))))
             except Exception as error:
                 for span in spans:
                     locate(error, span)
@@ -117,8 +122,8 @@ class Calls:
         return self.object(call)
 
     def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """Return the function, as `locator`, for an error that the call of a function raised."""
-        spans = [one.span for one in (node, *owners)]
+        """Return a reference to a function, as `locator` does, for an error that a called function raised."""
+        spans = [call_site.span for call_site in (node, *owners)]
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
@@ -129,8 +134,9 @@ class Calls:
         return self.object(reraise)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        """Return the function that reraises an error with the spans of the node and of the calls around it."""
-        spans = [error_span(node), *(one.span for one in owners)]
+        """Return a reference to a function that reraises an error with the spans of a node and of the calls around it.
+        """
+        spans = [error_span(node), *(call_site.span for call_site in owners)]
 
         def reraise(error: BaseException) -> None:
             if isinstance(error, Exception):
@@ -142,38 +148,38 @@ class Calls:
         return self.object(reraise)
 
 
-def _finisher(results: Sequence[Value]) -> Callable[[Any], Any]:
-    """Return the function that converts results of a kernel to the form of native code."""
-    forms = [_result_conversion(value) for value in results]
-    if len(forms) == 1:
-        form = forms[0]
-        return lambda found: form(found[0] if type(found) is tuple else found)
-    return lambda found: tuple(form(one) for form, one in zip(forms, found or (), strict=True))
+def _results_converter(results: Sequence[Value]) -> Callable[[Any], Any]:
+    """Return a function that converts the results of a kernel to the objects that native code expects."""
+    converters = [_result_converter(value) for value in results]
+    if len(converters) == 1:
+        convert = converters[0]
+        return lambda results: convert(results[0] if type(results) is tuple else results)
+    return lambda results: tuple(form(result) for form, result in zip(converters, results or (), strict=True))
 
 
-def _result_conversion(value: Value) -> Callable[[Any], Any]:
+def _result_converter(value: Value) -> Callable[[Any], Any]:
     type_: Any = value.type
     if value.node is not None and value.node.op.name == "numpy_read_only":
-        return lambda found: found  # passed out unchanged
+        return lambda result: result  # passed out unchanged
     if is_scalar(type_):
         dtype = type_.dtype.numpy
-        return lambda found: _checked_result(np.asarray(found, dtype), ())
+        return lambda result: _check_shape(np.asarray(result, dtype), ())
     if is_open(type_):
         dtype = type_.dtype.numpy
-        return lambda found: _contiguous(np.asarray(found, dtype))
+        return lambda result: _as_contiguous(np.asarray(result, dtype))
     if is_array(type_):
         dtype, shape = type_.dtype.numpy, sizes(type_)
-        return lambda found: _checked_result(np.asarray(found, dtype), shape)
-    return lambda found: found
+        return lambda result: _check_shape(np.asarray(result, dtype), shape)
+    return lambda result: result
 
 
-def _checked_result(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _check_shape(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise AssertionError(f"a kernel returned the shape {array.shape}, its result rule has {shape}")
-    return _contiguous(array)
+    return _as_contiguous(array)
 
 
-def _contiguous(array: np.ndarray) -> np.ndarray:
+def _as_contiguous(array: np.ndarray) -> np.ndarray:
     if type(array) is not np.ndarray or not array.flags.carray:
         array = np.array(array, order="C", subok=False)
     return array

@@ -22,7 +22,7 @@ from autoconv.backends.llvm.analysis.representation import is_complex, is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.codegen.memory import array_view
-from autoconv.backends.llvm.codegen.objects.write_barrier import FIRST_SITE, SITES
+from autoconv.backends.llvm.codegen.objects.write_barrier import SITE_CELLS_OFFSET, SITE_LIMIT
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.operand import Operand
@@ -213,7 +213,7 @@ def _activation_state(body: Body) -> tuple[str, str]:
         return body.recursion
     out = body.out
     if body.recursion_state is None:
-        body.recursion_state = out.alloca(f"[{FIRST_SITE // 8 + SITES} x i64]", "zeroinitializer")
+        body.recursion_state = out.alloca(f"[{SITE_CELLS_OFFSET // 8 + SITE_LIMIT} x i64]", "zeroinitializer")
     state = body.recursion_state
     limit_address = _field_address(out, state, _FRAME_LIMIT)
     with out.if_(out.icmp("eq", out.load("i64", limit_address), 0)):

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.matmul.blas import single_threaded_blas
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
-from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
+from autoconv.backends.llvm.codegen.parallel.partitioned import run_parts, run_split, write_split_bounds
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -282,7 +282,7 @@ class Batch:
         region, out, node = self._region, self._region.out, self._node
         count = element_count(out, self._batch)
         split = self._plan_split(count, work)
-        bounds = bounds_of(split, out) if split is not None and split.step is None else ("1", str(count), "1")
+        bounds = write_split_bounds(split, out) if split is not None and split.step is None else ("1", str(count), "1")
         reserved = self._reserve_memory(bounds[0] if split is None or split.step is None else str(split.parts))
         body = self.routine.finish("ret i1 false")
         cells = self._new_results()

@@ -110,7 +110,7 @@ def write_list_pop(region: LoweringContext, node: Node) -> None:
     empty_list, nonempty = out.label("cold"), out.label("fine")
     out.branch_if(out.icmp("sgt", length, 0), nonempty, empty_list)
     out.begin(empty_list)
-    function = region.body.calls.kernel(node, region.call_sites, rarely=True)
+    function = region.body.calls.kernel(node, region.call_sites, is_rare=True)
     arguments = out.alloca("ptr")
     element: Any = list_.type.element  # type: ignore[union-attr]
     empty = region.body.calls.object(ListValue(dtype=element.dtype, shape=element.shape))(out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.memory.ops import position_of
+from autoconv.backends.llvm.codegen.memory.ops import normalise_index
 from autoconv.backends.llvm.codegen.registry import counted
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
@@ -145,14 +145,14 @@ def _write_length(region: LoweringContext, node: Node) -> None:
 @counted("typed_list_get", fits=_accept_any)
 def _write_get(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
-    index = position_of(region, node, node.inputs[1], x.length())
+    index = normalise_index(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.load(index))
 
 
 @counted("typed_list_set", fits=_accept_any)
 def _write_set(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
-    index = position_of(region, node, node.inputs[1], x.length())
+    index = normalise_index(region, node, node.inputs[1], x.length())
     x.store(index, region.number(node.inputs[2]))
 
 
@@ -181,7 +181,7 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
         region.set(node.results[0], load_item(out, address, "0", x.dtype))
         x.set_size(new_size)
         return
-    index = position_of(region, node, node.inputs[1], x.length())
+    index = normalise_index(region, node, node.inputs[1], x.length())
     item = x.load(index)
     offset = out.op("mul", index, step)
     address = out.gep("i8", x.start(), offset, inbounds=False)
@@ -241,7 +241,7 @@ def _write_row(region: LoweringContext, node: Node) -> None:
         out.load(kind, out.gep("i8", rows, offset), _LIST_ALIAS)
         for kind, offset in (("i64", abi.LIST_COUNT), ("ptr", abi.LIST_ITEMS))
     )
-    index = position_of(region, node, node.inputs[1], count)
+    index = normalise_index(region, node, node.inputs[1], count)
     item = out.load("ptr", out.gep("ptr", items, index))
     out.call("retain", item)
     region.set(node.results[0], region.body.own_reference(item))

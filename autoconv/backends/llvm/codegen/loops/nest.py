@@ -21,7 +21,7 @@ from autoconv.backends.llvm.codegen.loops.reductions import (
     RegisterReduction,
     loop_in_strips,
 )
-from autoconv.backends.llvm.codegen.parallel.partitioned import bounds_of, run_parts, run_split
+from autoconv.backends.llvm.codegen.parallel.partitioned import run_parts, run_split, write_split_bounds
 from autoconv.backends.llvm.ir.element_rules import apply_rule, compute
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -139,7 +139,7 @@ class LoopNestWriter:
         arguments = [*parameters, *(f"ptr {cell}" for cell in cells)]
         parts: Position = split.parts
         if split.step is None:
-            bounds = bounds_of(split, self.out)
+            bounds = write_split_bounds(split, self.out)
             parts = bounds[0]
             flag = run_parts(split, self._module, self.out, body, arguments, has_rare, bounds)
         else:

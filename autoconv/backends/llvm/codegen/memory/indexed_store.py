@@ -8,7 +8,7 @@ from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.bounds_checks import write_position_checks
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of
-from autoconv.backends.llvm.codegen.memory.ops import nested_loops, place_of
+from autoconv.backends.llvm.codegen.memory.ops import write_element_address, write_nested_loops
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, broadcast_index
@@ -25,6 +25,6 @@ def _write_set(region: LoweringContext, node: Node) -> None:
 
     def write(index: Index) -> None:
         element = b.cast(b.at(value, broadcast_index(index, value_shape)), dtype)
-        store(b, element, place_of(region, x, target_map.write(b, index, picks)), 0)
+        store(b, element, write_element_address(region, x, target_map.write(b, index, picks)), 0)
 
-    nested_loops(region, part_shape(node), write)
+    write_nested_loops(region, part_shape(node), write)

@@ -1,4 +1,4 @@
-"""Lower arrays with mutation: views are address arithmetic; elements are read and written in place."""
+"""Lower arrays in memory, which may change: views are address arithmetic, and elements are accessed in place."""
 
 from __future__ import annotations
 
@@ -48,31 +48,31 @@ from autoconv.ops.rules import is_sure_to_fit
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     x = _as_memory(region, node.inputs[0])
-    iterator = iter(node.inputs[1:])
-    found_sizes: list[Position] = []
-    found_strides: list[Position] = []
+    operands = iter(node.inputs[1:])
+    view_sizes: list[Position] = []
+    view_strides: list[Position] = []
     offset: Position = 0
     for entry, axis in entries_of(len(x.sizes), node.attributes["spec"]):
         if isinstance(entry, NewAxis):
-            found_sizes.append(1)
-            found_strides.append(0)
+            view_sizes.append(1)
+            view_strides.append(0)
             continue
         size, stride = x.sizes[axis], x.strides[axis]
         if isinstance(entry, At):
-            (index,) = entry.filled(iterator)
-            offset = plus(out, offset, product(out, position_of(region, node, index, size), stride))
+            (index,) = entry.filled(operands)
+            offset = plus(out, offset, product(out, normalise_index(region, node, index, size), stride))
         else:
-            parts = [_bound_position(region, next(iterator)) if part == INPUT else part for part in entry.parts]
+            parts = [_write_bound(region, next(operands)) if part == INPUT else part for part in entry.parts]
             start, length, step = slice_bounds.resolve_bounds(region, node, parts, size)
             offset = plus(out, offset, product(out, start, stride))
-            found_sizes.append(length)
-            found_strides.append(product(out, step, stride))
+            view_sizes.append(length)
+            view_strides.append(product(out, step, stride))
     pointer = advance_pointer(region, x.pointer, offset)
-    region.set(result, Memory(Object(x.owner.ir), pointer, tuple(found_sizes), tuple(found_strides), "false"))
+    region.set(result, Memory(Object(x.owner.ir), pointer, tuple(view_sizes), tuple(view_strides), "false"))
 
 
 def _as_memory(region: LoweringContext, value: Value) -> Memory:
-    """Return an array in memory, or a tensor as one."""
+    """Return the representation of an array in memory, also for a tensor."""
     if representation.is_memory(value.type):
         return memory_of(region, value)
     shape = sizes(value.type)
@@ -80,28 +80,28 @@ def _as_memory(region: LoweringContext, value: Value) -> Memory:
     return Memory(region.memory_owner(value), region.data(value), shape, strides, "true")
 
 
-def _bound_position(region: LoweringContext, value: Value) -> Position:
+def _write_bound(region: LoweringContext, value: Value) -> Position:
     b = RegisterWriter(region)
     return b.cast(region.number(value), int64).ir
 
 
-def position_of(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
-    """Normalise a single index to count from the start; the op's kernel raises if it is out of range."""
+def normalise_index(region: LoweringContext, node: Node, index: Any, size: Position) -> Position:
+    """Check a single index, and normalise it to count from the start; the op's kernel raises if it is out of range."""
     b = RegisterWriter(region)
     if isinstance(index, int):
         if isinstance(size, int) and -size <= index < size:
             return index % size
-        lowest = b.wrap(int64, str(index))
+        element = b.wrap(int64, str(index))
     else:
-        lowest = b.cast(region.number(index), int64)
-    known, key = region.body.normalised_positions, (lowest.ir, str(size))
-    if key not in known:
-        known[key] = _checked_position(region, node, lowest, size)
-    return known[key]
+        element = b.cast(region.number(index), int64)
+    normalised, key = region.body.normalised_positions, (element.ir, str(size))
+    if key not in normalised:
+        normalised[key] = _write_checked_index(region, node, element, size)
+    return normalised[key]
 
 
-def _checked_position(region: LoweringContext, node: Node, index: Element, size: Position) -> str:
-    """Write the checks of an index, as far as its range needs them; a negative one takes a branch of its own."""
+def _write_checked_index(region: LoweringContext, node: Node, index: Element, size: Position) -> str:
+    """Write the checks of an index that its range does not make redundant; negative indices take a separate branch."""
     out, (low, high) = region.out, region.body.range_of(index)
     if low >= 0:
         if not (high < size if isinstance(size, int) else region.body.is_below(index, size)):
@@ -109,7 +109,7 @@ def _checked_position(region: LoweringContext, node: Node, index: Element, size:
         return index.ir
 
     def wrap() -> str:
-        wrapped = out.op("add", index.ir, size)  # it is too large, unsigned, where the index is
+        wrapped = out.op("add", index.ir, size)  # as an unsigned number, still too large if the index was
         region.raise_and_exit_if(node, out.icmp("uge", wrapped, size))
         return wrapped
 
@@ -126,17 +126,17 @@ def _write_size(region: LoweringContext, node: Node) -> None:
 
 @in_memory("numpy_shapes")
 def _write_shapes(region: LoweringContext, node: Node) -> None:
-    """Check sizes that must be equal; the kernel raises if they differ."""
+    """Check sizes that have to be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
     updates, out = node.attributes["how"] == UPDATE, region.out
     pairs = zip(second[::-1], first[::-1], strict=False) if updates else [core_dimensions(first, second)]
     for size, other in pairs:
         if size == other or (updates and size == 1):
             continue
-        wrong = out.new(f"icmp ne i64 {size}, {other}")
+        differs = out.new(f"icmp ne i64 {size}, {other}")
         if updates and isinstance(size, str) and (not isinstance(size, Size) or isinstance(size, RunTimeSize)):
-            wrong = out.new(f"and i1 {wrong}, {out.new(f'icmp ne i64 {size}, 1')}")
-        region.raise_if(node, wrong)
+            differs = out.new(f"and i1 {differs}, {out.new(f'icmp ne i64 {size}, 1')}")
+        region.raise_if(node, differs)
 
 
 def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
@@ -146,13 +146,13 @@ def _sizes_of(region: LoweringContext, value: Value) -> tuple[Position, ...]:
 # ---- elements
 
 
-def place_of(region: LoweringContext, x: Memory, index: Index) -> str:
+def write_element_address(region: LoweringContext, x: Memory, index: Index) -> str:
     """Return the address of an element."""
     return advance_pointer(region, x.pointer, byte_offset(region.out, index, x.strides))
 
 
-def nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
-    """Write nested loops outside of a function of their own."""
+def write_nested_loops(region: LoweringContext, counts: Sequence[Position], write: Callable[[Index], None]) -> None:
+    """Write nested loops into the region's function."""
     region.body.module.has_loops |= bool(counts)
     loops(region.out, counts, write)
 
@@ -165,25 +165,25 @@ def _write_load(region: LoweringContext, node: Node) -> None:
         scopes = region.body.alias_scopes.metadata_of(node.inputs[0])
         region.set(result, load(RegisterWriter(region), type_.dtype, x.pointer, 0, scopes))
         return
-    if _is_unchanging_argument(region, node):
+    if _is_unwritten_argument(region, node):
         region.set(result, Object(x.owner.ir))
         return
     array = region.new_array(type_)
     region.set(result, array)
-    copy(region, x, region.address(array), type_.dtype)
+    write_copy(region, x, region.address(array), type_.dtype)
 
 
 @class_lowering("lent")
 def write_lent_load(region: LoweringContext, node: Node) -> None:
-    """Let the readers read the array in place."""
+    """Represent a lent load by the array in memory, which its readers read in place."""
     x = memory_of(region, node.inputs[0])
     region.set(node.results[0], replace(x, owner=Object(x.owner.ir)))
 
 
-def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:
-    """Return whether the array is an argument, C-contiguous and never written: then it is its own contents.
+def _is_unwritten_argument(region: LoweringContext, node: Node) -> bool:
+    """Return whether a load can reuse the array object: an argument that is C-contiguous and never written.
 
-    Arguments of a recursive function may overlap.
+    That does not hold for arguments of a recursive function, which may overlap.
     """
     value = node.inputs[0]
     assert isinstance(value.type, ArrayType)
@@ -191,8 +191,8 @@ def _is_unchanging_argument(region: LoweringContext, node: Node) -> bool:
     return is_own and region.body.recursion is None and region.body.writes.leave(value)
 
 
-def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
-    """Copy the elements, in row-major order, to the address `target`."""
+def write_copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
+    """Copy the elements of an array in row-major order to the address `target`."""
     b, shape = RegisterWriter(region), x.sizes
     if is_c_contiguous(x, dtype.size):
         count = product(region.out, element_count(region.out, shape), dtype.size)
@@ -200,19 +200,19 @@ def copy(region: LoweringContext, x: Memory, target: str, dtype: Any) -> None:
         return
 
     def write(index: Index) -> None:
-        element = load(b, dtype, place_of(region, x, index), 0)
+        element = load(b, dtype, write_element_address(region, x, index), 0)
         store(b, element, target, linear_offset(region.out, index, shape))  # type: ignore[arg-type]
 
-    nested_loops(region, shape, write)
+    write_nested_loops(region, shape, write)
 
 
 def is_c_contiguous(x: Memory, size: int) -> bool:
     """Return whether the array is known to be C-contiguous."""
-    stride: int | None = size
-    for count, own in zip(reversed(x.sizes), reversed(x.strides), strict=True):
-        if count != 1 and (stride is None or own != stride):
+    expected_stride: int | None = size
+    for count, actual_stride in zip(reversed(x.sizes), reversed(x.strides), strict=True):
+        if count != 1 and (expected_stride is None or actual_stride != expected_stride):
             return False
-        stride = stride * count if isinstance(count, int) and stride is not None else None
+        expected_stride = expected_stride * count if isinstance(count, int) and expected_stride is not None else None
     return True
 
 
@@ -225,17 +225,17 @@ def _has_native_store(node: Node) -> bool:
 
 @in_memory("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
-    """Store the elements; where their sizes differ from those of the array, the kernel broadcasts or raises."""
+    """Store the elements; if their sizes differ from those of the array, the kernel broadcasts or raises."""
     array, value = (representation.elements_of(value.type) for value in node.inputs)
     if not representation.has_computed_sizes(value) and is_sure_to_fit(array.shape or (), value.shape):
         _write_fitting_store(region, node)
         return
-    out, wrong = region.out, "false"
-    x, own = memory_of(region, node.inputs[0]), sizes(node.inputs[1].type)
-    for size, target in zip(reversed(own), reversed(x.sizes), strict=False):
+    out, differs = region.out, "false"
+    x, value_sizes = memory_of(region, node.inputs[0]), sizes(node.inputs[1].type)
+    for size, target in zip(reversed(value_sizes), reversed(x.sizes), strict=False):
         if size != 1 and size != target:
-            wrong = out.or_(wrong, out.icmp("ne", size, target))
-    out.either(wrong, lambda: _store_by_kernel(region, node), lambda: _write_fitting_store(region, node))
+            differs = out.or_(differs, out.icmp("ne", size, target))
+    out.either(differs, lambda: _store_by_kernel(region, node), lambda: _write_fitting_store(region, node))
 
 
 def _store_by_kernel(region: LoweringContext, node: Node) -> None:
@@ -248,15 +248,19 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
     b, out = RegisterWriter(region), region.out
     if is_scalar(value.type):
         element, scopes = b.cast(region.number(value), dtype), region.body.alias_scopes.metadata_of(node.inputs[0])
-        nested_loops(region, x.sizes, lambda index: store(b, element, place_of(region, x, index), 0, scopes))
+
+        def write_number(index: Index) -> None:
+            store(b, element, write_element_address(region, x, index), 0, scopes)
+
+        write_nested_loops(region, x.sizes, write_number)
         return
-    pointer, own = region.data(value), sizes(value.type)
+    pointer, value_shape = region.data(value), sizes(value.type)
 
     def write(index: Index) -> None:
-        found = load(b, value.dtype, pointer, linear_offset(out, broadcast_index(index, own), own))
-        store(b, b.cast(found, dtype), place_of(region, x, index), 0)
+        element = load(b, value.dtype, pointer, linear_offset(out, broadcast_index(index, value_shape), value_shape))
+        store(b, b.cast(element, dtype), write_element_address(region, x, index), 0)
 
-    nested_loops(region, x.sizes, write)
+    write_nested_loops(region, x.sizes, write)
 
 
 # ---- new arrays
@@ -268,7 +272,7 @@ def _write_new(region: LoweringContext, node: Node) -> None:
     type_: Any = result.type
     shape = [region.number(value) for value in node.inputs]
     if not all(isinstance(size, int) for size in (*type_.shape, *node.attributes["shape"])):
-        memory = _dynamic(region, node, type_, shape)
+        memory = _new_dynamic_memory(region, node, type_, shape)
     else:
         if type_.rank:
             array = region.new_array(array_view.as_tensor_type(type_))
@@ -284,16 +288,20 @@ def _write_new(region: LoweringContext, node: Node) -> None:
         out.clear(memory.pointer, product(out, type_.dtype.size, element_count(out, memory.sizes)))
         return
     element = b.constant(fill, type_.dtype)
-    nested_loops(region, memory.sizes, lambda index: store(b, element, place_of(region, memory, index), 0))
+
+    def write(index: Index) -> None:
+        store(b, element, write_element_address(region, memory, index), 0)
+
+    write_nested_loops(region, memory.sizes, write)
 
 
-def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
-    """Allocate an array whose sizes are computed by the graph; the kernel raises for negative ones."""
+def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType, elements: Sequence[Element]) -> Memory:
+    """Allocate an array whose sizes the graph computes; the kernel raises for negative sizes."""
     out, b = region.out, RegisterWriter(region)
     numbers = iter(elements)
     positions: list[Position] = []
-    for size, given_size in zip(type_.shape, node.attributes["shape"], strict=True):
-        number = b.cast(next(numbers), int64) if given_size == INPUT else None
+    for size, requested_size in zip(type_.shape, node.attributes["shape"], strict=True):
+        number = b.cast(next(numbers), int64) if requested_size == INPUT else None
         if number is None or isinstance(size, Symbol):
             positions.append(Size(register_of(size)) if isinstance(size, Symbol) else size or 0)
             continue
@@ -303,7 +311,7 @@ def _dynamic(region: LoweringContext, node: Node, type_: ArrayType, elements: Se
 
 
 @in_memory("array_of", fits=lambda node: not node.attributes.get("read_only"))
-def _write_of(region: LoweringContext, node: Node) -> None:
+def _write_conversion(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type
     if is_scalar(value.type):

@@ -1,7 +1,7 @@
-"""Lower statements (see `statements`) to a loop over the assigned array.
+"""Lower assignments to arrays in memory (see legalize/array_statements.py) to a loop over the assigned array.
 
-Where the target may overlap an input, everything is computed into temporary memory before anything is written. If
-overlap is unknown at compile time, it is tested at run time.
+If the target may overlap an input, all elements are computed into temporary memory before any is assigned. If overlap
+is unknown at compile time, it is tested at run time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from autoconv.backends.llvm.codegen.memory.array_view import memory_of, new_memo
 from autoconv.backends.llvm.codegen.memory.overlap_test import may_overlap
 from autoconv.backends.llvm.codegen.memory.step_loops import (
     CommonCaseWriter,
-    Routine,
     StepLoops,
-    any_of,
+    StepRoutine,
     element_address,
+    write_any,
 )
 from autoconv.backends.llvm.codegen.registry import in_memory
 from autoconv.backends.llvm.codegen.values import Memory
@@ -37,34 +37,34 @@ from autoconv.ops.elements.maths import is_elementary
 
 @in_memory("array_assign", of_held=False)
 def write_statement(region: LoweringContext, node: Node) -> None:
-    """Write the assignment: in place where no input is overwritten, else through temporary memory.
+    """Write the assignment: in place if it overwrites no input, else through temporary memory.
 
-    The kernel runs where open sizes do not fit.
+    The kernel runs instead if open sizes do not fit.
     """
-    statement = _Statement(region, node)
-    wrong = statement.fallback_conditions(statement.target.sizes)
-    statement.run_where_fit(wrong, lambda: _write_fitting(region, statement))
+    statement = _StatementWriter(region, node)
+    conditions = statement.fallback_conditions(statement.target.sizes)
+    statement.run_if_fitting(conditions, lambda: _write_native_assignment(region, statement))
 
 
-def _write_fitting(region: LoweringContext, statement: _Statement) -> None:
-    how = statement.overlap()
-    if how == DISJOINT:
+def _write_native_assignment(region: LoweringContext, statement: _StatementWriter) -> None:
+    overlap = statement.overlap()
+    if overlap == DISJOINT:
         statement.run(statement.target)
-    elif how == OVERLAP:
+    elif overlap == OVERLAP:
         _write_through_copy(region, statement)
     else:
-        aside, straight = partial(_write_through_copy, region, statement), partial(statement.run, statement.target)
-        region.out.either(how, aside, straight)
+        through_copy = partial(_write_through_copy, region, statement)
+        region.out.either(overlap, through_copy, partial(statement.run, statement.target))
 
 
-def _write_through_copy(region: LoweringContext, statement: _Statement) -> None:
-    aside = new_memory(region, statement.dtype, statement.target.sizes)
-    statement.run(aside)
-    statement.copy_back(aside)
-    region.body.release(aside.owner.slot or "")
+def _write_through_copy(region: LoweringContext, statement: _StatementWriter) -> None:
+    temporary = new_memory(region, statement.dtype, statement.target.sizes)
+    statement.run(temporary)
+    statement.copy_back(temporary)
+    region.body.release(temporary.owner.slot or "")
 
 
-class _Statement(StepLoops):
+class _StatementWriter(StepLoops):
     def __init__(self, region: LoweringContext, node: Node) -> None:
         super().__init__(region, node, node.inputs[1:])
         self.target = memory_of(region, node.inputs[0])
@@ -73,78 +73,79 @@ class _Statement(StepLoops):
     # ---- overlaps
 
     def overlap(self) -> str:
-        """Return DISJOINT or OVERLAP where that is known, else an i1 that is true if the memory may overlap."""
+        """Return DISJOINT or OVERLAP if that is known, else an i1 that is true if the memory may overlap."""
         out, node = self.region.out, self.node
         overlaps: list[str] = []
         bases = {step.operands[0] for step in self.steps if step.op == BASE}
         for i, (value, operand) in enumerate(self.operands):
             if not representation.is_memory(value.type) or not isinstance(operand, Memory):
                 continue
-            how = self.region.body.overlaps.between(node.inputs[0], value)
-            if how == OVERLAP or (how == EQUAL and (i in bases or not self._is_whole(value))):
+            overlap = self.region.body.overlaps.between(node.inputs[0], value)
+            if overlap == OVERLAP or (overlap == EQUAL and (i in bases or not self._covers_target(value))):
                 return OVERLAP
-            if how not in (DISJOINT, EQUAL) and not self.region.body.dependence.are_disjoint(node.inputs[0], value):
+            is_disjoint = self.region.body.dependence.are_disjoint(node.inputs[0], value)
+            if overlap not in (DISJOINT, EQUAL) and not is_disjoint:
                 overlaps.append(may_overlap(self.region, node.inputs[0], value))
-        return any_of(out, overlaps) if overlaps else DISJOINT
+        return write_any(out, overlaps) if overlaps else DISJOINT
 
-    def _is_whole(self, value: Value) -> bool:
+    def _covers_target(self, value: Value) -> bool:
         return len(value.shape) == len(self.target.sizes)  # type: ignore[union-attr, arg-type]
 
     # ---- the loop
 
     def run(self, target: Memory) -> None:
-        """Compute everything into `target`.
+        """Compute all elements into `target`.
 
-        Precondition: it overlaps no input, except arrays that are read at exactly the element that is written.
+        Precondition: the target overlaps no input, except inputs that are read only at the element that is written.
         """
-        routine = Routine(self.region)
-        into = routine.memory(target, "noalias ")
+        routine = StepRoutine(self.region)
+        routine_target = routine.memory(target, "noalias ")
         operands: list[Memory | Element] = []
         for value, operand in self.operands:
             if isinstance(operand, Element):
                 operands.append(routine.number(operand))
             elif target is self.target and self._is_target(value):
-                operands.append(into)
+                operands.append(routine_target)
             else:
                 operands.append(routine.memory(operand, "noalias readonly "))
-        out, split = routine.out, self._split(target)
-        bounds = ("0", str(into.sizes[0])) if split is None else ("%first", "%last")
+        out, split = routine.out, self._choose_split(target)
+        bounds = ("0", str(routine_target.sizes[0])) if split is None else ("%first", "%last")
 
         def write(b: ElementWriter) -> None:
             def assign(index: Index) -> None:
-                element = self.value(b, operands, index)
-                store(b, b.cast(element, self.dtype), element_address(out, into, index), 0)
+                element = self.write_element(b, operands, index)
+                store(b, b.cast(element, self.dtype), element_address(out, routine_target, index), 0)
 
-            loops(out, into.sizes, assign, bounds)
+            loops(out, routine_target.sizes, assign, bounds)
 
-        self.write(out, operands, into.sizes, bounds, write)
+        self.write_loops(out, operands, routine_target.sizes, bounds, write)
         routine.call(split)
 
-    def _split(self, target: Memory) -> Split | None:
-        """Choose how the outermost loop is split over threads."""
-        each = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
+    def _choose_split(self, target: Memory) -> Split | None:
+        """Return how the outermost loop is split over threads; None if one thread runs it."""
+        work = sum(cost_of(step.op, step.type.dtype) for step in self.steps)
         if is_known(target.sizes):
-            return split_counts(int(target.sizes[0]), each * math.prod(map(int, target.sizes)))
+            return split_counts(int(target.sizes[0]), work * math.prod(map(int, target.sizes)))
         if not current_target().has_pool or not any(is_elementary(step.op) for step in self.steps):
             return None
-        return Split(None, target.sizes[0], None, target.sizes, each)
+        return Split(None, target.sizes[0], None, target.sizes, work)
 
     def _is_target(self, value: Value) -> bool:
         if not representation.is_memory(value.type):
             return False
         return self.region.body.overlaps.between(self.node.inputs[0], value) == EQUAL
 
-    def copy_back(self, aside: Memory) -> None:
-        routine = Routine(self.region)
-        into, source = routine.memory(self.target, "noalias "), routine.memory(aside, "noalias readonly ")
+    def copy_back(self, temporary: Memory) -> None:
+        routine = StepRoutine(self.region)
+        target, source = routine.memory(self.target, "noalias "), routine.memory(temporary, "noalias readonly ")
         out = routine.out
         b = CommonCaseWriter(out)
 
         def write(index: Index) -> None:
             element = load(b, self.dtype, element_address(out, source, index), 0)
-            store(b, element, element_address(out, into, index), 0)
+            store(b, element, element_address(out, target, index), 0)
 
-        loops(out, into.sizes, write)
+        loops(out, target.sizes, write)
         routine.call()
 
 __all__ = ["write_statement"]

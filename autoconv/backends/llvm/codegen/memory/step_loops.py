@@ -1,4 +1,4 @@
-"""Loops that compute elements by a list of steps; array statements and reductions of views share them."""
+"""Loops that compute each element by a list of steps, for array statements and reductions of views."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from autoconv.ops.elements.maths import is_elementary
 
 
 class StepLoops:
-    """The inputs of a node's steps, and the loops that compute elements from them."""
+    """A writer of loops that compute elements by a node's steps, from its inputs `operands`."""
 
     def __init__(self, region: LoweringContext, node: Node, inputs: Sequence[Value]) -> None:
         self.region = region
@@ -44,9 +44,9 @@ class StepLoops:
         self.steps: Sequence[Step] = node.attributes["steps"]
         # Later inputs only keep memory alive.
         count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
-        self.operands = [(value, self._operand(value)) for value in inputs[:count]]
+        self.operands = [(value, self._operand_memory(value)) for value in inputs[:count]]
 
-    def _operand(self, value: Value) -> Memory | Element:
+    def _operand_memory(self, value: Value) -> Memory | Element:
         region = self.region
         if is_scalar(value.type):
             return region.number(value)
@@ -61,48 +61,47 @@ class StepLoops:
         operand = self.operands[step.operands[0]][1]
         return operand.sizes if isinstance(operand, Memory) else ()
 
-    def fallback_conditions(self, into: Sequence[Position]) -> list[str]:
-        """Return the conditions, each an i1, on which the kernel has to run; `into` are the sizes of the loops."""
-        tests = self.has_other_sizes(into), self.has_position_out_of_range()
+    def fallback_conditions(self, loop_sizes: Sequence[Position]) -> list[str]:
+        """Return the conditions, each an i1, under which the kernel has to run."""
+        tests = self.write_size_test(loop_sizes), self.write_position_test()
         return [test for test in tests if test is not None]
 
-    def run_where_fit(
-        self, refusals: Sequence[str], run: Callable[[], None], keep: Callable[[Any], None] = lambda _: None
+    def run_if_fitting(
+        self, conditions: Sequence[str], run: Callable[[], None], store_result: Callable[[Any], None] = lambda _: None
     ) -> None:
-        """Write `run`, and where one of the conditions holds the kernel instead, whose result is passed to `keep`."""
+        """Write `run`, and a call of the kernel instead if a condition holds; `store_result` gets the kernel's results.
+        """
 
-        def by_kernel() -> None:
+        def call_kernel() -> None:
             for result in self.region.call_kernel(self.node, rarely=True):
-                keep(result)
+                store_result(result)
 
         out = self.region.out
-        if refusals:
-            out.either(any_of(out, refusals), by_kernel, run, unlikely=True)
+        if conditions:
+            out.either(write_any(out, conditions), call_kernel, run, unlikely=True)
         else:
             run()
 
-    def has_other_sizes(self, into: Sequence[Position]) -> str | None:
-        """Return an i1 that is true if an open size differs from that of the loops: then the kernel has to run.
-
-        None if all sizes are known to fit.
-        """
+    def write_size_test(self, loop_sizes: Sequence[Position]) -> str | None:
+        """Return an i1 that is true if an open size differs from the size of the loop; None if all sizes fit."""
         out = self.region.out
-        wrong: list[str] = []
+        conditions: list[str] = []
         for number, step in enumerate(self.steps):
             if step.op:
                 continue
-            own = self.sizes_of(step, number)
+            operand_sizes = self.sizes_of(step, number)
             known_sizes = step.type.shape or ()
-            for size, static_size, target_size in zip(own[::-1], known_sizes[::-1], into[::-1], strict=False):
+            axes = zip(operand_sizes[::-1], known_sizes[::-1], loop_sizes[::-1], strict=False)
+            for size, static_size, target_size in axes:
                 if static_size == 1 or size == target_size:
                     continue
-                wrong.append(out.icmp("ne", size, target_size))
-        return any_of(out, wrong) if wrong else None
+                conditions.append(out.icmp("ne", size, target_size))
+        return write_any(out, conditions) if conditions else None
 
-    def has_position_out_of_range(self) -> str | None:
-        """Return an i1 that is true if a position of a gather is out of range: then the kernel has to run.
+    def write_position_test(self) -> str | None:
+        """Return an i1 that is true if a position of a gather is out of range; None without gathers.
 
-        None without gathers. Loops of their own read the positions for this check.
+        Separate loops read the positions for this check.
         """
         gathers = [step for step in self.steps if step.op == "get_item"]
         if not gathers:
@@ -122,36 +121,36 @@ class StepLoops:
         dtype, size = self.steps[step.operands[1]].type.dtype, base.sizes[0]
 
         def check(index: Index) -> None:
-            place = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
-            wrong = out.icmp("uge", plus(out, place.ir, size), product(out, size, 2))
-            out.store("i1", out.or_(out.load("i1", flag), wrong), flag)
+            position = b.cast(load(b, dtype, element_address(out, positions, index), 0), int64)
+            is_outside = out.icmp("uge", plus(out, position.ir, size), product(out, size, 2))
+            out.store("i1", out.or_(out.load("i1", flag), is_outside), flag)
 
         self.region.body.module.has_loops = True
         loops(out, positions.sizes, check)
 
-    def write(
+    def write_loops(
         self, out: FunctionText, operands: Sequence[Memory | Element], sizes: Sequence[Position],
         bounds: tuple[str, str], write: Callable[[ElementWriter], None],
     ) -> None:  # fmt: skip
         """Write the loops over all elements by `write(b)`.
 
-        Where rules may leave elements to the C library, a first loop tests for such elements. Without any, a version
-        of the loops runs that contains no such calls.
+        If rules may leave rare elements to the C library, a first loop tests for such elements. If there are none, a
+        version of the loops without such calls runs.
         """
-        if not self.is_rare:
+        if not self.may_be_rare:
             write(CommonCaseWriter(out))
             return
         probe = ProbeWriter(out)
-        loops(out, sizes, lambda index: self.value(probe, operands, index), bounds)
+        loops(out, sizes, lambda index: self.write_element(probe, operands, index), bounds)
         rare = out.load("i1", probe.flag)
         out.either(rare, lambda: write(ElementWriter(out)), lambda: write(CommonCaseWriter(out)), unlikely=True)
 
     @property
-    def is_rare(self) -> bool:
+    def may_be_rare(self) -> bool:
         """True if some elements may need a call of the C library."""
         return any(is_rare(step, self.steps) for step in self.steps)
 
-    def value(self, b: ElementWriter, given: Sequence[Memory | Element], index: Index) -> Element:
+    def write_element(self, b: ElementWriter, operands: Sequence[Memory | Element], index: Index) -> Element:
         """Compute the element at an index, step by step."""
         values: list[Element] = []
         for step in self.steps:
@@ -159,19 +158,19 @@ class StepLoops:
                 values.append(b.wrap(int64, "0"))  # read by gathers alone
                 continue
             if step.op == "get_item":
-                values.append(self._load_gathered(b, given, step, values[step.operands[1]]))
+                values.append(self._load_gathered(b, operands, step, values[step.operands[1]]))
                 continue
             if step.op:
-                operands = [values[i] for i in step.operands]
-                values.append(compute(b, step.op, operands, step.type.dtype, step.attributes))
+                step_operands = [values[i] for i in step.operands]
+                values.append(compute(b, step.op, step_operands, step.type.dtype, step.attributes))
                 continue
-            operand = given[step.operands[0]]
+            operand = operands[step.operands[0]]
             if isinstance(operand, Element):
                 values.append(b.wrap(operand.dtype, operand.ir))
                 continue
             shape = step.type.shape or ()
-            where = element_address(b.out, operand, broadcast_index(index, shape))
-            values.append(load(b, step.type.dtype, where, 0))
+            address = element_address(b.out, operand, broadcast_index(index, shape))
+            values.append(load(b, step.type.dtype, address, 0))
         return values[-1]
 
     def _load_gathered(
@@ -179,13 +178,13 @@ class StepLoops:
     ) -> Element:  # fmt: skip
         base = operands[self.steps[step.operands[0]].operands[0]]
         assert isinstance(base, Memory)
-        place = b.cast(position, int64)
-        below = b.wrap(int64, str(plus(b.out, place.ir, base.sizes[0])))
-        place = b.select(place < 0, below, place)
-        return load(b, step.type.dtype, element_address(b.out, base, (place.ir,)), 0)
+        index = b.cast(position, int64)
+        wrapped = b.wrap(int64, str(plus(b.out, index.ir, base.sizes[0])))
+        index = b.select(index < 0, wrapped, index)
+        return load(b, step.type.dtype, element_address(b.out, base, (index.ir,)), 0)
 
 
-def any_of(out: Any, conditions: Sequence[str]) -> str:
+def write_any(out: Any, conditions: Sequence[str]) -> str:
     """Return the disjunction of i1 values."""
     result = conditions[0]
     for other in conditions[1:]:
@@ -194,8 +193,8 @@ def any_of(out: Any, conditions: Sequence[str]) -> str:
 
 
 def element_address(out: Any, x: Memory, index: Index) -> str:
-    total = byte_offset(out, index, x.strides)
-    return x.pointer if total == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {total}"))
+    offset = byte_offset(out, index, x.strides)
+    return x.pointer if offset == 0 else str(out.new(f"getelementptr inbounds i8, ptr {x.pointer}, i64 {offset}"))
 
 
 def is_rare(step: Step, steps: Sequence[Step]) -> bool:
@@ -208,7 +207,7 @@ def is_rare(step: Step, steps: Sequence[Step]) -> bool:
 
 
 class CommonCaseWriter(ElementWriter):
-    """Write elements in a loop without the calls of the C library that rules make for rare operands."""
+    """A writer of elements in a loop that omits the calls of the C library for rare operands."""
 
     in_loop = True
 
@@ -216,7 +215,7 @@ class CommonCaseWriter(ElementWriter):
 
 
 class ProbeWriter(ElementWriter):
-    """Compute elements without storing them; set `flag` if a rule would call the C library for one of them."""
+    """A writer of elements in a loop that sets `flag` if a rule would call the C library for an element."""
 
     in_loop = True
 
@@ -228,7 +227,7 @@ class ProbeWriter(ElementWriter):
         self.out.store("i1", self.out.or_(self.out.load("i1", self.flag), condition.ir), self.flag)
 
 
-class Routine:
+class StepRoutine:
     """A native function of pointers and numbers, together with the arguments of its only call."""
 
     def __init__(self, region: LoweringContext) -> None:
@@ -238,30 +237,30 @@ class Routine:
         self._inner = NativeRoutine(region, [])
         self.out = self._inner.out
 
-    def _name(self, kind: str, attributes: str, argument: str) -> str:
+    def _add_parameter(self, kind: str, attributes: str, argument: str) -> str:
         name = f"%g{len(self._names)}"
         self._names.append(f"{kind} {attributes}{name}")
         self._arguments.append(f"{kind} {argument}")
         return name
 
     def memory(self, x: Memory, attributes: str) -> Memory:
-        pointer = self._name("ptr", attributes, x.pointer)
+        pointer = self._add_parameter("ptr", attributes, x.pointer)
         numbers = self.numbers((*x.sizes, *x.strides))
         return Memory(x.owner, pointer, tuple(numbers[: len(x.sizes)]), tuple(numbers[len(x.sizes) :]), "false")
 
     def pointer(self, x: str) -> str:
-        return self._name("ptr", "", x)
+        return self._add_parameter("ptr", "", x)
 
     def numbers(self, positions: Sequence[Position]) -> list[Position]:
-        return [n if isinstance(n, int) else self._name("i64", "", n) for n in positions]
+        return [n if isinstance(n, int) else self._add_parameter("i64", "", n) for n in positions]
 
     def number(self, x: Element) -> Element:
         if x.ir[0] != "%":
             return Element(x.b, x.dtype, x.ir)
-        return Element(x.b, x.dtype, self._name(register(x.dtype), "", x.ir))
+        return Element(x.b, x.dtype, self._add_parameter(register(x.dtype), "", x.ir))
 
     def call(self, split: Split | None = None) -> None:
-        """Call the function; with a split, its body covers `%first` to `%last`, and all parts are run."""
+        """Finish and call the function. With a split, its body covers `%first` to `%last`, and all parts are run."""
         kind, names = ("void", self._names) if split is None else ("i1", [*self._names, *PART])
         self.out.signature = Signature(kind, names)
         name = self._inner.finish("ret void" if split is None else "ret i1 false")

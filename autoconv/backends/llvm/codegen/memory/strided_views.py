@@ -1,4 +1,4 @@
-"""Lower views of arrays in memory that move no element: other strides, orders of axes, diagonals, windows, parts."""
+"""Lower views of arrays in memory by other strides: orders of axes, diagonals, windows, real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _write_transpose(region: LoweringContext, node: Node) -> None:
 
 @in_memory("array_windows")
 def _write_windows(region: LoweringContext, node: Node) -> None:
-    """View windows, in which steps along a window are those along its axis."""
+    """View sliding windows; the stride along a window is the stride of its axis."""
     x, axes, lengths = memory_of(region, node.inputs[0]), node.attributes["axes"], node.attributes["lengths"]
     shape = list(x.sizes)
     for axis, length in zip(axes, lengths, strict=True):
@@ -47,15 +47,16 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
 @in_memory("array_diagonal")
 def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = memory_of(region, node.inputs[0]), region.out
-    right = node.attributes["offset"]
-    (*outer, rows, columns), (*strides, down, across) = x.sizes, x.strides
-    length = minimum(out, plus(out, rows, min(right, 0)), plus(out, columns, -max(right, 0)))
-    if right:  # the diagonal may lie outside
+    diagonal_offset = node.attributes["offset"]
+    (*outer, rows, columns), (*strides, row_stride, column_stride) = x.sizes, x.strides
+    length = minimum(out, plus(out, rows, min(diagonal_offset, 0)), plus(out, columns, -max(diagonal_offset, 0)))
+    if diagonal_offset:  # the diagonal may lie outside
         length = maximum(out, length, 0)
-    pointer = advance_pointer(region, x.pointer, product(out, abs(right), across if right > 0 else down))
+    start_stride = column_stride if diagonal_offset > 0 else row_stride
+    pointer = advance_pointer(region, x.pointer, product(out, abs(diagonal_offset), start_stride))
     view = replace(
         x, owner=Object(x.owner.ir), is_whole="false", pointer=pointer, sizes=(*outer, length),
-        strides=(*strides, plus(out, down, across)),
+        strides=(*strides, plus(out, row_stride, column_stride)),
     )  # fmt: skip
     region.set(node.results[0], view)
 

@@ -1,4 +1,4 @@
-"""Allocate instances of the user's classes in native code."""
+"""Lower the allocation of instances of the user's classes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objec
 from autoconv.graph.graph import Node
 
 
-def _is_plainly_made(node: Node) -> bool:
-    """Return whether setting these attributes only stores them in the instance's dict."""
-    kind, names = node.attributes["kind"], node.attributes["names"]
-    own = any(hasattr(type(getattr(kind, name, None)), "__set__") for name in names)
-    return takes_objects(node) and kind.__setattr__ is object.__setattr__ and not own
+def _has_plain_attributes(node: Node) -> bool:
+    """Return whether setting the node's attributes only stores them in the instance's dict."""
+    class_, names = node.attributes["kind"], node.attributes["names"]
+    has_descriptor = any(hasattr(type(getattr(class_, name, None)), "__set__") for name in names)
+    return takes_objects(node) and class_.__setattr__ is object.__setattr__ and not has_descriptor
 
 
-@on_objects("object_make", fits=_is_plainly_made)
+@on_objects("object_make", fits=_has_plain_attributes)
 def write_make(op: Operation) -> None:
-    """Make an instance and set its attributes one by one."""
-    kind, new = (op.body.calls.object(one)(op.out) for one in (op.attributes["kind"], object.__new__))
-    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([kind]), 1, "null")
+    """Allocate an instance and set its attributes one by one."""
+    class_, new = (op.body.calls.object(object_)(op.out) for object_ in (op.attributes["kind"], object.__new__))
+    result = op.out.call_c("PyObject_Vectorcall", "ptr", "ptr, ptr, i64, ptr", new, op.array([class_]), 1, "null")
     op.set_new_reference(result)
     for name, value in zip(op.attributes["names"], op.operands(), strict=True):
         key = op.body.calls.object(name)(op.out)
-        op.check(op.out.icmp("slt", op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", result, key, value), 0))
+        status = op.out.call_c("PyObject_SetAttr", "i32", "ptr, ptr, ptr", result, key, value)
+        op.leave_if_failed(op.out.icmp("slt", status, 0))

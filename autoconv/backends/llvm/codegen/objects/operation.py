@@ -1,4 +1,4 @@
-"""Ops on Python objects: registration of their lowerings, and helpers that write the common and uncommon case."""
+"""Registration of lowerings of ops on Python objects, and helpers that write the common and the uncommon case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.graph.types import ObjectType
 
 
 class Operation:
-    """A node with helpers for its code: the common case natively, the uncommon one by its kernel."""
+    """A node on Python objects, with helpers that write native code for common cases and call its kernel for others."""
 
     def __init__(self, region: Any, node: Node) -> None:
         self.region, self.node = region, node
@@ -30,72 +30,77 @@ class Operation:
 
     def array(self, items: list[str]) -> str:
         """Store the items in consecutive memory and return its address."""
-        place = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
+        address = self.out.alloca(f"[{max(len(items), 1)} x ptr]")
         for i, item in enumerate(items):
-            self.out.store("ptr", item, self.out.gep("ptr", place, i))
-        return place
+            self.out.store("ptr", item, self.out.gep("ptr", address, i))
+        return address
 
     def call(self, name: str, *operands: object) -> Operand:
         """Call a function of `runtime/objects.py`."""
         return self.out.call_c(name, *FUNCTIONS[name], *operands)
 
-    def place(self, object_: str, offset: int) -> str:
+    def field_address(self, object_: str, offset: int) -> str:
         """Return the address `offset` bytes after the beginning of an object."""
         return self.out.gep("i8", object_, offset)
 
-    def api(self, name: str, *kinds: str) -> str:
+    def api(self, name: str, *parameter_types: str) -> str:
         """Declare a function of Python's C API that returns an object, and return its address."""
-        return self.body.module.declare(name, "ptr", ", ".join(kinds))
+        return self.body.module.declare(name, "ptr", ", ".join(parameter_types))
 
     def is_fresh(self, value: Value) -> bool:
         """Return whether the value was allocated in this run, so that changes to it need no undo log."""
-        return value in self.body.fresh
+        return value in self.body.fresh_values
 
     # ---- results
 
     def set_result(self, result: str, after: Callable[[], None] | None = None) -> None:
-        """Set the result, if there is one, to `result`, the result of a function of `runtime/objects.py`.
+        """Set the node's result, if it has one, to the `result` of a function of `runtime/objects.py`.
 
-        `after` writes code after the kernel call in the uncommon case.
+        In the uncommon case, in which that is OTHER, the kernel runs, and then the code that `after` writes.
         """
 
         def write_fast_path() -> list[str]:
-            self.check(self.out.is_null(result))
+            self.leave_if_failed(self.out.is_null(result))
             return [result] if self.node.results else []
 
-        self.by_kernel_if(self.out.is_same(result, OTHER), write_fast_path, after)
+        self.use_kernel_if(self.out.is_same(result, OTHER), write_fast_path, after)
 
-    def check(self, failed: str) -> None:
-        """Locate the raised error and leave the function, if the i1 `failed` is true."""
+    def leave_if_failed(self, failed: str) -> None:
+        """If the i1 `failed` is true, add the node's source span to the raised error and leave the function."""
         with self.out.leaving(failed, unlikely=True):
             self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
             self.out.branch(self.body.failure_label)
 
-    def by_kernel_if(self, other: str, fast: Callable[[], list[str]], after: Callable[[], None] | None = None) -> None:
-        """Set the results to those of the kernel if the i1 `other` is true, else to the new references of `fast`."""
+    def use_kernel_if(
+        self, is_other: str, write_fast_path: Callable[[], list[str]], after: Callable[[], None] | None = None
+    ) -> None:
+        """Set the results to those of the kernel if the i1 `is_other` is true.
+
+        Otherwise set them to what `write_fast_path` returns: numbers, or new references.
+        """
         out = self.out
-        cold, go_on, done = out.label("other"), out.label("known"), out.label("done")
-        out.branch_if(other, cold, go_on, unlikely=True)
-        out.begin(cold)
-        slow = self.region.call_kernel(self.node, rarely=True)
+        slow_path, fast_path, done = out.label("other"), out.label("known"), out.label("done")
+        out.branch_if(is_other, slow_path, fast_path, unlikely=True)
+        out.begin(slow_path)
+        kernel_results = self.region.call_kernel(self.node, rarely=True)
         if after is not None:
             after()
-        for native in slow:
+        for native in kernel_results:
             if isinstance(native, Object):
                 out.store("ptr", "null", native.slot)
-        last = out.block
+        slow_block = out.block
         out.branch(done)
-        out.begin(go_on)
-        fast_result = fast()
-        before = out.block
+        out.begin(fast_path)
+        fast_results = write_fast_path()
+        fast_block = out.block
         out.branch(done)
         out.begin(done)
-        kinds = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
-        both = [
-            out.phi((Operand.of(one.ir, kind), last), (other, before))
-            for kind, one, other in zip(kinds, slow, fast_result, strict=True)
+        ir_types = [register(v.dtype) if is_scalar(v.type) else "ptr" for v in self.node.results]
+        joined = [
+            out.phi((Operand.of(one.ir, kind), slow_block), (other, fast_block))
+            for kind, one, other in zip(ir_types, kernel_results, fast_results, strict=True)
         ]
-        for result, ir in zip(self.node.results, both, strict=True):
+        for result, ir in zip(self.node.results, joined, strict=True):
             self.set(result, ir)
 
     def set(self, result: Value, ir: str) -> None:
@@ -106,11 +111,11 @@ class Operation:
 
     def set_new_reference(self, reference: str) -> None:
         """Set the result to a new reference, after a check for NULL, which signals an error."""
-        self.check(self.out.is_null(reference))
+        self.leave_if_failed(self.out.is_null(reference))
         self.set(self.node.results[0], reference)
 
 
-Write = Callable[[Operation], None]
+OperationLowering = Callable[[Operation], None]
 
 
 def takes_objects(node: Node) -> bool:
@@ -118,11 +123,11 @@ def takes_objects(node: Node) -> bool:
     return all(isinstance(value.type, ObjectType) for value in node.inputs) and not node.attributes.get("keywords")
 
 
-def on_objects(*names: str, fits: Fits = takes_objects) -> Callable[[Write], Write]:
-    """Register a function of an Operation as the lowering of these ops, for nodes that fit; others run by kernels."""
+def on_objects(*names: str, fits: Fits = takes_objects) -> Callable[[OperationLowering], OperationLowering]:
+    """Register a function of an Operation as the lowering of ops, for the nodes that fit; others run by kernels."""
     OBJECT_OPS.update(dict.fromkeys(names, fits))
 
-    def register(write: Write) -> Write:
+    def register(write: OperationLowering) -> OperationLowering:
         lowering(*names)(lambda region, node: write(Operation(region, node)))
         return write
 

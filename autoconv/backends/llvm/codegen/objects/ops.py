@@ -1,7 +1,7 @@
-"""Operations on Python objects: common cases through Python's C API, all others by the op's kernel.
+"""Lower operations on Python objects: common cases through Python's C API, all others by the op's kernel.
 
 An object is represented by its address. For operands of built-in classes, an operation is one call of a function of
-`runtime/objects.py`. Errors get their place in the user's source, as errors of kernels do.
+`runtime/objects.py`. Errors get their source spans, as errors of kernels do.
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UN
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import MAKING_ITERATORS, changes, is_noted
 
-_TEXT = mask("str", "tuple", "list")
-_ITEMS = mask("list", "tuple", "dict", "str", "range", "bytes")
-_CONSTANT = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
-# C API functions of operators, with the classes of their operands: operands of exactly these classes run no code of the
-# user's and have no side effects.
-_NATIVE = [one for one in (*ARITHMETIC, *BITWISE) if one.name != "pow"]  # a power takes three operands
-_CLASSES = {"add": NUMBERS | _TEXT, "mul": NUMBERS | _TEXT, "iadd": NUMBERS | mask("str")}
-_FUNCTIONS = {one.name: f"PyNumber_{one.c_api}" for one in _NATIVE}
-_FUNCTIONS |= {one.in_place: f"PyNumber_InPlace{one.c_api}" for one in _NATIVE}
+_SEQUENCES = mask("str", "tuple", "list")
+_SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
+_IMMUTABLE = mask("int", "float", "bool", "str", "tuple", "range", "bytes")
+# C API functions of operators, with the classes of their operands. Operators on exactly these classes run no code of
+# the user's and have no side effects.
+_NATIVE_OPERATORS = [one for one in (*ARITHMETIC, *BITWISE) if one.name != "pow"]  # a power takes three operands
+_CLASSES_BY_OPERATOR = {"add": NUMBERS | _SEQUENCES, "mul": NUMBERS | _SEQUENCES, "iadd": NUMBERS | mask("str")}
+_FUNCTIONS = {one.name: f"PyNumber_{one.c_api}" for one in _NATIVE_OPERATORS}
+_FUNCTIONS |= {one.in_place: f"PyNumber_InPlace{one.c_api}" for one in _NATIVE_OPERATORS}
 _BINARY: dict[str, tuple[str, int, int]] = {
-    name: (function, _CLASSES.get(name, NUMBERS), _CLASSES.get(name, NUMBERS)) for name, function in _FUNCTIONS.items()
+    name: (function, classes, classes)
+    for name, function in _FUNCTIONS.items()
+    if (classes := _CLASSES_BY_OPERATOR.get(name, NUMBERS))
 }
-_BINARY["getitem"] = ("PyObject_GetItem", _ITEMS, EVERY)
+_BINARY["getitem"] = ("PyObject_GetItem", _SUBSCRIPTED, EVERY)
 _UNARY = {one.name: one.c_api for one in UNARY} | {"pos": "Positive"}
-_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
-_COMPARE = {one.name: _ORDER.index(one.c_api) for one in COMPARISONS}
-_CHANGING = frozenset(
+_COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
+_COMPARE = {one.name: _COMPARISON_ORDER.index(one.c_api) for one in COMPARISONS}
+_MUTATING_METHODS = frozenset(
     name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
 ) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
 
 
 @on_objects("object_apply")
-def _apply(op: Operation) -> None:
+def _write_apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
         write_item(op)
@@ -55,47 +57,47 @@ def _apply(op: Operation) -> None:
     elif function in _COMPARE:
         op.set_result(op.call("object_compare", *operands, _COMPARE[function]))
     elif function in ("is", "is_not"):
-        _identity(op, operands, function == "is")
+        _write_identity_test(op, operands, function == "is")
     elif function in _ITEM_FUNCTIONS:
         op.set_result(op.call(_ITEM_FUNCTIONS[function], *operands))
     else:
-        called = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
-        op.set_result(op.call("object_call", called, op.array(operands), len(operands)))
+        function_object = op.body.calls.object(objects.FUNCTIONS[function])(op.out)
+        op.set_result(op.call("object_call", function_object, op.array(operands), len(operands)))
 
 
 _ITEM_FUNCTIONS = {"setitem": "object_set_item", "delitem": "object_delete_item", "contains": "object_contains"}
 
 
-def _identity(op: Operation, operands: list[str], same: bool) -> None:
-    equal = op.out.is_same(*operands) if same else op.out.differs(*operands)
+def _write_identity_test(op: Operation, operands: list[str], is_positive: bool) -> None:
+    equal = op.out.is_same(*operands) if is_positive else op.out.differs(*operands)
     op.set(op.node.results[0], _truth_object(op, equal))
 
 
 @on_objects("object_method")
-def _method(op: Operation) -> None:
+def _write_method_call(op: Operation) -> None:
     name, operands = op.attributes["name"], op.operands()
     if name == "append" and len(operands) == 2 and op.is_fresh(op.node.inputs[0]):
         op.set_result(op.call("object_append", *operands))
         return
-    owners = _CONSTANT
-    if not op.is_fresh(op.node.inputs[0]) and name in _CHANGING:
-        write_method(op, owners)
+    native_classes = _IMMUTABLE
+    if not op.is_fresh(op.node.inputs[0]) and name in _MUTATING_METHODS:
+        write_method(op, native_classes)
         return
-    for kind in (list, dict, set):
-        if op.is_fresh(op.node.inputs[0]) or not is_noted(kind, name):
-            owners |= mask(kind.__name__)
+    for class_ in (list, dict, set):
+        if op.is_fresh(op.node.inputs[0]) or not is_noted(class_, name):
+            native_classes |= mask(class_.__name__)
     text = op.body.calls.object(name)(op.out)
-    op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), owners))
+    op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), native_classes))
 
 
 @on_objects("object_get_attribute")
-def _get_attribute(op: Operation) -> None:
+def _write_get_attribute(op: Operation) -> None:
     name = op.body.calls.object(op.attributes["name"])(op.out)
     op.set_result(op.call("object_attribute", *op.operands(), name))
 
 
 @on_objects("object_set_attribute")
-def _set_attribute(op: Operation) -> None:
+def _write_set_attribute(op: Operation) -> None:
     owner, value = op.operands()
     name = op.body.calls.object(op.attributes["name"])(op.out)
     if op.is_fresh(op.node.inputs[0]):
@@ -113,17 +115,17 @@ def _boxes_number(node: Node) -> bool:
 
 
 @on_objects("object_box", fits=_boxes_number)
-def _box(op: Operation) -> None:
+def _write_box(op: Operation) -> None:
     """Box a number as a Python number, or as a NumPy scalar if it comes out of an array."""
     number, out = op.region.number(op.node.inputs[0]), op.out
     if op.attributes["how"] == "array":
-        whole = op.region.box(number)
-        out.store("ptr", "null", whole.slot)
-        item = out.call_c("PyArray_Return", "ptr", "ptr", whole.ir)
+        array = op.region.box(number)
+        out.store("ptr", "null", array.slot)
+        item = out.call_c("PyArray_Return", "ptr", "ptr", array.ir)
     elif number.dtype is bool_:
         item = _truth_object(op, number.ir)
     elif number.dtype is float64 and op.attributes["how"] == "identified":
-        _box_identified(op, number.ir)
+        _write_box_of_identified(op, number.ir)
         return
     elif number.dtype is float64:
         item = out.call_c("PyFloat_FromDouble", "ptr", "double", number.ir)
@@ -132,21 +134,21 @@ def _box(op: Operation) -> None:
     op.set_new_reference(item)
 
 
-def _box_identified(op: Operation, number: str) -> None:
-    """Box a float; the kernel boxes a NaN."""
+def _write_box_of_identified(op: Operation, number: str) -> None:
+    """Box a float whose identity matters; the kernel boxes a NaN."""
 
     def write_fast_path() -> list[str]:
         result = op.out.call_c("PyFloat_FromDouble", "ptr", "double", number)
-        op.check(op.out.is_null(result))
+        op.leave_if_failed(op.out.is_null(result))
         return [result]
 
-    op.by_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), write_fast_path)
+    op.use_kernel_if(op.out.fcmp("uno", Operand.of(number, "double"), number), write_fast_path)
 
 
 def _truth_object(op: Operation, truth: str) -> str:
     """Return a new reference to True or False."""
-    yes, no = (op.body.calls.object(value)(op.out) for value in (True, False))
-    result = op.out.select(truth, yes, no)
+    true, false = (op.body.calls.object(value)(op.out) for value in (True, False))
+    result = op.out.select(truth, true, false)
     op.out.call("retain", result)
     return result
 
@@ -157,26 +159,26 @@ def _unboxes_number(node: Node) -> bool:
 
 
 @on_objects("object_unbox", fits=_unboxes_number)
-def _unbox(op: Operation) -> None:
+def _write_unbox(op: Operation) -> None:
     (result,) = op.node.results
     (object_,), out = op.operands(), op.out
     dtype = result.dtype
     if dtype is int64:
-        place = out.alloca("i64")
-        fits = op.call("object_whole", object_, place)
-        op.by_kernel_if(out.not_(fits), lambda: [out.load("i64", place)])
+        cell = out.alloca("i64")
+        fits = op.call("object_whole", object_, cell)
+        op.use_kernel_if(out.not_(fits), lambda: [out.load("i64", cell)])
         return
-    kind = out.load("ptr", op.place(object_, abi.TYPE))
-    other = out.differs(kind, op.body.calls.object(bool if dtype is bool_ else float)(out))
+    class_ = out.load("ptr", op.field_address(object_, abi.TYPE))
+    is_other_class = out.differs(class_, op.body.calls.object(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
         truth = op.body.calls.object(True)(out)
-        op.by_kernel_if(other, lambda: [out.is_same(object_, truth)])
+        op.use_kernel_if(is_other_class, lambda: [out.is_same(object_, truth)])
     else:
-        op.by_kernel_if(other, lambda: [out.load("double", op.place(object_, abi.FLOAT_VALUE))])
+        op.use_kernel_if(is_other_class, lambda: [out.load("double", op.field_address(object_, abi.FLOAT_VALUE))])
 
 
 @on_objects("object_build")
-def _build(op: Operation) -> None:
+def _write_build(op: Operation) -> None:
     operands, out, kind = op.operands(), op.out, op.attributes["kind"]
     if kind == "dict":
         result = op.call("object_map", op.array(operands), len(operands))
@@ -187,7 +189,7 @@ def _build(op: Operation) -> None:
     else:
         result = out.call_c("PyList_New", "ptr", "i64", 0)
     if kind == "tuple":
-        op.check(out.is_null(result))
+        op.leave_if_failed(out.is_null(result))
         items = op.body.own_reference(result)
         result = out.call_c("PyList_AsTuple", "ptr", "ptr", items.ir)
         op.body.release(items.slot)
@@ -195,42 +197,42 @@ def _build(op: Operation) -> None:
 
 
 @on_objects("object_length")
-def _length(op: Operation) -> None:
+def _write_length(op: Operation) -> None:
     result = op.call("object_length", *op.operands())
-    op.by_kernel_if(op.out.icmp("slt", result, 0), lambda: [result])
+    op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [result])
 
 
 @on_objects("object_truth")
-def _lower_truth(op: Operation) -> None:
+def _write_truth(op: Operation) -> None:
     result = op.call("object_truth", *op.operands())
-    op.by_kernel_if(op.out.icmp("slt", result, 0), lambda: [op.out.icmp("ne", result, 0)])
+    op.use_kernel_if(op.out.icmp("slt", result, 0), lambda: [op.out.icmp("ne", result, 0)])
 
 
 @on_objects("object_index")
-def _index(op: Operation) -> None:
-    """Unbox an int or bool to a number."""
+def _write_index(op: Operation) -> None:
+    """Convert an int or bool object to a number."""
     (object_,), out = op.operands(), op.out
-    place = out.alloca("i64")
-    whole = op.call("object_whole", object_, place)
+    cell = out.alloca("i64")
+    is_int = op.call("object_whole", object_, cell)
     truths = [out.is_same(object_, op.body.calls.object(truth)(out)) for truth in (True, False)]
-    is_decided = out.or_(whole, out.or_(*truths))
+    is_decided = out.or_(is_int, out.or_(*truths))
 
     def write_fast_path() -> list[str]:
-        number = out.load("i64", place)
-        return [out.select(whole, number, out.cast("zext", truths[0], "i64"))]
+        number = out.load("i64", cell)
+        return [out.select(is_int, number, out.cast("zext", truths[0], "i64"))]
 
-    op.by_kernel_if(out.not_(is_decided), write_fast_path)
+    op.use_kernel_if(out.not_(is_decided), write_fast_path)
 
 
 @on_objects("object_isinstance")
-def _isinstance(op: Operation) -> None:
+def _write_isinstance(op: Operation) -> None:
     (object_,), out = op.operands(), op.out
     kinds = op.body.calls.object(op.attributes["kinds"])(out)
     result = out.call_c("PyObject_IsInstance", "i32", "ptr, ptr", object_, kinds)
-    op.check(out.icmp("slt", result, 0))
+    op.leave_if_failed(out.icmp("slt", result, 0))
     op.set(op.node.results[0], out.icmp("ne", result, 0))
 
 
 @on_objects("object_constant")
-def _constant(op: Operation) -> None:
+def _write_constant(op: Operation) -> None:
     op.region.set(op.node.results[0], Object(op.body.calls.object(op.attributes["value"])(op.out)))

@@ -1,7 +1,7 @@
-"""Lower draws from NumPy's random generators: `random` calls the function that NumPy itself calls for each number.
+"""Lower draws of `random` from NumPy's generators to calls of the function that NumPy itself calls for each number.
 
-A Generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and of
-functions that take it. The numbers therefore equal NumPy's, bit for bit.
+A Generator contains the interface of its bit generator (`bitgen_t` of NumPy's C API): the address of its state, and
+those of functions on the state. The numbers therefore equal NumPy's, bit for bit.
 """
 
 from __future__ import annotations
@@ -19,50 +19,52 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
 
-_NEXT_DOUBLE = 24  # offset in the interface, in bytes
+_NEXT_DOUBLE = 24  # offset of the function `next_double` in the interface, in bytes
 
 
 def _is_float64_draw(node: Node) -> bool:
     """Return whether the draw is `random()` or `random(size)`, of float64."""
     attributes, type_ = node.attributes, node.results[0].type
-    sized = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
-    if attributes["method"] != "random" or not sized:
+    has_size_at_most = {"size"}.issuperset(dict(attributes["keywords"])) and len(node.inputs) == 1
+    if attributes["method"] != "random" or not has_size_at_most:
         return False
     is_scalar_call = (is_scalar(type_) or is_array(type_)) and type_.dtype is float64
-    return is_scalar_call and len(attributes["arguments"]) <= 1 and _interface() is not None
+    return is_scalar_call and len(attributes["arguments"]) <= 1 and _interface_offset() is not None
 
 
 @on_objects("generator_draw", fits=_is_float64_draw)
-def _draw(op: Operation) -> None:
+def _write_draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out
-    at = _interface() or 0
-    kind = out.load("ptr", op.place(generator, abi.TYPE))
-    other = out.differs(kind, op.body.calls.object(np.random.Generator)(out))
+    interface = _interface_offset() or 0
+    class_ = out.load("ptr", op.field_address(generator, abi.TYPE))
+    is_other_class = out.differs(class_, op.body.calls.object(np.random.Generator)(out))
 
-    def number() -> str:
-        state, function = (out.load("ptr", op.place(generator, at + more)) for more in (0, _NEXT_DOUBLE))
+    def write_number() -> str:
+        offsets = interface, interface + _NEXT_DOUBLE
+        state, function = (out.load("ptr", op.field_address(generator, offset)) for offset in offsets)
         return out.new(f"call double {function}(ptr {state})")
 
-    def array() -> str:
-        made = op.region.new_array(result.type)
-        data = out.load("ptr", op.place(made.ir, abi.DATA))
+    def write_array() -> str:
+        array = op.region.new_array(result.type)
+        data = out.load("ptr", op.field_address(array.ir, abi.DATA))
         with out.loop("0", str(math.prod(sizes(result.type)))) as i:
-            place = out.gep("double", data, i)
-            out.store("double", number(), place)
-        out.store("ptr", "null", made.slot)
-        return str(made.ir)
+            address = out.gep("double", data, i)
+            out.store("double", write_number(), address)
+        out.store("ptr", "null", array.slot)
+        return str(array.ir)
 
-    op.by_kernel_if(other, lambda: [number() if is_scalar(result.type) else array()])
+    op.use_kernel_if(is_other_class, lambda: [write_number() if is_scalar(result.type) else write_array()])
 
 
 @functools.cache
-def _interface() -> int | None:
+def _interface_offset() -> int | None:
     """Return the offset of the interface in a Generator, in bytes; None if it is not found."""
     generator: Any = np.random.default_rng(0)
     interface = generator.bit_generator.ctypes
     functions = (interface.next_uint64, interface.next_uint32, interface.next_double)
-    words_sought = [interface.state_address, *(ctypes.cast(function, ctypes.c_void_p).value for function in functions)]
+    addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
+    interface_words = [interface.state_address, *addresses]
     words = list((ctypes.c_void_p * (generator.__sizeof__() // 8)).from_address(id(generator)))
-    offsets = [8 * i for i in range(len(words)) if words[i : i + len(words_sought)] == words_sought]
+    offsets = [8 * i for i in range(len(words)) if words[i : i + len(interface_words)] == interface_words]
     return offsets[0] if len(offsets) == 1 else None
