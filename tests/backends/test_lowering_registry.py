@@ -9,7 +9,7 @@ import pytest
 
 from autoconv.backends import llvm
 from autoconv.backends.llvm.analysis.classify import CLASSIFIERS, lowering_class
-from autoconv.backends.llvm.codegen.registry import BY_CLASS, BY_OP, native
+from autoconv.backends.llvm.codegen.registry import BY_CLASS, BY_OP, native_lowering
 from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import TensorType
@@ -27,7 +27,7 @@ def clean():
 
 
 def test_the_lowering_of_a_new_op_is_one_function(clean):
-    @native("test_first", fits=lambda node: node.attributes["end"] == 0)
+    @native_lowering("test_first", fits=lambda node: node.attributes["end"] == 0)
     def write(region, node):
         region.set(node.results[0], region.element(node.inputs[0], (0,)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autoconv.backends.llvm.analysis.representation import is_scalar
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.graph.graph import Node
 
 
@@ -13,7 +13,7 @@ def _has_scalar_operands(node: Node) -> bool:
     return all(is_scalar(value.type) for value in node.inputs)
 
 
-@native("assert_true", fits=_has_scalar_operands)
+@native_lowering("assert_true", fits=_has_scalar_operands)
 def write_assertion(region: LoweringContext, node: Node) -> None:
     holds = region.number(node.inputs[0])
     region.raise_if(node, region.out.not_(holds.ir))

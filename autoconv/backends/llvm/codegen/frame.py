@@ -70,7 +70,7 @@ class Body:
         self.classes = classes
         self.module = module
         self.out = out
-        self.locals = Locals(out)
+        self.stack_buffers = Locals(out)
         self.calls = calls
         self.failure_label = "failed"
         self.loop_depth = 0  # depth of the loops around the present position

@@ -1,4 +1,4 @@
-"""Range-based lowering of integers: unchecked code where they cannot overflow, and upper bounds of results."""
+"""Range-based lowering of integers: unchecked code if a result cannot overflow, and upper bounds of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.ops.analysis.value_range import Range
 def compute_unchecked(
     b: ElementWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]
 ) -> Element | None:
-    """Return the result of an op whose range is known, so that it cannot raise; None if it has no shorter form."""
+    """Return the result of an op that, by its range, cannot raise; None if there is no shorter code for it."""
     name = node.op.name
     if any(x.dtype is not int64 for x in operands):
         return None
@@ -26,16 +26,16 @@ def compute_unchecked(
     if name in ("python_left_shift", "python_right_shift") and ranges[1][0] >= 0 and ranges[1][1] < 64:
         x, y = operands
         return b.wrap(int64, b.out.op("shl" if name == "python_left_shift" else "ashr", x.ir, y.ir))
-    if name in _PLAIN:
+    if name in _LLVM_OPERATORS:
         x, y = operands
-        return b.wrap(int64, b.out.op(f"{_PLAIN[name]} nsw", x.ir, y.ir))
+        return b.wrap(int64, b.out.op(f"{_LLVM_OPERATORS[name]} nsw", x.ir, y.ir))
     if name in ("python_floor_divide", "python_modulo") and ranges[0][0] >= 0 and ranges[1][0] > 0:
         x, y = operands
         return b.wrap(int64, b.out.op("udiv" if name == "python_floor_divide" else "urem", x.ir, y.ir))
     return None
 
 
-def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
+def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
     """Record upper bounds of a node's integer result relative to its operands."""
     name = _NUMBER_OPS.get(node.op.name, node.op.name)
     if not is_integer(node.results[0].type) or not all(x.dtype in (int32, int64) for x in operands):
@@ -57,4 +57,4 @@ def note_limits(body: Body, node: Node, element: Element, operands: Sequence[Ele
 
 
 _NUMBER_OPS = {operator.typed: operator.number for operator in BINARY if operator.number is not None}
-_PLAIN = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}
+_LLVM_OPERATORS = {"python_add": "add", "python_subtract": "sub", "python_multiply": "mul"}

@@ -1,8 +1,8 @@
 """Lower a graph, with its regions, to the body of one native function.
 
-Numbers live in registers. Dense arrays and all other values are Python objects: each object that a region makes has a
-slot that owns a reference, released after the last use. A last use that needs a reference takes over this one. On
-failure all slots are released and the function returns NULL.
+Numbers are in registers. Dense arrays and all other values are Python objects. A slot owns the reference to each object
+that a region makes, and releases it after the last use, unless that use takes over the reference. On failure, all slots
+are released and the function returns NULL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autoconv.backends.llvm.codegen.memory import array_view
 from autoconv.backends.llvm.codegen.memory.step_loops import element_address
 from autoconv.backends.llvm.codegen.parallel.launch import write_concurrent
 from autoconv.backends.llvm.codegen.registry import lower
-from autoconv.backends.llvm.codegen.scalars import element_at
+from autoconv.backends.llvm.codegen.scalars import load_source_element
 from autoconv.backends.llvm.codegen.values import Memory, Native, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, linear_offset
 from autoconv.backends.llvm.ir.operand import Operand
@@ -44,48 +44,48 @@ from autoconv.graph.types import Type
 
 
 class Region(KernelCalls):
-    """Write the body of one graph.
+    """A writer of the code of one graph, which the constructor writes.
 
-    `arguments` are the native values of its parameters; the region releases an Object with a slot. `call_sites` are the
-    enclosing calls, whose spans are added to errors.
+    `arguments` are the representations of its parameters; the region releases an Object with a slot. `call_sites` are
+    the enclosing calls, whose spans are added to errors.
     """
 
-    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], owners: tuple[Node, ...]) -> None:
+    def __init__(self, body: Body, plan: Plan, arguments: Sequence[Native], call_sites: tuple[Node, ...]) -> None:
         self.body = body
         self.out = body.out
         self.graph = graph = plan.graph
-        self.call_sites = owners
+        self.call_sites = call_sites
         self._values: dict[Value, Native] = {}
-        self._memory_slots: list[tuple[str, Type]] = []  # slots of memory that views refer to, released at the end
+        self._memory_slots: list[tuple[str, Type]] = []  # slots of owners of memory, which views use until the end
         for value, native in zip(graph.parameters, arguments, strict=True):
             self.set(value, native)
         self.checked_positions: dict[Node, list[Any]] = {}
-        self._dropped: list[tuple[str, Type]] = []
+        self._released_after_item: list[tuple[str, Type]] = []
         self.launches: Launches | None = None
         self._plan = plan
-        self.remaining_uses = Counter(value for item in self._plan.items for value in self._reads(item))
+        self.remaining_uses = Counter(value for item in self._plan.items for value in self._read_values(item))
         self.remaining_uses.update(graph.outputs)
         for value in graph.parameters:
             self._release_if_unused(value)
         for item in self._plan.items:
             self.write(item)
-            for slot, type_ in self._dropped:
+            for slot, type_ in self._released_after_item:
                 self.body.release_or_keep(slot, type_)
-            self._dropped.clear()
-            for value, count in Counter(self._reads(item)).items():
+            self._released_after_item.clear()
+            for value, count in Counter(self._read_values(item)).items():
                 self._subtract_uses(value, count)
             for node in item.nodes:
                 for value in node.results:
                     if value in self._values:
                         self._release_if_unused(value)
 
-    def _reads(self, item: Item) -> list[Value]:
+    def _read_values(self, item: Item) -> list[Value]:
         if item.members:
-            return [value for member in item.members for value in self._reads(member)]
-        single = item.nodes[0]
-        if self._plan.classes[single] not in WHOLE:
+            return [value for member in item.members for value in self._read_values(member)]
+        node = item.nodes[0]
+        if self._plan.classes[node] not in WHOLE:
             return item.reads
-        inputs = self._plan.inputs(single)
+        inputs = self._plan.inputs(node)
         return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
 
     # ---- values and their references
@@ -101,25 +101,25 @@ class Region(KernelCalls):
         return result
 
     def data(self, value: Value) -> str:
-        """Return the address of an array's first element; for a contiguous view, its address in the source."""
+        """Return the address of the first element of an array, or of a contiguous view in its source."""
         if value in self._plan.views:
             value = base_of(value, self._plan.views)
         if value in self._plan.views and value.node is not None:
-            node, kind = value.node, value.type
-            place = write_element_source(
-                RegisterWriter(self), node, (0,) * len(sizes(kind)), self.checked_positions.get(node, [])
+            node, type_ = value.node, value.type
+            source_element = write_element_source(
+                RegisterWriter(self), node, (0,) * len(sizes(type_)), self.checked_positions.get(node, [])
             )
-            assert not isinstance(place, Element) and is_block(value), node
-            source, index, _ = place
+            assert not isinstance(source_element, Element) and is_block(value), node
+            source, index, _ = source_element
             offset = linear_offset(self.out, index, sizes(source.type))
-            return self.out.gep(memory(kind.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
+            return self.out.gep(memory(type_.dtype), self.data(source), offset, inbounds=False)  # type: ignore[union-attr]
         return self.address(self.object(value))
 
     def is_lent(self, value: Value) -> bool:
         return value in self._plan.lent
 
     def lent_array(self, value: Value) -> Memory:
-        """Return the array in memory from which a value is read in place."""
+        """Return the array in memory from which a lent value was loaded."""
         result = self._values[value]
         assert isinstance(result, Memory), value
         return result
@@ -142,35 +142,35 @@ class Region(KernelCalls):
         self._release_if_unused(value)
 
     def _release_if_unused(self, value: Value) -> None:
-        found = self._values.get(value)
-        if self.remaining_uses[value] > 0 or not isinstance(found, Object):
+        native = self._values.get(value)
+        if self.remaining_uses[value] > 0 or not isinstance(native, Object):
             return
-        if found.memory:
-            self.body.locals.give(found.memory)
-        elif found.slot is not None:
-            self.body.release_or_keep(found.slot, found.original_type or value.type)
+        if native.memory:
+            self.body.stack_buffers.give(native.memory)
+        elif native.slot is not None:
+            self.body.release_or_keep(native.slot, native.original_type or value.type)
 
-    def take_reference(self, value: Value, last: bool) -> str:
-        """Return a new reference to an object; on its last use, the reference that its slot owned."""
-        found = self.object(value)
-        if last and found.slot is not None:
-            self.out.store("ptr", "null", found.slot)
+    def take_reference(self, value: Value, is_last_use: bool) -> str:
+        """Return an owned reference to an object; at its last use, this is the reference of its slot."""
+        object_ = self.object(value)
+        if is_last_use and object_.slot is not None:
+            self.out.store("ptr", "null", object_.slot)
         else:
-            self.out.call("retain", found.ir)
-        return found.ir
+            self.out.call("retain", object_.ir)
+        return object_.ir
 
     def results(self) -> list[Native]:
-        """Return the outputs: numbers, and new references to objects, without slots."""
-        found: list[Native] = []
+        """Return the outputs: numbers, and owned references to objects, without slots."""
+        results: list[Native] = []
         for value in self.graph.outputs:
             native = self._values[value]
             if isinstance(native, Object):
                 self.remaining_uses[value] -= 1
                 native = Object(self.take_reference(value, self.remaining_uses[value] == 0))
-            found.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
+            results.append(array_view.with_new_reference(self, native) if isinstance(native, Memory) else native)
         for slot, type_ in self._memory_slots:
             self.body.release_or_keep(slot, type_)
-        return found
+        return results
 
     def is_last_reader(self, item: Item, value: Value) -> bool:
         """Return whether `item` holds the last use of `value`, by exactly one node."""
@@ -183,8 +183,8 @@ class Region(KernelCalls):
         if isinstance(native, Element) and value in self.body.known_ranges:
             self.body.record_range(native, self.body.known_ranges[value])
         if isinstance(native, Memory) and native.owner.slot is not None:
-            made = value.node is not None and value.node.op.name in ("array_new", "array_of")
-            type_ = array_view.as_tensor_type(value.type) if made else value.type
+            is_new = value.node is not None and value.node.op.name in ("array_new", "array_of")
+            type_ = array_view.as_tensor_type(value.type) if is_new else value.type
             self._memory_slots.append((native.owner.slot, type_))
 
     def native(self, value: Value) -> Native:
@@ -197,7 +197,7 @@ class Region(KernelCalls):
         return write_region(self.body, graph, arguments, self.call_sites if owners is None else owners).results()
 
     def write_function(self, body: Body, graph: Graph, arguments: Sequence[Native]) -> Region:
-        """Write a graph as the body of a native function of its own."""
+        """Write a graph as the body of a separate native function."""
         return write_region(body, graph, arguments)
 
     # ---- items
@@ -212,45 +212,45 @@ class Region(KernelCalls):
                     self.write(member)
             return
         self.body.module.node = item.nodes[0]
-        kind = self._plan.classes[item.nodes[0]]
-        if item.shape is not None or kind == "join":
+        lowering_class = self._plan.classes[item.nodes[0]]
+        if item.shape is not None or lowering_class == "join":
             self._write_loops(item)
-        elif kind == "kernel":
+        elif lowering_class == "kernel":
             self.write_kernel(item.nodes[0])
         else:
-            lower(self, item.nodes[0], kind)
+            lower(self, item.nodes[0], lowering_class)
 
     def check_positions(self, node: Node) -> None:
-        """Normalise the dynamic indices of a view; the kernel raises for one that is out of range."""
+        """Check and normalise the dynamic indices of a view; the kernel raises if one is out of range."""
         if node not in self.checked_positions:
             self.checked_positions[node] = write_position_checks(self, node)
 
-    def raise_if(self, node: Node, outside: str) -> None:
-        """Call the node's kernel, which raises, if the i1 is true."""
-        with self.out.unlikely(outside):
+    def raise_if(self, node: Node, condition: str) -> None:
+        """Call the node's kernel, which raises, if the i1 `condition` is true."""
+        with self.out.unlikely(condition):
             self.call_kernel(node, rarely=True)  # which raises
 
-    def raise_and_exit_if(self, node: Node, outside: str) -> None:
-        """Call the node's kernel, which raises, and leave, if the i1 is true.
+    def raise_and_exit_if(self, node: Node, condition: str) -> None:
+        """Call the node's kernel, which raises, and leave the function, if the i1 `condition` is true.
 
-        No path comes back: numbers that were loaded before stay known.
+        No path joins again, so LLVM keeps numbers in registers that were loaded before.
         """
-        cold, go_on = self.out.label("outside"), self.out.label("inside")
-        self.out.branch_if(outside, cold, go_on, unlikely=True)
-        self.out.begin(cold)
+        raising, continuing = self.out.label("outside"), self.out.label("inside")
+        self.out.branch_if(condition, raising, continuing, unlikely=True)
+        self.out.begin(raising)
         self.call_kernel(node, rarely=True)
         self.out.branch(self.body.failure_label)
-        self.out.begin(go_on)
+        self.out.begin(continuing)
 
     def element(self, value: Value, index: Index) -> Element:
-        """Return the number at `index` of a value, through views."""
+        """Load the element at `index` of a value, through views."""
         b = RegisterWriter(self)
         if is_scalar(value.type):
             return self.number(value)
         if value in self._plan.views:
             assert value.node is not None
             picks = self.checked_positions.get(value.node, [])
-            return element_at(self, write_element_source(b, value.node, index, picks))
+            return load_source_element(self, write_element_source(b, value.node, index, picks))
         dtype = value.dtype
         if value in self._plan.lent:
             return load(b, dtype, element_address(self.out, self.lent_array(value), index), 0)
@@ -260,23 +260,23 @@ class Region(KernelCalls):
         for node in item.nodes:
             if self._plan.classes[node] in ("copy", "scatter"):
                 self.check_positions(node)
-        loops = ConcatWriter if item.shape is None else RowChainWriter if item.phases else LoopNestWriter
-        kernel = loops(self.body.module, self._plan, item, self.checked_positions)
+        writer_class = ConcatWriter if item.shape is None else RowChainWriter if item.phases else LoopNestWriter
+        writer = writer_class(self.body.module, self._plan, item, self.checked_positions)
         self.body.module.has_loops = True
-        cells, arguments = self.loop_arguments(item, kernel)
+        cells, arguments = self.loop_arguments(item, writer)
         text = ", ".join(arguments)
-        rare = self.launch(kernel.name, arguments)
-        if kernel.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
+        rare = self.launch(writer.name, arguments)
+        if writer.has_rare and item.nodes[0].effects and self._plan.classes[item.nodes[0]] == "element":
             self.call_kernel_if(item.nodes[0], rare)
-        elif kernel.has_rare:
+        elif writer.has_rare:
             with self.out.unlikely(rare):
-                self.out.new(f"call i1 @{kernel.careful_name}({text})")
+                self.out.new(f"call i1 @{writer.careful_name}({text})")
         b = RegisterWriter(self)
         for value, cell in cells.items():
             self.set(value, load(b, value.dtype, cell, 0))
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:
-        """Call a long-running function, or add it to the concurrent ones; return its i1 result, if it has one."""
+        """Call a long-running function, or add the call to the concurrent ones; return its i1 result, if it has one."""
         if self.launches is not None and self.launches.cut is None:
             return self.launches.add(function, arguments, returns_flag)
         text = f"@{function}({', '.join(arguments)})"
@@ -285,10 +285,10 @@ class Region(KernelCalls):
         self.out.line(f"call void {text}")
         return ""
 
-    def loop_arguments(self, item: Item, kernel: LoopNestWriter) -> tuple[dict[Value, str], list[str]]:
-        """Allocate the loops' results; return the cells of scalar ones, and the arguments of the loops' function."""
+    def loop_arguments(self, item: Item, writer: LoopNestWriter) -> tuple[dict[Value, str], list[str]]:
+        """Allocate the results of loops; return the cells of scalar results, and the arguments of the function."""
         arguments = []
-        for value in kernel.arguments:
+        for value in writer.arguments:
             if is_scalar(value.type):
                 arguments.append(f"{register(value.dtype)} {self.number(value).ir}")
             elif value in self._plan.lent:
@@ -298,7 +298,7 @@ class Region(KernelCalls):
                 arguments += [f"i64 {stride}" for stride, known in pairs if known is None]
             else:
                 arguments.append(f"ptr {self.data(value)}")
-        for view in kernel.checked_views:
+        for view in writer.checked_views:
             arguments += [f"i64 {pick}" for pick in self.checked_positions[view] if isinstance(pick, str)]
         cells: dict[Value, str] = {}
         for value in item.stored:
@@ -306,56 +306,60 @@ class Region(KernelCalls):
                 cells[value] = self.out.alloca(memory(value.dtype))
                 arguments.append(f"ptr {cells[value]}")
             else:
-                scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
-                place = self.body.locals.take(value.type) if is_local(self._plan, value) else None
-                made = Object("", memory=place) if place is not None else None
-                self.set(value, scatter_base(self, item, value) if scatter else made or self.new_array(value.type))
+                is_scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
+                buffer = self.body.stack_buffers.take(value.type) if is_local(self._plan, value) else None
+                stack_array = Object("", memory=buffer) if buffer is not None else None
+                if is_scatter:
+                    self.set(value, scatter_base(self, item, value))
+                else:
+                    self.set(value, stack_array or self.new_array(value.type))
                 arguments.append(f"ptr {self.data(value)}")
         return cells, [*arguments, *(f"i64 {size}" for size in self.body.module.sizes)]
 
-    def call_kernel_if(self, node: Node, rare: str) -> None:
-        """Call the op's kernel if the i1 `rare` is true. It raises, or its results replace those of native code."""
-        out, fast = self.out, [self.object(value) for value in node.results]
-        before = out.block
-        with out.unlikely(rare):
-            slow = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
-            for old, new in zip(fast, slow, strict=True):
+    def call_kernel_if(self, node: Node, condition: str) -> None:
+        """Call the op's kernel if the i1 `condition` holds; it raises, or its results replace those of native code."""
+        out, native_results = self.out, [self.object(value) for value in node.results]
+        native_block = out.block
+        with out.unlikely(condition):
+            kernel_results = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+            for old, new in zip(native_results, kernel_results, strict=True):
                 self.body.release(old.slot)
                 out.store("ptr", "null", new.slot)
                 out.store("ptr", new.ir, old.slot)
-            after = out.block
-        for value, old, new in zip(node.results, fast, slow, strict=True):
-            found = out.phi((Operand.of(old.ir, "ptr"), before), (new.ir, after))
-            self.set(value, Object(found, old.slot))
+            kernel_block = out.block
+        for value, old, new in zip(node.results, native_results, kernel_results, strict=True):
+            joined = out.phi((Operand.of(old.ir, "ptr"), native_block), (new.ir, kernel_block))
+            self.set(value, Object(joined, old.slot))
 
     def is_view(self, value: Value) -> bool:
         return value in self._plan.views
 
     def patches(self, node: Node) -> Patches | None:
-        """Return the patches that a matrix product reads, if any."""
+        """Return the patch matrix that a matrix product reads in place of its left operand, if any."""
         return self._plan.patches.get(node)
 
-    def release_after_item(self, made: Object, type_: Type) -> None:
-        """Release, after the present item, an object that no value refers to."""
-        assert made.slot is not None
-        self._dropped.append((made.slot, type_))
+    def release_after_item(self, object_: Object, type_: Type) -> None:
+        """Release an object that belongs to no value, after the present item."""
+        assert object_.slot is not None
+        self._released_after_item.append((object_.slot, type_))
 
     def new_array(self, type_: Type) -> Object:
-        """Make an uninitialised array of the type."""
+        """Allocate an array whose elements are not set."""
         return self.body.new_array(type_)
 
 
-def write_region(body: Body, graph: Graph, arguments: Sequence[Native], owners: tuple[Node, ...] = ()) -> Region:
-    """Schedule a graph, and write it into a native function."""
-    sizes_outside = body.module.sizes
-    outside = {given.ir: body.ranges.get(given.ir) for given in arguments if isinstance(given, Element)}
-    positions, bounds = body.normalised_positions, body.slice_bounds
-    body.normalised_positions = positions.new_child()  # checks of this region do not hold elsewhere
-    body.slice_bounds = bounds.new_child()
-    region = Region(body, schedule(graph, body.classes), arguments, owners)
-    body.normalised_positions, body.slice_bounds = positions, bounds
-    body.module.sizes = sizes_outside  # sizes that the region computes are not in scope after it
-    for register_, range_ in outside.items():  # in the region, a condition may have restricted it
+def write_region(body: Body, graph: Graph, arguments: Sequence[Native], call_sites: tuple[Node, ...] = ()) -> Region:
+    """Schedule a graph, and write its code into a native function."""
+    outer_sizes = body.module.sizes
+    numbers = [argument.ir for argument in arguments if isinstance(argument, Element)]
+    outer_ranges = {register_: body.ranges.get(register_) for register_ in numbers}
+    outer_positions, outer_bounds = body.normalised_positions, body.slice_bounds
+    body.normalised_positions = outer_positions.new_child()  # checks of this region do not hold elsewhere
+    body.slice_bounds = outer_bounds.new_child()
+    region = Region(body, schedule(graph, body.classes), arguments, call_sites)
+    body.normalised_positions, body.slice_bounds = outer_positions, outer_bounds
+    body.module.sizes = outer_sizes  # sizes that the region computes are not in scope after it
+    for register_, range_ in outer_ranges.items():  # conditions in the region may have restricted the range
         body.ranges.pop(register_, None)
         if range_ is not None:
             body.ranges[register_] = range_

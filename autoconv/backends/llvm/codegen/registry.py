@@ -1,7 +1,7 @@
-"""Registry of lowerings: the functions that write the native code of a node, by lowering class and by op.
+"""Registry of lowerings: functions that write the native code of a node, by lowering class and by op.
 
-Each lowering registers itself where it is defined, with the predicate for the nodes it takes; `lowerings.py` imports
-their modules. A region looks its nodes up here and names no lowering.
+A decorator registers each lowering where it is defined, with a predicate for its nodes; `lowerings.py` imports the
+modules. Regions find lowerings only through this registry.
 """
 
 from __future__ import annotations
@@ -24,62 +24,65 @@ from autoconv.ops.rule_table import RuleTable
 Lowering = Callable[[LoweringContext, Node], None]
 Fits = Callable[[Node], bool]
 BY_CLASS: RuleTable[Lowering] = RuleTable("lowering of a class")
-BY_OP: RuleTable[Lowering] = RuleTable("lowering")  # of the classes that have no lowering of their own
+BY_OP: RuleTable[Lowering] = RuleTable("lowering")  # for classes without a lowering in BY_CLASS
 class_lowering = BY_CLASS.of  # registers a function as the lowering of all nodes of these classes
-lowering = BY_OP.of  # registers a function as the lowering of these ops, whose class is determined elsewhere
+lowering = BY_OP.of  # registers a function as the lowering of ops whose class another rule determines
 
 
-def lower(region: LoweringContext, node: Node, kind: str) -> None:
-    """Write a node of a lowering class: by the lowering of the class, or else of the op."""
-    (BY_CLASS.get(kind) or BY_OP[node.op.name])(region, node)
+def lower(region: LoweringContext, node: Node, lowering_class: str) -> None:
+    """Write a node of a lowering class, by the lowering of the class, or else by that of the op."""
+    (BY_CLASS.get(lowering_class) or BY_OP[node.op.name])(region, node)
 
 
-def native(
+def native_lowering(
     *names: str, fits: Fits, work: Callable[[Node], int] | None = None, of_open: Fits | None = None,
     library: bool = False,
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
-    """Register a function as the lowering of these ops, for nodes that fit; other nodes run by kernels.
+    """Register a function as the lowering of ops, for the nodes that fit; other nodes run by kernels.
 
-    All inputs and results are numbers in registers and arrays of known shapes; where `of_open` holds, also arrays with
-    open dimensions. `work` estimates a node's work, in units of 0.05 ns, where a single thread does it all, else 0.
-    `library`: see LIBRARY_OPS.
+    All inputs and results are numbers in registers and arrays of known shapes; if `of_open` holds, also arrays with
+    open dimensions. `work` estimates the work of a node that one thread executes, in units of 0.05 ns, and is 0 for
+    nodes that threads share. `library`: see LIBRARY_OPS.
     """
     for name in names:
-        CLASSIFIERS[name] = lambda node: _native_role(node, fits, of_open)
+        CLASSIFIERS[name] = lambda node: _classify_native(node, fits, of_open)
         if work is not None:
             SERIAL_WORK[name] = work
     LIBRARY_OPS.update(names if library else ())
     return lowering(*names)
 
 
-def _native_role(node: Node, fits: Fits, of_open: Fits | None) -> str | None:
+def _classify_native(node: Node, fits: Fits, of_open: Fits | None) -> str | None:
     if not uses_open_sizes(node):
         return "whole" if fits(node) else "kernel"
     return None if of_open is None else "whole" if of_open(node) else "kernel"
 
 
-def complex_native(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
-    """Register a lowering, as `native`, of ops with complex operands or results."""
+def complex_lowering(*names: str, fits: Fits, library: bool = False) -> Callable[[Lowering], Lowering]:
+    """Register a lowering, as `native_lowering`, of ops with complex operands or results."""
     COMPLEX_CLASSIFIERS.update(dict.fromkeys(names, lambda node: "whole" if fits(node) else "kernel"))
     LIBRARY_OPS.update(names if library else ())
     return lowering(*names)
 
 
-def counted(*names: str, fits: Fits) -> Callable[[Lowering], Lowering]:
-    """Register a lowering, as `native`, of ops whose input shapes alone are known: results' depend on the values."""
+def data_sized_lowering(*names: str, fits: Fits) -> Callable[[Lowering], Lowering]:
+    """Register a lowering, as `native_lowering`, of ops whose result sizes depend on the values of the inputs."""
     DATA_SIZED_OPS.update(dict.fromkeys(names, fits))
     return lowering(*names)
 
 
-def in_memory(
-    *names: str, fits: Fits = lambda node: True, of_held: bool = True
+def memory_lowering(
+    *names: str, fits: Fits = lambda node: True, is_represented_only: bool = True
 ) -> Callable[[Lowering], Lowering]:  # fmt: skip
-    """Register a lowering of ops on arrays in memory. `of_held`: nodes whose values all have a native form fit."""
+    """Register a lowering of ops on arrays in memory.
+
+    With `is_represented_only`, only nodes fit whose values all have a native representation.
+    """
 
     def fits_held(node: Node) -> bool:
         return all(is_represented(value.type) for value in (*node.inputs, *node.results)) and fits(node)
 
-    MEMORY_OPS.update(dict.fromkeys(names, fits_held if of_held else fits))
+    MEMORY_OPS.update(dict.fromkeys(names, fits_held if is_represented_only else fits))
 
     def register(write: Lowering) -> Lowering:
         def write_noted(region: LoweringContext, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Routines: native functions over whole arrays, separate from their callers, and their calls."""
+"""Routines: native functions over whole arrays, and their calls."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PART = ("i64 %part", "i64 %first", "i64 %last")
 
 
 class Routine:
-    """A function of arrays, separate from its caller; equal ones are compiled once.
+    """A native function of arrays under construction; equal functions are compiled once.
 
-    `short`: optimise for size, for loops that would not gain by unrolling.
+    With `optimises_size`, LLVM optimises for size: its loops would not gain by unrolling.
     """
 
     def __init__(
-        self, region: LoweringContext, arguments: Sequence[str], result: str = "void", short: bool = False
+        self, region: LoweringContext, arguments: Sequence[str], result: str = "void", optimises_size: bool = False
     ) -> None:
         self.module = region.body.module
-        attributes = "noinline nounwind" + (" optsize" if short else "")
+        attributes = "noinline nounwind" + (" optsize" if optimises_size else "")
         self.out = FunctionText(self.module, Signature(result, arguments, attributes))
         self.b = ElementWriter(self.out)
 
@@ -40,13 +40,13 @@ class Routine:
 
 
 def open_dimensions(region: LoweringContext) -> list[str]:
-    """Return the open dimensions as parameters of a routine, and as its arguments: their names are the same."""
+    """Return the open dimensions as parameters of a routine, and as its arguments, which have the same names."""
     return [f"i64 {size}" for size in region.body.module.sizes]
 
 
 def pointers(region: LoweringContext, *values: Value | Object) -> list[str]:
-    """Return the addresses of elements as arguments of a routine."""
-    addresses = (region.address(one) if isinstance(one, Object) else region.data(one) for one in values)
+    """Return the addresses of the first elements of arrays, as arguments of a routine."""
+    addresses = (region.address(array) if isinstance(array, Object) else region.data(array) for array in values)
     return [f"ptr {address}" for address in addresses]
 
 
@@ -54,24 +54,25 @@ def partitioned_routine(
     region: LoweringContext, arguments: Sequence[str], body: Routine, size: Position | Sequence[Position], work: int,
     shape: Sequence[Position] = (),
 ) -> str:  # fmt: skip
-    """Return the name of a function of `arguments` that runs `body` for the counts from 0 to `size`.
+    """Write a function of `arguments` that runs `body` for the iterations from 0 to `size`; return its name.
 
-    Several threads share the counts, where the work (in units of 0.05 ns) is worth it. Several sizes stand for their
-    product. For an open size, the work is that of one element of `shape`, or of one count. The body takes `PART` as
-    well, and goes from `%first` to `%last`.
+    Several threads share the iterations if the `work`, in units of 0.05 ns, is large enough. Several sizes stand for
+    their product. For an open size, the work is that of one element of `shape`, or of one iteration. The body takes
+    `PART` as well, and runs the iterations from `%first` to `%last`.
     """
     name = body.finish("ret i1 false")
-    whole = Routine(region, arguments)
+    routine = Routine(region, arguments)
     if not isinstance(size, (int, str)):
-        size = element_count(whole.out, size)
+        size = element_count(routine.out, size)
     split = split_counts(size, work, shape)
     if split is None:
-        names = [parameter.name for parameter in whole.out.signature.parameters]
-        whole.out.call(name, *names, 0, 0, size)
+        names = [parameter.name for parameter in routine.out.signature.parameters]
+        routine.out.call(name, *names, 0, 0, size)
     else:
-        run_split(split, whole.module, whole.out, name, arguments, False)
-    return whole.finish()
+        run_split(split, routine.module, routine.out, name, arguments, False)
+    return routine.finish()
 
 
 def call(region: LoweringContext, name: str, *arguments: Any) -> None:
+    """Launch a routine without a result."""
     region.launch(name, arguments, returns_flag=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Object
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load, store
 from autoconv.backends.llvm.ir.types import memory
@@ -12,7 +12,7 @@ from autoconv.graph.graph import Node
 from autoconv.graph.types import Type
 
 
-@in_memory("cell", of_held=False)
+@memory_lowering("cell", is_represented_only=False)
 def write_cell(region: LoweringContext, node: Node) -> None:
     """Allocate an empty cell."""
     out, (result,) = region.out, node.results
@@ -21,14 +21,14 @@ def write_cell(region: LoweringContext, node: Node) -> None:
     out.store("i1", "false", _flag_address(region, cell, node.attributes["type"]))
 
 
-@in_memory("cell_set", of_held=False)
+@memory_lowering("cell_set", is_represented_only=False)
 def write_set(region: LoweringContext, node: Node) -> None:
     cell, number = region.object(node.inputs[0]).ir, node.inputs[1]
     store(ElementWriter(region.out), region.number(number), cell, 0)
     region.out.store("i1", "true", _flag_address(region, cell, number.type))
 
 
-@in_memory("cell_get", of_held=False)
+@memory_lowering("cell_get", is_represented_only=False)
 def write_get(region: LoweringContext, node: Node) -> None:
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
     element = load(b, default.dtype, cell, 0)

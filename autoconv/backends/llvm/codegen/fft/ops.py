@@ -16,7 +16,7 @@ from autoconv.backends.llvm.analysis.representation import sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.fft.chirp import TABLE_PARAMETERS, table_addresses, write_chirped_rows
 from autoconv.backends.llvm.codegen.fft.stockham import roots_in_order, roots_of_unity, stages, write_stage
-from autoconv.backends.llvm.codegen.registry import complex_native
+from autoconv.backends.llvm.codegen.registry import complex_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, partitioned_routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, Position, linear_offset, plus, times
@@ -52,7 +52,7 @@ def is_native_size(size: int, dtype: DType) -> bool:
     return 2 * (size if radices(size) is not None else _CHIRP_MEMORY_FACTOR * size) * dtype.size <= _BUFFER_BYTES
 
 
-@complex_native("fft", "ifft", fits=_is_native_transform, library=True)
+@complex_lowering("fft", "ifft", fits=_is_native_transform, library=True)
 def write_fft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     inverse = node.op.name == "ifft"
@@ -89,7 +89,7 @@ def _is_native_real_transform(node: Node) -> bool:
     return _is_halved(size, dtype) and shape[-1] == size // 2 + 1
 
 
-@complex_native("rfft", fits=_is_native_real_transform, library=True)
+@complex_lowering("rfft", fits=_is_native_real_transform, library=True)
 def write_rfft(region: LoweringContext, node: Node) -> None:
     """Transform pairs of adjacent real numbers as complex numbers, and separate the spectra of even and odd elements.
     """
@@ -118,7 +118,7 @@ def write_rfft(region: LoweringContext, node: Node) -> None:
     _replace_if_not_finite(region, node, [len(rows)])
 
 
-@complex_native("irfft", fits=_is_native_real_transform, library=True)
+@complex_lowering("irfft", fits=_is_native_real_transform, library=True)
 def write_irfft(region: LoweringContext, node: Node) -> None:
     (x,), (result,) = node.inputs, node.results
     source_type: Any = x.type

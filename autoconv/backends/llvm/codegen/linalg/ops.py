@@ -17,7 +17,7 @@ from autoconv.backends.llvm.analysis.representation import is_array, is_complex,
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.linalg.lapack import Batch, has_routines, routine_of, workspace
 from autoconv.backends.llvm.codegen.linalg.small_matrix import LARGEST_SIZE, Rows, cholesky, eliminate
-from autoconv.backends.llvm.codegen.registry import complex_native, native
+from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
 from autoconv.backends.llvm.ir.types import memory
 from autoconv.graph.dimensions import maximum, minimum, plus, product, times
@@ -104,9 +104,9 @@ def _work_estimate(factor: int, *counts: Dimension, small: bool = False) -> Dime
 # ---- determinants, inverses, systems
 
 
-@complex_native("determinant", "slogdet", fits=_complex_lapack_predicate("zgetrf"), library=True)
-@native("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
-        of_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
+@complex_lowering("determinant", "slogdet", fits=_complex_lapack_predicate("zgetrf"), library=True)
+@native_lowering("determinant", "slogdet", fits=_lapack_predicate("dgetrf"),
+                 of_open=_open_lapack_predicate("dgetrf"), work=_single_matrix_work(4), library=True)  # fmt: skip
 def write_determinant(region: LoweringContext, node: Node) -> None:
     """Compute the determinant from an LU decomposition, by the signs and the logarithms of the diagonal."""
     n = _column_count(node)
@@ -173,8 +173,8 @@ def _zero_if(b: ElementWriter, condition: Element, x: Element) -> Element:
     return b.select(condition, b.constant(0.0, float64), x)
 
 
-@complex_native("inverse", fits=_complex_lapack_predicate("zgesv"), library=True)
-@native("inverse", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
+@complex_lowering("inverse", fits=_complex_lapack_predicate("zgesv"), library=True)
+@native_lowering("inverse", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
 def write_inverse(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
     batch = Batch(region, node, [2])
@@ -196,8 +196,8 @@ def write_inverse(region: LoweringContext, node: Node) -> None:
     batch.run(_work_estimate(10, n, n, n, small=small))
 
 
-@complex_native("solve", fits=_complex_lapack_predicate("zgesv"), library=True)
-@native("solve", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
+@complex_lowering("solve", fits=_complex_lapack_predicate("zgesv"), library=True)
+@native_lowering("solve", fits=_lapack_predicate("dgesv"), of_open=_open_lapack_predicate("dgesv"), library=True)
 def write_solve(region: LoweringContext, node: Node) -> None:
     n, columns = _column_count(node), _column_count(node, 1)
     batch = Batch(region, node, [2])
@@ -214,8 +214,9 @@ def write_solve(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_work_estimate(4, n, n, n, small=small), times(8, product((n, n, columns)))))
 
 
-@complex_native("triangular_solve", fits=_complex_lapack_predicate("ztrtrs"), library=True)
-@native("triangular_solve", fits=_lapack_predicate("dtrtrs"), of_open=_open_lapack_predicate("dtrtrs"), library=True)
+@complex_lowering("triangular_solve", fits=_complex_lapack_predicate("ztrtrs"), library=True)
+@native_lowering("triangular_solve", fits=_lapack_predicate("dtrtrs"), of_open=_open_lapack_predicate("dtrtrs"),
+        library=True)  # fmt: skip
 def write_triangular_solve(region: LoweringContext, node: Node) -> None:
     """Solve by substitution; the lower triangle of a row-major matrix is the upper one of a column-major matrix."""
     n, columns = _column_count(node), _column_count(node, 1)
@@ -258,8 +259,8 @@ def _load_column_major(batch: Batch, source: str, target: str, n: Dimension, adj
 # ---- decompositions
 
 
-@complex_native("cholesky", fits=_complex_lapack_predicate("zpotrf"), library=True)
-@native("cholesky", fits=_lapack_predicate("dpotrf"), of_open=_open_lapack_predicate("dpotrf"), library=True)
+@complex_lowering("cholesky", fits=_complex_lapack_predicate("zpotrf"), library=True)
+@native_lowering("cholesky", fits=_lapack_predicate("dpotrf"), of_open=_open_lapack_predicate("dpotrf"), library=True)
 def write_cholesky(region: LoweringContext, node: Node) -> None:
     """Decompose the symmetric part of the matrix, or the Hermitian part of a complex one."""
     n = _column_count(node)
@@ -301,10 +302,10 @@ def _operand_dtype(node: Node) -> Any:
     return node.inputs[0].dtype
 
 
-@complex_native("qr", fits=_complex_lapack_predicate("zgeqrf", "zungqr"), library=True)
-@native("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
-        of_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
-        library=True)  # fmt: skip
+@complex_lowering("qr", fits=_complex_lapack_predicate("zgeqrf", "zungqr"), library=True)
+@native_lowering("qr", fits=_lapack_predicate("dgeqrf", "dorgqr"),
+                 of_open=_open_lapack_predicate("dgeqrf", "dorgqr"), work=_single_matrix_work(8),
+                 library=True)  # fmt: skip
 def write_qr(region: LoweringContext, node: Node) -> None:
     rows, columns = shape_of(node.inputs[0].type)[-2:]
     inner, fewer = shape_of(node.results[0].type)[-1], minimum(rows, columns)
@@ -329,9 +330,9 @@ def write_qr(region: LoweringContext, node: Node) -> None:
     batch.run(plus(_LAPACK_CALL_COST, _work_estimate(8, rows, columns, fewer)))
 
 
-@complex_native("eigh", fits=_complex_lapack_predicate("zheevd"), library=True)
-@native("eigh", fits=_lapack_predicate("dsyevd"), of_open=_open_lapack_predicate("dsyevd"),
-        work=_single_matrix_work(60), library=True)  # fmt: skip
+@complex_lowering("eigh", fits=_complex_lapack_predicate("zheevd"), library=True)
+@native_lowering("eigh", fits=_lapack_predicate("dsyevd"), of_open=_open_lapack_predicate("dsyevd"),
+                 work=_single_matrix_work(60), library=True)  # fmt: skip
 def write_eigh(region: LoweringContext, node: Node) -> None:
     n = _column_count(node)
     name, query = routine_of(_operand_dtype(node), "dsyevd", "zheevd"), ("V", "L", n, None, n, *[None] * 6)
@@ -354,9 +355,9 @@ def write_eigh(region: LoweringContext, node: Node) -> None:
     batch.run(plus(4 * _LAPACK_CALL_COST, _work_estimate(60, n, n, n)))
 
 
-@complex_native("svd", fits=_complex_lapack_predicate("zgesdd"), library=True)
-@native("svd", fits=_lapack_predicate("dgesdd"), of_open=_open_lapack_predicate("dgesdd"),
-        work=_single_matrix_work(80), library=True)  # fmt: skip
+@complex_lowering("svd", fits=_complex_lapack_predicate("zgesdd"), library=True)
+@native_lowering("svd", fits=_lapack_predicate("dgesdd"), of_open=_open_lapack_predicate("dgesdd"),
+                 work=_single_matrix_work(80), library=True)  # fmt: skip
 def write_svd(region: LoweringContext, node: Node) -> None:
     """Compute a singular value decomposition.
 

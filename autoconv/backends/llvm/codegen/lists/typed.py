@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.ops import normalise_index
-from autoconv.backends.llvm.codegen.registry import counted
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
@@ -87,7 +87,7 @@ def new_list(region: LoweringContext, size: str) -> Object:
     return region.body.own_reference(result)
 
 
-@counted("typed_list_make", fits=_accept_any)
+@data_sized_lowering("typed_list_make", fits=_accept_any)
 def _write_make(region: LoweringContext, node: Node) -> None:
     dtype = dtype_of(node)
     items = new_list(region, str(dtype.size * len(node.inputs)))
@@ -98,7 +98,7 @@ def _write_make(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], items)
 
 
-@counted("typed_list_repeat", fits=_accept_any)
+@data_sized_lowering("typed_list_repeat", fits=_accept_any)
 def _write_repeat(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     count = RegisterWriter(region).cast(region.number(node.inputs[1]), int64)
@@ -135,28 +135,28 @@ def _repeat_routine(region: LoweringContext, dtype: DType) -> str:
     return routine.finish()
 
 
-@counted("typed_list_length", fits=_accept_any)
+@data_sized_lowering("typed_list_length", fits=_accept_any)
 def _write_length(region: LoweringContext, node: Node) -> None:
     length = RegisterWriter(region).wrap(int64, typed_operand(region, node).length())
     region.body.record_range(length, (0, 1 << 60))
     region.set(node.results[0], length)
 
 
-@counted("typed_list_get", fits=_accept_any)
+@data_sized_lowering("typed_list_get", fits=_accept_any)
 def _write_get(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     region.set(node.results[0], x.load(index))
 
 
-@counted("typed_list_set", fits=_accept_any)
+@data_sized_lowering("typed_list_set", fits=_accept_any)
 def _write_set(region: LoweringContext, node: Node) -> None:
     x = typed_operand(region, node)
     index = normalise_index(region, node, node.inputs[1], x.length())
     x.store(index, region.number(node.inputs[2]))
 
 
-@counted("typed_list_append", fits=_accept_any)
+@data_sized_lowering("typed_list_append", fits=_accept_any)
 def _write_append(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     size, step = x.size(), x.dtype.size
@@ -170,7 +170,7 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     x.set_size(new_size)
 
 
-@counted("typed_list_pop", fits=_accept_any)
+@data_sized_lowering("typed_list_pop", fits=_accept_any)
 def _write_pop(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     size, step = x.size(), x.dtype.size
@@ -192,7 +192,7 @@ def _write_pop(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], item)
 
 
-@counted("typed_list_clear", fits=_accept_any)
+@data_sized_lowering("typed_list_clear", fits=_accept_any)
 def _write_clear(region: LoweringContext, node: Node) -> None:
     typed_operand(region, node).set_size("0")
 
@@ -200,14 +200,14 @@ def _write_clear(region: LoweringContext, node: Node) -> None:
 # ---- iteration: a cursor is a list of two numbers, the next position and the current item
 
 
-@counted("typed_list_cursor", fits=_accept_any)
+@data_sized_lowering("typed_list_cursor", fits=_accept_any)
 def _write_cursor(region: LoweringContext, node: Node) -> None:
     items = new_list(region, "16")
     store_item(region.out, TypedList(region.out, items.ir, int64).start(), "0", region.number(node.inputs[0]))
     region.set(node.results[0], items)
 
 
-@counted("typed_list_advance", fits=_accept_any)
+@data_sized_lowering("typed_list_advance", fits=_accept_any)
 def _write_advance(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
     cell = TypedList(out, region.object(node.inputs[1]).ir, int64).start()
@@ -219,14 +219,14 @@ def _write_advance(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], has_next)
 
 
-@counted("typed_list_current", fits=_accept_any)
+@data_sized_lowering("typed_list_current", fits=_accept_any)
 def _write_current(region: LoweringContext, node: Node) -> None:
     out = region.out
     cell = TypedList(out, region.object(node.inputs[0]).ir, int64).start()
     region.set(node.results[0], load_item(out, out.gep("i8", cell, 8, inbounds=False), "0", dtype_of(node)))
 
 
-@counted("typed_list_position", fits=_accept_any)
+@data_sized_lowering("typed_list_position", fits=_accept_any)
 def _write_position(region: LoweringContext, node: Node) -> None:
     cell = TypedList(region.out, region.object(node.inputs[0]).ir, int64)
     position = cell.load("0") - 1
@@ -234,7 +234,7 @@ def _write_position(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], position)
 
 
-@counted("typed_list_row", fits=_accept_any)
+@data_sized_lowering("typed_list_row", fits=_accept_any)
 def _write_row(region: LoweringContext, node: Node) -> None:
     out, rows = region.out, region.object(node.inputs[0]).ir
     count, items = (

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.lists.typed import (
     store_item,
     typed_operand,
 )
-from autoconv.backends.llvm.codegen.registry import counted
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
 from autoconv.backends.llvm.codegen.sort.radix import shift_up_larger
 from autoconv.backends.llvm.codegen.values import RegisterWriter
@@ -26,7 +26,7 @@ from autoconv.graph.graph import Node
 _INSERTION_LIMIT = 40  # most items that are sorted by insertion; the kernel sorts more of them by NumPy
 
 
-@counted("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
+@data_sized_lowering("typed_list_change", fits=lambda node: node.attributes["method"] in ("sort", "reverse"))
 def _write_change(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     if node.attributes["method"] == "reverse":
@@ -76,7 +76,7 @@ def _reverse_function(region: LoweringContext, dtype: DType) -> str:
     return routine.finish()
 
 
-@counted("typed_list_reduce", fits=lambda node: _is_native_reduction(node))
+@data_sized_lowering("typed_list_reduce", fits=lambda node: _is_native_reduction(node))
 def _write_reduce(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     function, length = node.attributes["function"], x.length()
@@ -133,7 +133,7 @@ def _fold_function(region: LoweringContext, dtype: DType, function: str) -> str:
     return routine.finish(f"ret {ir_type} {out.load(ir_type, cell)}")
 
 
-@counted("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
+@data_sized_lowering("typed_list_find", fits=lambda node: not dtype_of(node).is_floating)
 def _write_find(region: LoweringContext, node: Node) -> None:
     out, x, b = region.out, typed_operand(region, node), RegisterWriter(region)
     item, method, length = region.number(node.inputs[1]), node.attributes["method"], x.length()
@@ -173,7 +173,7 @@ def _is_equal(first: Element, second: Element) -> str:
     return first.same(second).ir
 
 
-@counted("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
+@data_sized_lowering("typed_list_slice", fits=lambda node: not node.attributes["given"][2])
 def _write_slice(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     length = x.length()
@@ -200,7 +200,7 @@ def _clamp(region: LoweringContext, bound: Element, length: str) -> str:
     return out.select(out.icmp("sgt", nonnegative, length), length, nonnegative)
 
 
-@counted("typed_list_extend", fits=lambda node: True)
+@data_sized_lowering("typed_list_extend", fits=lambda node: True)
 def _write_extend(region: LoweringContext, node: Node) -> None:
     out, x = region.out, typed_operand(region, node)
     added_list = TypedList(out, region.object(node.inputs[1]).ir, x.dtype)
@@ -211,7 +211,7 @@ def _write_extend(region: LoweringContext, node: Node) -> None:
     x.set_size(out.op("add", size, added_size))
 
 
-@counted("typed_list_range", fits=lambda node: _step(node) == 1)
+@data_sized_lowering("typed_list_range", fits=lambda node: _step(node) == 1)
 def _write_range(region: LoweringContext, node: Node) -> None:
     out = region.out
     start, stop = (region.number(value).ir for value in node.inputs[:2])
@@ -232,7 +232,7 @@ def _step(node: Node) -> int | None:
     return int(constant.attributes["value"]) if constant is not None and constant.op.name == "constant" else None
 
 
-@counted("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
+@data_sized_lowering("typed_list_of", "typed_list_of_rows", fits=lambda node: node.attributes["element"].weak)
 def _write_conversion(region: LoweringContext, node: Node) -> None:
     """Convert a Python list to a typed list; the kernel raises if an item is of another class."""
     out, body, dtype = region.out, region.body, dtype_of(node)

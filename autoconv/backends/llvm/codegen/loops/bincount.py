@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import counted
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, maximum, times
@@ -25,7 +25,7 @@ def _fits(node: Node) -> bool:
     return have_equal_shapes and is_scalar(minimum_length.type) and not any(is_narrow(value.dtype) for value in weights)
 
 
-@counted("numpy_bincount", fits=_fits)
+@data_sized_lowering("numpy_bincount", fits=_fits)
 def write_bincount(region: LoweringContext, node: Node) -> None:
     """Lower bincount. The kernel raises if a number is negative, and the allocation raises if one is too large."""
     x, minimum_length, *weights = node.inputs

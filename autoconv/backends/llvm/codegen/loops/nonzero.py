@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import counted
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call, open_dimensions, pointers
 from autoconv.backends.llvm.ir.index_arith import element_count, plus, product, times, unravel
 from autoconv.backends.llvm.ir.scalars import load, store
@@ -20,7 +20,7 @@ from autoconv.graph.graph import Node
 from autoconv.ops.index_spec import Mask
 
 
-@counted("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
+@data_sized_lowering("where_indices", fits=lambda node: is_dense(node.inputs[0].type))
 def write_where(region: LoweringContext, node: Node) -> None:
     """Store the coordinates, in the order of the elements."""
     (condition,) = node.inputs
@@ -53,7 +53,7 @@ def _is_mask(node: Node) -> bool:
     return shape[: len(mask)] == mask
 
 
-@counted("get_item", fits=_is_mask)
+@data_sized_lowering("get_item", fits=_is_mask)
 def write_masked(region: LoweringContext, node: Node) -> None:
     x, mask = node.inputs
     row_shape = sizes(x.type)[len(sizes(mask.type)) :]

@@ -9,7 +9,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import broadcasts_to, shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import complex_native, native
+from autoconv.backends.llvm.codegen.registry import complex_lowering, native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -68,8 +68,8 @@ def _has_dense_arrays(node: Node) -> bool:
     return all(is_dense(value.type) for value in (*node.inputs, *node.results))
 
 
-@complex_native("cumprod", "numpy_cumprod", fits=_has_single_dtype)
-@native(
+@complex_lowering("cumprod", "numpy_cumprod", fits=_has_single_dtype)
+@native_lowering(
     "cumsum", "cumprod", "numpy_cumsum", "numpy_cumprod", "cummax", "cummin", fits=_has_known_arrays,
     of_open=_has_dense_arrays,
 )  # fmt: skip
@@ -229,8 +229,8 @@ def _is_open_recurrence(node: Node) -> bool:
     return _has_dense_arrays(node) and all(broadcasts_to(shape_of(value.type), shape) for value in node.inputs)
 
 
-@complex_native("linear_recurrence", fits=_has_single_dtype)
-@native("linear_recurrence", fits=_has_known_arrays, of_open=_is_open_recurrence)
+@complex_lowering("linear_recurrence", fits=_has_single_dtype)
+@native_lowering("linear_recurrence", fits=_has_known_arrays, of_open=_is_open_recurrence)
 def write_recurrence(region: LoweringContext, node: Node) -> None:
     """Compute each step as its addend plus its coefficient times the previous step."""
     (coefficient, addend), (result,) = node.inputs, node.results

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.matmul.ops import blas_call
 from autoconv.backends.llvm.codegen.matmul.tile_kernel import TileKernelWriter
 from autoconv.backends.llvm.codegen.matmul.transpose_kernel import transpose_function
 from autoconv.backends.llvm.codegen.parallel.partitioned import run_split
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import (
@@ -64,7 +64,7 @@ def _is_open_batch(node: Node) -> bool:
     return has_routine and is_product and all(broadcasts_to(shape[:-2], batch) for shape in (x, y))
 
 
-@native("matmul", fits=_is_batch)
+@native_lowering("matmul", fits=_is_batch)
 def write_products(region: LoweringContext, node: Node) -> None:
     """Compute each product of a batch by tiles if they suit, else by BLAS, in the order of a single product.
 

@@ -196,7 +196,8 @@ class TileKernelWriter:
         y = self._advance(out, "%y", start, part.y_step) if start else "%y"
         with out.loop("0", str(count), unrolled=False) as k:
             left, right = self._advance(out, x, k, part.x_step), self._advance(out, y, k, part.y_step)
-            vectors = [v.load(v.address(right, part.y + i * self._tiling.lanes), width) for i, width in enumerate(widths)]
+            columns = [part.y + i * self._tiling.lanes for i in range(len(widths))]
+            vectors = [v.load(v.address(right, j), width) for j, width in zip(columns, widths, strict=True)]
             for r, row in enumerate(cells):
                 factor = v.spread(out.load(v.kind, v.address(left, static_x + r * self._x_row_step)))
                 for cell, vector in zip(row, vectors, strict=True):

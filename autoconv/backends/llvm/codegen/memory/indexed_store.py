@@ -9,14 +9,14 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.bounds_checks import write_position_checks
 from autoconv.backends.llvm.codegen.memory.array_view import memory_of
 from autoconv.backends.llvm.codegen.memory.ops import write_element_address, write_nested_loops
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import Index, broadcast_index
 from autoconv.backends.llvm.ir.scalars import store
 from autoconv.graph.graph import Node
 
 
-@in_memory("array_set", fits=is_indexed_store)
+@memory_lowering("array_set", fits=is_indexed_store)
 def _write_set(region: LoweringContext, node: Node) -> None:
     """Check all positions, then store the elements in order, so that the last one at a position remains."""
     picks = write_position_checks(region, node)

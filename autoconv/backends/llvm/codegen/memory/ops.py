@@ -13,7 +13,7 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.slice_update import take_writable
 from autoconv.backends.llvm.codegen.memory import array_view, slice_bounds
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
-from autoconv.backends.llvm.codegen.registry import class_lowering, in_memory
+from autoconv.backends.llvm.codegen.registry import class_lowering, memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory, Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import (
     Index,
@@ -43,8 +43,8 @@ from autoconv.ops.rules import is_sure_to_fit
 # ---- views
 
 
-@in_memory("tensor_part", of_held=False)
-@in_memory("array_view")
+@memory_lowering("tensor_part", is_represented_only=False)
+@memory_lowering("array_view")
 def _write_view(region: LoweringContext, node: Node) -> None:
     out, (result,) = region.out, node.results
     x = _as_memory(region, node.inputs[0])
@@ -116,7 +116,7 @@ def _write_checked_index(region: LoweringContext, node: Node, index: Element, si
     return out.where(out.icmp("uge", index.ir, size), wrap, Operand.of(index.ir, "i64"), unlikely=True)
 
 
-@in_memory("array_size")
+@memory_lowering("array_size")
 def _write_size(region: LoweringContext, node: Node) -> None:
     dimension = memory_of(region, node.inputs[0]).sizes[node.attributes["axis"]]
     size = RegisterWriter(region).wrap(int64, str(dimension))
@@ -124,7 +124,7 @@ def _write_size(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], size)
 
 
-@in_memory("numpy_shapes")
+@memory_lowering("numpy_shapes")
 def _write_shapes(region: LoweringContext, node: Node) -> None:
     """Check sizes that have to be equal; the kernel raises if they differ."""
     first, second = (_sizes_of(region, value) for value in node.inputs)
@@ -157,7 +157,7 @@ def write_nested_loops(region: LoweringContext, counts: Sequence[Position], writ
     loops(region.out, counts, write)
 
 
-@in_memory("array_load")
+@memory_lowering("array_load")
 def _write_load(region: LoweringContext, node: Node) -> None:
     x, (result,) = memory_of(region, node.inputs[0]), node.results
     type_: Any = result.type
@@ -223,7 +223,7 @@ def _has_native_store(node: Node) -> bool:
     return isinstance(x, ArrayType) and len(value.shape) <= x.rank  # type: ignore[union-attr, arg-type]
 
 
-@in_memory("array_store", fits=_has_native_store)
+@memory_lowering("array_store", fits=_has_native_store)
 def _write_store(region: LoweringContext, node: Node) -> None:
     """Store the elements; if their sizes differ from those of the array, the kernel broadcasts or raises."""
     array, value = (representation.elements_of(value.type) for value in node.inputs)
@@ -266,7 +266,7 @@ def _write_fitting_store(region: LoweringContext, node: Node) -> None:
 # ---- new arrays
 
 
-@in_memory("array_new")
+@memory_lowering("array_new")
 def _write_new(region: LoweringContext, node: Node) -> None:
     (result,), out = node.results, region.out
     type_: Any = result.type
@@ -310,7 +310,7 @@ def _new_dynamic_memory(region: LoweringContext, node: Node, type_: ArrayType, e
     return array_view.new_memory(region, type_.dtype, positions)
 
 
-@in_memory("array_of", fits=lambda node: not node.attributes.get("read_only"))
+@memory_lowering("array_of", fits=lambda node: not node.attributes.get("read_only"))
 def _write_conversion(region: LoweringContext, node: Node) -> None:
     (value,), (result,) = node.inputs, node.results
     type_: Any = result.type

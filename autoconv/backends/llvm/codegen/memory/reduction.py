@@ -11,7 +11,7 @@ from typing import Any
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.accumulator import Accumulator, neutral_literal
 from autoconv.backends.llvm.codegen.memory.step_loops import StepLoops, StepRoutine
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory, RegisterWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count, plus, times
@@ -29,7 +29,7 @@ _LANES = 8  # partial sums that are interleaved, to hide the latency of addition
 _KINDS_WITHOUT_NEUTRAL = ("max", "min", "argmax", "argmin")
 
 
-@in_memory("array_total", of_held=False)
+@memory_lowering("array_total", is_represented_only=False)
 def write_total(region: LoweringContext, node: Node) -> None:
     """Write the loops; the kernel runs instead if sizes do not fit, or if there are no elements for an extreme."""
     out, (result,) = region.out, node.results

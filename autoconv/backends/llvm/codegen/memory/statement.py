@@ -21,7 +21,7 @@ from autoconv.backends.llvm.codegen.memory.step_loops import (
     element_address,
     write_any,
 )
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory
 from autoconv.backends.llvm.ir.index_arith import Index, is_known
 from autoconv.backends.llvm.ir.nested_loops import loops
@@ -35,7 +35,7 @@ from autoconv.ops.analysis.alias import DISJOINT, EQUAL, OVERLAP
 from autoconv.ops.elements.maths import is_elementary
 
 
-@in_memory("array_assign", of_held=False)
+@memory_lowering("array_assign", is_represented_only=False)
 def write_statement(region: LoweringContext, node: Node) -> None:
     """Write the assignment: in place if it overwrites no input, else through temporary memory.
 

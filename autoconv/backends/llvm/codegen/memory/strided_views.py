@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.memory.array_view import advance_pointer, memory_of
-from autoconv.backends.llvm.codegen.registry import in_memory
+from autoconv.backends.llvm.codegen.registry import memory_lowering
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.ir.index_arith import maximum, minimum, plus, product
 from autoconv.graph.graph import Node
 
 
-@in_memory("array_strided", fits=lambda node: node.inputs[0].shape is not None)
+@memory_lowering("array_strided", fits=lambda node: node.inputs[0].shape is not None)
 def _write_strided(region: LoweringContext, node: Node) -> None:
     x, attributes = memory_of(region, node.inputs[0]), node.attributes
     pointer = advance_pointer(region, x.pointer, attributes["offset"])
@@ -20,7 +20,7 @@ def _write_strided(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], view)
 
 
-@in_memory("array_transpose")
+@memory_lowering("array_transpose")
 def _write_transpose(region: LoweringContext, node: Node) -> None:
     x, perm = memory_of(region, node.inputs[0]), node.attributes["perm"]
     view = replace(
@@ -30,7 +30,7 @@ def _write_transpose(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], view)
 
 
-@in_memory("array_windows")
+@memory_lowering("array_windows")
 def _write_windows(region: LoweringContext, node: Node) -> None:
     """View sliding windows; the stride along a window is the stride of its axis."""
     x, axes, lengths = memory_of(region, node.inputs[0]), node.attributes["axes"], node.attributes["lengths"]
@@ -44,7 +44,7 @@ def _write_windows(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], view)
 
 
-@in_memory("array_diagonal")
+@memory_lowering("array_diagonal")
 def _write_diagonal(region: LoweringContext, node: Node) -> None:
     x, out = memory_of(region, node.inputs[0]), region.out
     diagonal_offset = node.attributes["offset"]
@@ -61,7 +61,7 @@ def _write_diagonal(region: LoweringContext, node: Node) -> None:
     region.set(node.results[0], view)
 
 
-@in_memory("array_part")
+@memory_lowering("array_part")
 def _write_part(region: LoweringContext, node: Node) -> None:
     """View the real or the imaginary parts in place."""
     x, (result,) = memory_of(region, node.inputs[0]), node.results

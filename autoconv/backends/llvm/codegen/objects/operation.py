@@ -66,7 +66,7 @@ class Operation:
         self.use_kernel_if(self.out.is_same(result, OTHER), write_fast_path, after)
 
     def leave_if_failed(self, failed: str) -> None:
-        """If the i1 `failed` is true, add the node's source span to the raised error and leave the function."""
+        """Leave the function if the i1 `failed` is true, after adding the node's source span to the raised error."""
         with self.out.leaving(failed, unlikely=True):
             self.call("object_locate", self.body.calls.locator(self.node, self.region.call_sites)(self.out))
             self.out.branch(self.body.failure_label)

@@ -1,7 +1,4 @@
-"""Lower the ops that draw random numbers, with keys from seeds or from the program's shared generator.
-
-Shapes are constant or open.
-"""
+"""Lower the ops that draw random numbers, with keys from seeds or from the program's shared generator."""
 
 from __future__ import annotations
 
@@ -10,17 +7,17 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.random.permutation import blocks_of_swaps, permutation
+from autoconv.backends.llvm.codegen.random.permutation import swap_blocks, write_permutation_function
 from autoconv.backends.llvm.codegen.random.philox import (
-    bits,
-    draw_truncated,
-    gaussian,
     group_size,
-    integers,
-    philox,
-    uniform,
+    write_bits,
+    write_gaussian,
+    write_integers_function,
+    write_philox,
+    write_truncated,
+    write_uniform,
 )
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, plus, times
 from autoconv.backends.llvm.ir.scalars import ElementWriter, load
 from autoconv.backends.llvm.ir.types import memory
@@ -31,68 +28,65 @@ from autoconv.ops.random.philox import SEED_KEY
 
 
 def _is_native_draw(node: Node) -> bool:
-    """Return whether the node is native: Philox, scalar bounds, and a shape given by the type.
-
-    The operand that holds the shape is not read.
-    """
-    kind = node.results[0].type
+    """Return whether native code can draw: by Philox, with scalar bounds, and with a shape that the type contains."""
+    type_ = node.results[0].type
     algorithm = node.attributes.get("alg", "philox")
-    if algorithm not in ("philox", "counter") or not (is_dense(kind) or is_scalar(kind)):
+    if algorithm not in ("philox", "counter") or not (is_dense(type_) or is_scalar(type_)):
         return False
-    seeds, bounds = _operands(node)
-    known = all(is_array(seed.type) and tuple(sizes(seed.type)) == (seed_size(algorithm),) for seed in seeds)
-    return known and all(is_scalar(bound.type) for bound in bounds)
+    seeds, bounds = _seeds_and_bounds(node)
+    have_seed_shape = all(is_array(seed.type) and tuple(sizes(seed.type)) == (seed_size(algorithm),) for seed in seeds)
+    return have_seed_shape and all(is_scalar(bound.type) for bound in bounds)
 
 
-def _operands(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+def _seeds_and_bounds(node: Node) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     """Return the seeds and the bounds."""
-    seeds = 1 if node.op.name.startswith("stateless") else 0
-    bounds = 2 if node.op.name.endswith("uniform_int") else 0
-    return node.inputs[:seeds], node.inputs[seeds : seeds + bounds]
+    seed_count = 1 if node.op.name.startswith("stateless") else 0
+    bound_count = 2 if node.op.name.endswith("uniform_int") else 0
+    return node.inputs[:seed_count], node.inputs[seed_count : seed_count + bound_count]
 
 
-def _state(region: LoweringContext, node: Node, blocks: Position) -> tuple[list[str], str]:
-    """Return key and counter for a draw that uses so many blocks of words, and the slot that holds them.
+def _write_generator_state(region: LoweringContext, node: Node, blocks: Position) -> tuple[list[str], str]:
+    """Return key and counter for a draw that uses `blocks` blocks of words, and the slot of the shared generator.
 
-    They come from the seed, or from the shared generator, whose counter advances.
+    They come from the seed (then there is no slot), or from the shared generator, whose counter advances.
     """
     out, b = region.out, ElementWriter(region.out)
     if node.op.name.startswith("stateless"):
-        dtype: Any = node.inputs[0].type
+        seed_type: Any = node.inputs[0].type
         data = region.data(node.inputs[0])
-        words = [b.cast(load(b, dtype.dtype, data, i), int64).ir for i in range(dtype.shape[0])]
+        words = [b.cast(load(b, seed_type.dtype, data, i), int64).ir for i in range(seed_type.shape[0])]
         if len(words) == 3:
             return [words[2], words[0], words[1]], ""
         block = out.alloca("[4 x i32]")
-        out.call(philox(region.body.module), block, 0, 1, SEED_KEY, *words)
+        out.call(write_philox(region.body.module), block, 0, 1, SEED_KEY, *words)
         mixed = [b.cast(load(b, uint32, block, i), uint64) for i in range(4)]
         key, high = (mixed[i] | b.bits("shl", mixed[i + 1], 32) for i in (0, 2))
         return [key.ir, "0", high.ir], ""
-    drawn: Any = node.results[0].type
-    kind = node.attributes.get("stream") or stream_name(node.op.name, drawn.dtype)
+    result_type: Any = node.results[0].type
+    stream = node.attributes.get("stream") or stream_name(node.op.name, result_type.dtype)
     seed = node.attributes.get("seed")
-    function = region.body.calls.object(lambda: GLOBAL.stream(kind, seed))
-    found = out.call("call_python", function(out), "null", 0)
-    region.body.fail_if(out.is_null(found))
-    held = region.body.own_reference(found)
-    pointer = region.address(held)
+    function = region.body.calls.object(lambda: GLOBAL.stream(stream, seed))
+    state = out.call("call_python", function(out), "null", 0)
+    region.body.fail_if(out.is_null(state))
+    owned_state = region.body.own_reference(state)
+    pointer = region.address(owned_state)
     key, high = (load(b, int64, pointer, i) for i in (0, 2))
     low = out.atomic_add("i64", out.gep("i64", pointer, 1), blocks)
-    return [key.ir, low, high.ir], held.slot or ""
+    return [key.ir, low, high.ir], owned_state.slot or ""
 
 
-def _write(
+def _write_draw(
     region: LoweringContext, node: Node, call: Callable[..., object],
     blocks: Callable[[Any, Position], Position] = lambda out, count: times(out, count, RESERVED),
 ) -> None:  # fmt: skip
-    """Set the result to what `call(dtype, count, pointer to it, key and draw)` writes.
+    """Define the result by numbers that `call(dtype, count, address of the result, key and counter)` writes.
 
     `blocks(out, count)` is the number of blocks of words by which the shared generator advances.
     """
     (result,) = node.results
     type_: Any = result.type
     count = element_count(region.out, sizes(type_))
-    key, slot = _state(region, node, blocks(region.out, count))
+    key, slot = _write_generator_state(region, node, blocks(region.out, count))
     if slot:
         region.body.release(slot)
     if is_scalar(type_):
@@ -106,57 +100,61 @@ def _write(
         region.set(result, load(ElementWriter(region.out), type_.dtype, target, 0))
 
 
-def _uniform_writer(make: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
+def _draw_writer(write_function: Callable[[Any, DType, Position], str]) -> Callable[[Any, Node], None]:
     def write(region: LoweringContext, node: Node) -> None:
-        _write(
+        _write_draw(
             region, node,
-            lambda dtype, count, target, key: region.out.call(make(region, dtype, count), target, count, *key),
+            lambda dtype, count, target, key: region.out.call(
+                write_function(region, dtype, count), target, count, *key
+            ),
         )  # fmt: skip
 
     return write
 
 
-native("random_uniform", "stateless_random_uniform", fits=_is_native_draw, of_open=_is_native_draw)(
-    _uniform_writer(uniform)
+native_lowering("random_uniform", "stateless_random_uniform", fits=_is_native_draw, of_open=_is_native_draw)(
+    _draw_writer(write_uniform)
 )
-native("random_bits", "stateless_random_bits", fits=_is_native_draw, of_open=_is_native_draw)(_uniform_writer(bits))
-
-
-native("random_normal", "stateless_random_normal", fits=_is_native_draw, of_open=_is_native_draw)(
-    _uniform_writer(gaussian)
+native_lowering("random_bits", "stateless_random_bits", fits=_is_native_draw, of_open=_is_native_draw)(
+    _draw_writer(write_bits)
 )
 
 
-@native("random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, of_open=_is_native_draw)
+native_lowering("random_normal", "stateless_random_normal", fits=_is_native_draw, of_open=_is_native_draw)(
+    _draw_writer(write_gaussian)
+)
+
+
+@native_lowering("random_truncated_normal", "stateless_truncated_normal", fits=_is_native_draw, of_open=_is_native_draw)
 def write_truncated_normal(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         size = group_size(dtype)
         groups: Position = -(-count // size) if isinstance(count, int) else ""
         if not isinstance(count, int):
             groups = region.out.op("udiv", plus(region.out, count, size - 1), size)
-        region.out.call(draw_truncated(region, dtype, groups), target, groups, *key, count)
+        region.out.call(write_truncated(region, dtype, groups), target, groups, *key, count)
 
-    _write(region, node, call)
+    _write_draw(region, node, call)
 
 
-@native("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, of_open=_is_native_draw)
+@native_lowering("random_uniform_int", "stateless_random_uniform_int", fits=_is_native_draw, of_open=_is_native_draw)
 def write_integers(region: LoweringContext, node: Node) -> None:
     """Draw integers; the kernel raises if the bounds are not in order."""
-    low, high = (region.number(value) for value in _operands(node)[1])
+    low, high = (region.number(value) for value in _seeds_and_bounds(node)[1])
     b = ElementWriter(region.out)
     region.raise_if(node, (~b.compare("lt", low, high)).ir)
     start, stop = b.cast(low, uint64), b.cast(high, uint64)
 
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
-        name = integers(region, dtype, count)
+        name = write_integers_function(region, dtype, count)
         region.out.call(name, target, count, *key, start.ir, (stop - start).ir)
 
-    _write(region, node, call)
+    _write_draw(region, node, call)
 
 
-@native("random_permutation", "stateless_permutation", fits=_is_native_draw, of_open=_is_native_draw)
+@native_lowering("random_permutation", "stateless_permutation", fits=_is_native_draw, of_open=_is_native_draw)
 def write_permutation(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
-        region.out.call(permutation(region.body.module), target, count, *key)
+        region.out.call(write_permutation_function(region.body.module), target, count, *key)
 
-    _write(region, node, call, blocks_of_swaps)
+    _write_draw(region, node, call, swap_blocks)

@@ -1,7 +1,7 @@
-"""Counter-based random numbers: Philox's words for a key, and distributions made from them; `ops.py` lowers the ops.
+"""Functions that write counter-based random numbers: Philox's words for a key, and distributions from these words.
 
-The words, and the order in which they are used, are those of `ops.random.bits`. Uniform numbers and integers are
-equal to the last bit. Normal numbers are computed by native functions, so they are equal within rounding.
+The words, and the order of their use, are those of `ops.random.bits`. Uniform numbers and integers are equal to the
+last bit. Normal numbers are equal within rounding, since elementary functions are native. `ops.py` lowers the ops.
 """
 
 from __future__ import annotations
@@ -27,50 +27,50 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.random.bits import MIN_UNIFORM, PRECISION, RESERVED, TRUNCATION, words_of_pair
 from autoconv.ops.random.philox import MULTIPLIERS, ROUNDS, WEYL
 
-_CHUNK = 512  # numbers that are drawn before they are transformed; a multiple of the four words of a block
-_SPLIT = 1 << 16  # numbers from which threads share the work
+_CHUNK_NUMBERS = 512  # numbers whose words are drawn at once; a multiple of the four words of a block
+_SHARED_NUMBERS = 1 << 16  # least numbers of a draw that threads share
 _KEY_NAMES = ("%key", "%low", "%high")
-_MASK = (1 << 32) - 1
+_LOW_HALF = (1 << 32) - 1
 
 
 def _i64_parameters(*names: str) -> list[str]:
-    """Return parameters of 64 bits."""
+    """Return the named parameters, of 64 bits each."""
     return [f"i64 {name}" for name in names]
 
 
 # ---- words
 
 
-def philox(module: ModuleText) -> str:
-    """Return the name of the function that writes four words for each of `blocks` blocks from number `block` on."""
+def write_philox(module: ModuleText) -> str:
+    """Write a function that stores the four words of each of `%blocks` blocks, from number `%block` on."""
     parameters = ["ptr noalias %bits", *_i64_parameters("%block", "%blocks", *_KEY_NAMES)]
     out = FunctionText(module, Signature("void", parameters))
     with out.loop("0", "%blocks") as i:
-        counted = out.op("add", out.op("add", "%block", i), "%low")
-        carry = out.cast("zext", out.icmp("ult", counted, "%low"), "i64")
-        upper = out.op("add", "%high", carry)
-        words = [out.op("and", counted, _MASK), out.op("lshr", counted, 32)]
-        words += [out.op("and", upper, _MASK), out.op("lshr", upper, 32)]
-        keys = [out.op("and", "%key", _MASK), out.op("lshr", "%key", 32)]
-        for turn in range(ROUNDS):
-            if turn:
+        low = out.op("add", out.op("add", "%block", i), "%low")
+        carry = out.cast("zext", out.icmp("ult", low, "%low"), "i64")
+        high = out.op("add", "%high", carry)
+        words = [out.op("and", low, _LOW_HALF), out.op("lshr", low, 32)]
+        words += [out.op("and", high, _LOW_HALF), out.op("lshr", high, 32)]
+        keys = [out.op("and", "%key", _LOW_HALF), out.op("lshr", "%key", 32)]
+        for round_ in range(ROUNDS):
+            if round_:
                 sums = (out.op("add", key, step) for key, step in zip(keys, WEYL, strict=True))
-                keys = [out.op("and", key, _MASK) for key in sums]
+                keys = [out.op("and", key, _LOW_HALF) for key in sums]
             products = [out.op("mul", words[2 * half], factor) for half, factor in enumerate(MULTIPLIERS)]
             first, second = (out.op("lshr", product, 32) for product in products)
             words = [
-                out.op("xor", out.op("xor", second, words[1]), keys[0]), out.op("and", products[1], _MASK),
-                out.op("xor", out.op("xor", first, words[3]), keys[1]), out.op("and", products[0], _MASK),
+                out.op("xor", out.op("xor", second, words[1]), keys[0]), out.op("and", products[1], _LOW_HALF),
+                out.op("xor", out.op("xor", first, words[3]), keys[1]), out.op("and", products[0], _LOW_HALF),
             ]  # fmt: skip
-        place = out.op("shl", i, 2)
+        offset = out.op("shl", i, 2)
         for lane, word in enumerate(words):
-            out.store("i32", out.cast("trunc", word, "i32"), out.gep("i32", "%bits", out.op("add", place, lane)))
+            out.store("i32", out.cast("trunc", word, "i32"), out.gep("i32", "%bits", out.op("add", offset, lane)))
     out.ret()
     return out.finish("philox")
 
 
-class _Writer(ElementWriter):
-    """Write angles and logarithms, whose arguments are always in range."""
+class _FunctionWriter(ElementWriter):
+    """A writer of logarithms, sines and cosines whose arguments are always in the range of the fast rules."""
 
     in_loop = True
 
@@ -80,11 +80,11 @@ class _Writer(ElementWriter):
 # ---- distributions
 
 
-class _Draw:
-    """A function over the numbers from `%first` to `%last`, in chunks.
+class _DrawWriter:
+    """A writer of a function that draws numbers in chunks, those from `%first` to `%last`.
 
-    `bits(position)` returns the address of a chunk's words, `each` for a number. `finish` returns a function that runs
-    it on several threads, where that is worth it.
+    A number takes `words_each` words. `finish` adds a function that runs all chunks, on several threads if there are
+    enough numbers.
     """
 
     def __init__(self, region: LoweringContext, dtype: DType, each: int = 1, extra: Sequence[str] = ()) -> None:
@@ -92,22 +92,22 @@ class _Draw:
         self._region = region
         self._body = Routine(region, [*self.parameters, *PART], "i1")
         self.out = self._body.out
-        self.b = _Writer(self.out)
+        self.b = _FunctionWriter(self.out)
         self.dtype = dtype
-        self.each = each
-        self.philox = philox(self._body.module)
+        self.words_each = each
+        self.philox = write_philox(self._body.module)
 
-    def bits(self, position: str) -> str:
-        """Return the address of the words from that position on, a multiple of a chunk, as many as a chunk has."""
-        out, size = self.out, _CHUNK * self.each
+    def write_words(self, first_number: str) -> str:
+        """Write the words of the chunk that begins with a number; return their address."""
+        out, size = self.out, _CHUNK_NUMBERS * self.words_each
         buffer = out.alloca(f"[{size} x i32]")
-        block = out.op("lshr", out.mul(position, self.each), 2)
+        block = out.op("lshr", out.mul(first_number, self.words_each), 2)
         out.call(self.philox, buffer, block, size // 4, *_KEY_NAMES)
         return buffer
 
     def word_pair(self, bits: str, i: str) -> Element:
-        """Return the words of a number as an integer of 64 bits, the first in its lower half."""
-        if self.each == 1:
+        """Return the words of a number as an integer of 64 bits, with the first word in the lower half."""
+        if self.words_each == 1:
             return self._word(bits, i)
         low, high = (self._word(bits, self.out.add(self.out.mul(i, 2), half)) for half in range(2))
         return low | self.b.bits("shl", high, 32)
@@ -116,108 +116,111 @@ class _Draw:
         return self.b.cast(load(self.b, uint32, bits, i), uint64)
 
     def fraction(self, bits: str, first: str, dtype: DType) -> Element:
-        """Return a number in [0, 1) from the lower bits of a word, or of a pair for float64."""
+        """Return a number in [0, 1) from the lower bits of a word, or of a pair of words for float64."""
         b, precision = self.b, PRECISION[dtype.name]
         if dtype is not float64:
             word = b.wrap(int32, load(b, uint32, bits, first).ir)
             return b.cast(word & ((1 << precision) - 1), float32) * 2.0**-precision
         upper = self._word(bits, first) & ((1 << (precision - 32)) - 1)
-        whole = b.bits("shl", upper, 32) | self._word(bits, self.out.add(first, 1))
-        return b.cast(b.wrap(int64, whole.ir), float64) * 2.0**-precision
+        bits_of_pair = b.bits("shl", upper, 32) | self._word(bits, self.out.add(first, 1))
+        return b.cast(b.wrap(int64, bits_of_pair.ir), float64) * 2.0**-precision
 
     def normal_pair(self, bits: str, first: str) -> tuple[Element, Element]:
-        """Apply Box and Muller's transform to the words from `first` on; each step is rounded but for float64."""
-        b, double = self.b, self.dtype is float64
-        kind = float64 if double else float32
-        one, other = (self.fraction(bits, self.out.add(first, k * (2 if double else 1)), kind) for k in range(2))
-        least = MIN_UNIFORM if double else float(np.float32(MIN_UNIFORM))
-        wide = b.cast(b.select(one < least, b.constant(least, kind), one), float64)
-        radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, wide), kind) * -2.0)
-        angle = b.cast(b.cast(b.cast(other, float64) * (2.0 * math.pi), kind), float64)
-        sine, cosine = (b.cast(ELEMENTS[wave](b, angle), kind) for wave in ("sin", "cos"))
+        """Apply Box and Muller's transform to the words from `first` on, with each step rounded to the dtype."""
+        b, is_double = self.b, self.dtype is float64
+        dtype = float64 if is_double else float32
+        second = self.out.add(first, 2 if is_double else 1)
+        radius_fraction, angle_fraction = (self.fraction(bits, offset, dtype) for offset in (first, second))
+        least = MIN_UNIFORM if is_double else float(np.float32(MIN_UNIFORM))
+        bounded = b.cast(b.select(radius_fraction < least, b.constant(least, dtype), radius_fraction), float64)
+        radius = b.intrinsic("sqrt", b.cast(ELEMENTS["log"](b, bounded), dtype) * -2.0)
+        angle = b.cast(b.cast(b.cast(angle_fraction, float64) * (2.0 * math.pi), dtype), float64)
+        sine, cosine = (b.cast(ELEMENTS[wave](b, angle), dtype) for wave in ("sin", "cos"))
         return sine * radius, cosine * radius
 
-    def chunks(self, write: Callable[[str, str], None]) -> None:
-        """Run `write(start, length)` for each chunk of the part."""
+    def loop_over_chunks(self, write: Callable[[str, str], None]) -> None:
+        """Write the loop over the chunks of the part, with a body by `write(start, length)`."""
         out = self.out
         with out.loop("%first", "%last") as number:
-            start = out.mul(number, _CHUNK)
-            left = out.sub("%count", start)
-            write(start, out.select(out.icmp("slt", left, _CHUNK), left, _CHUNK))
+            start = out.mul(number, _CHUNK_NUMBERS)
+            remaining = out.sub("%count", start)
+            write(start, out.select(out.icmp("slt", remaining, _CHUNK_NUMBERS), remaining, _CHUNK_NUMBERS))
 
-    def put(self, element: Element, place: str) -> None:
-        store(self.b, self.b.cast(element, self.dtype), "%result", place)
+    def store(self, element: Element, offset: str) -> None:
+        store(self.b, self.b.cast(element, self.dtype), "%result", offset)
 
     def finish(self, count: Position) -> str:
-        """Return the name of the function. `count` is the number that is drawn, or 0 if it is unknown."""
+        """Write the function that runs all chunks; return its name. `count` numbers are drawn (0 if unknown)."""
         body = self._body.finish("ret i1 false")
-        whole = Routine(self._region, self.parameters)
-        out = whole.out
-        if isinstance(count, int) and count >= _SPLIT and current_target().has_pool:
-            chunks = -(-count // _CHUNK)
+        routine = Routine(self._region, self.parameters)
+        out = routine.out
+        if isinstance(count, int) and count >= _SHARED_NUMBERS and current_target().has_pool:
+            chunks = -(-count // _CHUNK_NUMBERS)
             step = -(-chunks // MOST_PARTS)
-            run_split(Split(None, chunks, step), whole.module, out, body, self.parameters, False)
+            run_split(Split(None, chunks, step), routine.module, out, body, self.parameters, False)
         else:
-            number = out.op("udiv", out.op("add", "%count", _CHUNK - 1), _CHUNK)
+            number = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
             if isinstance(count, str) and current_target().has_pool:
-                split = Split(None, number, None, ("%count",), 1, part=_SPLIT // MOST_PARTS, least=_SPLIT)
-                run_split(split, whole.module, out, body, self.parameters, False)
-                return whole.finish()
+                part = _SHARED_NUMBERS // MOST_PARTS
+                split = Split(None, number, None, ("%count",), 1, part=part, least=_SHARED_NUMBERS)
+                run_split(split, routine.module, out, body, self.parameters, False)
+                return routine.finish()
             out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)
-        return whole.finish()
+        return routine.finish()
 
 
-def _each_number(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
-    """Run `write(i, place)` for each number of a chunk."""
+def _loop_over_chunk(out: FunctionText, start: str, length: str, write: Callable[[str, str], None]) -> None:
+    """Write the loop over the numbers of a chunk, with a body by `write(i, offset in the result)`."""
     with out.loop("0", length) as i:
         write(i, out.add(start, i))
 
 
-def uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw multiples of 2 to the minus precision in [0, 1)."""
-    draw = _Draw(region, dtype, 2 if dtype is float64 else 1)
+def write_uniform(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Write a function that draws uniform numbers in [0, 1): multiples of 2 to the minus precision."""
+    draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
 
-    def chunk(start: str, length: str) -> None:
-        bits = draw.bits(start)
-        _each_number(
+    def write_chunk(start: str, length: str) -> None:
+        bits = draw.write_words(start)
+        _loop_over_chunk(
             draw.out, start, length,
-            lambda i, place: draw.put(draw.fraction(bits, draw.out.mul(i, draw.each), dtype), place),
+            lambda i, offset: draw.store(draw.fraction(bits, draw.out.mul(i, draw.words_each), dtype), offset),
         )  # fmt: skip
 
-    draw.chunks(chunk)
+    draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
 
 
-def gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw normal numbers in pairs, by way of an array for a chunk: the last pair may have one number."""
-    draw = _Draw(region, dtype, 2 if dtype is float64 else 1)
+def write_gaussian(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Write a function that draws normal numbers, in pairs that an array for a chunk holds, since the last may be odd.
+    """
+    draw = _DrawWriter(region, dtype, 2 if dtype is float64 else 1)
     out, b = draw.out, draw.b
-    kind = float64 if dtype is float64 else float32
-    numbers = out.alloca(f"[{_CHUNK} x {memory(kind)}]")
+    computed_dtype = float64 if dtype is float64 else float32
+    numbers = out.alloca(f"[{_CHUNK_NUMBERS} x {memory(computed_dtype)}]")
 
-    def chunk(start: str, length: str) -> None:
-        bits = draw.bits(start)
+    def write_chunk(start: str, length: str) -> None:
+        bits = draw.write_words(start)
         with out.loop("0", out.op("lshr", out.op("add", length, 1), 1)) as i:
             place = out.mul(i, 2)
-            for k, number in enumerate(draw.normal_pair(bits, out.mul(place, draw.each))):
+            for k, number in enumerate(draw.normal_pair(bits, out.mul(place, draw.words_each))):
                 store(b, number, numbers, out.add(place, k))
-        _each_number(out, start, length, lambda i, place: draw.put(load(b, kind, numbers, i), place))
+        _loop_over_chunk(out, start, length, lambda i, offset: draw.store(load(b, computed_dtype, numbers, i), offset))
 
-    draw.chunks(chunk)
+    draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
 
 
-def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
-    """Draw `%least` plus the remainder of the words by `%range`."""
-    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
+def write_integers_function(region: LoweringContext, dtype: DType, count: Position) -> str:
+    """Write a function that draws `%least` plus the remainder of words divided by `%range`."""
+    draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1, ["%least", "%range"])
     out, b = draw.out, draw.b
     low, range_ = b.wrap(uint64, "%least"), b.wrap(uint64, "%range")
 
-    def chunk(start: str, length: str) -> None:
-        bits = draw.bits(start)
+    def write_chunk(start: str, length: str) -> None:
+        bits = draw.write_words(start)
 
         def write_quick_remainders() -> None:
-            """Compute the remainders without a division; a second step corrects the error of the float quotient."""
+            """Write remainders without a division; a second step corrects the error of the float quotient."""
             inverse, signed_range = 1.0 / b.cast(range_, float64), b.wrap(int64, "%range")
 
             def remainder(x: Element) -> Element:
@@ -231,64 +234,67 @@ def integers(region: LoweringContext, dtype: DType, count: Position) -> str:
             write(remainder)
 
         def write(remainder: Callable[[Element], Element]) -> None:
-            _each_number(out, start, length, lambda i, place: draw.put(low + remainder(draw.word_pair(bits, i)), place))
+            def write_number(i: str, offset: str) -> None:
+                draw.store(low + remainder(draw.word_pair(bits, i)), offset)
 
-        small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
-        out.either(small.ir, write_quick_remainders, lambda: write(lambda x: b.remainder(x, range_)))
+            _loop_over_chunk(out, start, length, write_number)
 
-    draw.chunks(chunk)
+        is_small = b.compare("lt", range_, 1 << 32) & b.compare("gt", range_, 1)
+        out.either(is_small.ir, write_quick_remainders, lambda: write(lambda x: b.remainder(x, range_)))
+
+    draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
 
 
-def bits(region: LoweringContext, dtype: DType, count: Position) -> str:
-    draw = _Draw(region, dtype, 2 if dtype.size == 8 else 1)
+def write_bits(region: LoweringContext, dtype: DType, count: Position) -> str:
+    draw = _DrawWriter(region, dtype, 2 if dtype.size == 8 else 1)
 
-    def chunk(start: str, length: str) -> None:
-        words = draw.bits(start)
-        _each_number(draw.out, start, length, lambda i, place: draw.put(draw.word_pair(words, i), place))
+    def write_chunk(start: str, length: str) -> None:
+        words = draw.write_words(start)
+        _loop_over_chunk(draw.out, start, length, lambda i, offset: draw.store(draw.word_pair(words, i), offset))
 
-    draw.chunks(chunk)
+    draw.loop_over_chunks(write_chunk)
     return draw.finish(count)
 
 
 def group_size(dtype: DType) -> int:
-    """Return how many normal numbers a block of words makes."""
+    """Return how many normal numbers come from a block of words."""
     return 8 // words_of_pair(dtype)
 
 
-def draw_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
-    """Draw normal numbers without those beyond two standard deviations, `%wanted` in all.
+def write_truncated(region: LoweringContext, dtype: DType, groups: Position) -> str:
+    """Write a function that draws `%wanted` normal numbers within two standard deviations.
 
-    `%count` is the number of groups, which are as large as what a block makes. A group has a range of blocks of its
-    own, from which it takes the first numbers that are near enough.
+    `%count` is the number of groups of `group_size` numbers. Each group has its own range of blocks, from which it
+    takes the first numbers within the bound.
     """
-    draw = _Draw(region, dtype, 1, ["%wanted"])
+    draw = _DrawWriter(region, dtype, 1, ["%wanted"])
     out, b, size = draw.out, draw.b, group_size(dtype)
-    words, filled, turn = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
+    words, filled, blocks_used = out.alloca("[4 x i32]"), out.alloca("i64"), out.alloca("i64")
 
-    def group(i: str, place: str) -> None:
-        begin, block = out.mul(place, size), out.mul(place, RESERVED * size // 4)
+    def write_group(i: str, group: str) -> None:
+        begin, block = out.mul(group, size), out.mul(group, RESERVED * size // 4)
         out.store("i64", 0, filled)
-        out.store("i64", 0, turn)
+        out.store("i64", 0, blocks_used)
         again, done = out.label("again"), out.label("complete")
         out.branch(again)
         out.begin(again)
-        number = out.load("i64", turn)
-        out.call(draw.philox, words, out.op("add", block, number), 1, *_KEY_NAMES)
-        out.store("i64", out.op("add", number, 1), turn)
+        block_number = out.load("i64", blocks_used)
+        out.call(draw.philox, words, out.op("add", block, block_number), 1, *_KEY_NAMES)
+        out.store("i64", out.op("add", block_number, 1), blocks_used)
         for first in range(0, 4, words_of_pair(dtype)):
-            for found in draw.normal_pair(words, str(first)):
-                keep(found, begin)
+            for number in draw.normal_pair(words, str(first)):
+                store_if_near(number, begin)
         out.branch_if(out.icmp("slt", out.load("i64", filled), size), again, done)
         out.begin(done)
 
-    def keep(found: Element, begin: str) -> None:
+    def store_if_near(number: Element, begin: str) -> None:
         have = b.wrap(int64, out.load("i64", filled))
-        near = b.compare("lt", b.intrinsic("fabs", found), TRUNCATION) & (have < size)
+        near = b.compare("lt", b.intrinsic("fabs", number), TRUNCATION) & (have < size)
         at = b.wrap(int64, begin) + have
         inside = near & (at < b.wrap(int64, "%wanted"))
-        out.either(inside.ir, lambda: draw.put(found, at.ir), lambda: None)
+        out.either(inside.ir, lambda: draw.store(number, at.ir), lambda: None)
         out.store("i64", (have + b.cast(near, int64)).ir, filled)
 
-    draw.chunks(lambda start, length: _each_number(out, start, length, group))
+    draw.loop_over_chunks(lambda start, length: _loop_over_chunk(out, start, length, write_group))
     return draw.finish(groups)

@@ -1,4 +1,5 @@
-"""Order-preserving map from floats to integers: a search for the best is one instruction, without a test for nan."""
+"""Order-preserving map from floats to integers, for searches that compare by one instruction and do not test for nan.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from typing import Any
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64
 
-_INTEGER = {float32: int32, float64: int64}
+_KEY_DTYPES = {float32: int32, float64: int64}
 
 
 def key_dtype(dtype: DType) -> DType:
-    """Return the dtype of the keys of numbers of `dtype`: integers are their own keys."""
-    return _INTEGER.get(dtype, dtype)
+    """Return the dtype of the keys of numbers of `dtype`; integers are their own keys."""
+    return _KEY_DTYPES.get(dtype, dtype)
 
 
 def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
@@ -27,7 +28,7 @@ def search_key(b: ElementWriter, x: Element, kind: str) -> Element:
 
 
 def worst_key(dtype: DType, kind: str) -> Any:
-    """Return the worst key."""
+    """Return the key that no number exceeds in a search for the "max", or that exceeds all for the "min"."""
     if dtype.is_floating:  # the key of an infinity
         infinity = {4: 0x7F800000, 8: 0x7FF0000000000000}[dtype.size]
         return -infinity - 1 if kind == "max" else infinity
@@ -35,5 +36,5 @@ def worst_key(dtype: DType, kind: str) -> Any:
 
 
 def better_key(b: ElementWriter, x: Element, y: Element, kind: str) -> Element:
-    """Return the better of two keys."""
+    """Return the greater of two keys for "max", the lesser for "min"."""
     return b.intrinsic(("u" if x.dtype.is_unsigned or x.dtype.is_bool else "s") + kind, x, y)

@@ -1,4 +1,4 @@
-"""Lower calls of NumPy's functions: sorting and selection to NumPy's own C routines, others to loops."""
+"""Lower calls of NumPy's functions, sorting and selection to NumPy's own C routines, others to loops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.loops.segments import is_reduced_at, write_reduced_at
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.values import Object, RegisterWriter
 from autoconv.backends.llvm.ir.index_arith import element_count, is_known, product
 from autoconv.backends.llvm.target.machine import current_target
@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import TensorType
 
-_SORTS = {None: 0, "quicksort": 0, "heapsort": 1}
+_SORT_KINDS = {None: 0, "quicksort": 0, "heapsort": 1}
 _SELECTIONS = ("partition", "argpartition")
 
 
@@ -24,8 +24,8 @@ def _has_routine(node: Node) -> bool:
 
 
 def _is_sort_or_selection(node: Node) -> bool:
-    x, *rest = (value.type for value in node.inputs)
-    if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, rest)):
+    x, *others = (value.type for value in node.inputs)
+    if not current_target().has_libraries or not is_dense(x) or is_complex(x) or not all(map(is_scalar, others)):
         return False
     if len(node.results) != 1 or not is_dense(node.results[0].type):
         return False
@@ -34,11 +34,11 @@ def _is_sort_or_selection(node: Node) -> bool:
         return False
     if function == "argsort":
         kind = arguments.pop("kind", ("value", None))
-        return kind[0] == "value" and kind[1] in _SORTS and len(arguments) == 1
+        return kind[0] == "value" and kind[1] in _SORT_KINDS and len(arguments) == 1
     if function not in _SELECTIONS or arguments.keys() != {"a", "kth"}:
         return False
-    place = arguments["kth"]
-    return type(place[1]) is int if place[0] == "value" else place[0] == "number" and node.inputs[1].dtype.is_integer
+    kth = arguments["kth"]
+    return type(kth[1]) is int if kth[0] == "value" else kth[0] == "number" and node.inputs[1].dtype.is_integer
 
 
 def _arguments_by_name(node: Node) -> dict[str, Any]:
@@ -50,26 +50,26 @@ def _arguments_by_name(node: Node) -> dict[str, Any]:
     return {**dict(zip(names, arguments, strict=False)), **dict(node.attributes.get("keywords", ()))}
 
 
-@native("numpy_call", fits=_has_routine, of_open=_has_routine)
+@native_lowering("numpy_call", fits=_has_routine, of_open=_has_routine)
 def write_numpy_routine(region: LoweringContext, node: Node) -> None:
-    """Call the routine; its results are those of the function, in the order of equal elements as well."""
+    """Call the routine, which returns the results of the function, also in the order of equal elements."""
     if is_reduced_at(node):
         write_reduced_at(region, node)
         return
     out, (x, *_), (result,) = region.out, node.inputs, node.results
     shape, arguments, function = sizes(x.type), _arguments_by_name(node), node.attributes["function"]
     axis = arguments.get("axis", ("value", -1))[1] % len(shape)
-    array = None if function == "partition" else held_array(region, x)
+    array = None if function == "partition" else array_object(region, x)
     copy = None
     if array is None:
         copy = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(x.dtype, shape)
         out.copy(region.address(copy), region.data(x), product(out, element_count(out, shape), x.dtype.size))
         array = copy
     if function == "argsort":
-        kind = _SORTS[arguments.get("kind", ("value", None))[1]]
+        kind = _SORT_KINDS[arguments.get("kind", ("value", None))[1]]
         positions = out.call_c("PyArray_ArgSort", "ptr", "ptr, i32, i32", array.ir, axis, kind)
     else:
-        positions = _select(region, node, array.ir, axis)
+        positions = _write_selection(region, node, array.ir, axis)
     if function == "partition":
         region.set(result, array)
         return
@@ -79,20 +79,20 @@ def write_numpy_routine(region: LoweringContext, node: Node) -> None:
         region.body.release_or_keep(copy.slot, x.type if is_known(shape) else TensorType(x.dtype, (None,)))
 
 
-def held_array(region: LoweringContext, x: Value) -> Object | None:
-    """Return the array object of a value; None for a value that has none of its own."""
+def array_object(region: LoweringContext, x: Value) -> Object | None:
+    """Return the array object of a value; None if the value is not represented by one."""
     if region.is_view(x) or region.is_lent(x):
         return None
     object_ = region.object(x)
     return None if object_.memory or object_.original_type is not None else object_
 
 
-def _select(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
-    """Call the selection for one position; return what it returns, with the error that it raises."""
-    out, vector, place = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
+def _write_selection(region: LoweringContext, node: Node, array: str, axis: int) -> Any:
+    """Call the selection for one position, and return its result."""
+    out, vector, kth_argument = region.out, TensorType(int64, (1,)), _arguments_by_name(node)["kth"]
     kth = region.new_array(vector)
     b = RegisterWriter(region)
-    number = place[1] if place[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir
+    number = kth_argument[1] if kth_argument[0] == "value" else b.cast(region.number(node.inputs[1]), int64).ir
     out.store("i64", number, region.address(kth))
     if node.attributes["function"] == "partition":
         result = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array, kth.ir, axis, 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_complex, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, open_dimensions
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.codegen.values import RegisterWriter
@@ -20,20 +20,20 @@ from autoconv.graph.types import TensorType
 
 
 def _is_native(node: Node) -> bool:
-    x, places = (value.type for value in node.inputs)
-    return is_dense(x) and not is_complex(x) and (is_scalar(places) or is_dense(places))
+    x, positions = (value.type for value in node.inputs)
+    return is_dense(x) and not is_complex(x) and (is_scalar(positions) or is_dense(positions))
 
 
-@native("order_statistics", fits=_is_native, of_open=_is_native)
+@native_lowering("order_statistics", fits=_is_native, of_open=_is_native)
 def write_order_statistics(region: LoweringContext, node: Node) -> None:
-    """Copy the rows, let NumPy move the elements at the positions to their places, and gather them.
+    """Copy the rows, partition them at the positions by NumPy, and gather the elements there.
 
-    Medians and quantiles also need the element after a selected position, and the last one. These are the least and
-    the greatest of the elements after that position, and a scan finds them.
+    Medians and quantiles also need the element after a selected position, and the last element. These are the least
+    and the greatest element after that position, which a scan finds.
     """
-    out, b, (x, places), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
+    out, b, (x, positions), (result,) = region.out, RegisterWriter(region), node.inputs, node.results
     shape, dtype = sizes(x.type), x.dtype
-    count = 1 if is_scalar(places.type) else sizes(places.type)[0]
+    count = 1 if is_scalar(positions.type) else sizes(positions.type)[0]
     rows = x.type if is_known(shape) else TensorType(dtype, (None,))
     selected = region.new_array(x.type) if is_known(shape) else region.body.new_sized_array(dtype, shape)
     out.copy(region.address(selected), region.data(x), product(out, element_count(out, shape), dtype.size))
@@ -44,54 +44,56 @@ def write_order_statistics(region: LoweringContext, node: Node) -> None:
         target = region.data(result)
     pivot, name = out.alloca("i64"), _gather_routine(region, node, count)
     last = plus(out, shape[node.attributes["axis"]], -1)
-    for i, place in enumerate(_checked_positions(region, node, count)):
+    for i, position in enumerate(_write_checked_positions(region, node, count)):
         if i:
-            before = out.load("i64", pivot)
-            is_last = out.and_(out.icmp("eq", place, last), out.icmp("sge", place, before))
-            with out.unless(out.or_(is_last, out.icmp("ult", out.op("sub", place, before), 2))):
-                _select(region, node, selected, place, pivot)
+            last_pivot = out.load("i64", pivot)
+            is_last = out.and_(out.icmp("eq", position, last), out.icmp("sge", position, last_pivot))
+            with out.unless(out.or_(is_last, out.icmp("ult", out.op("sub", position, last_pivot), 2))):
+                _write_selection(region, node, selected, position, pivot)
         else:
-            _select(region, node, selected, place, pivot)
+            _write_selection(region, node, selected, position, pivot)
         pointers = (region.data(x), region.address(selected), target)
-        out.call(name, *pointers, out.load("i64", pivot), place, i, *region.body.module.sizes)
+        out.call(name, *pointers, out.load("i64", pivot), position, i, *region.body.module.sizes)
     if is_scalar(result.type):
         region.set(result, load(b, dtype, target, 0))
     region.body.release_or_keep(selected.slot, rows)
 
 
-def _select(region: LoweringContext, node: Node, array: Any, place: str, pivot: str) -> None:
-    """Partition each row at the position `place`, as `numpy.partition` does, and store the position in `pivot`."""
+def _write_selection(region: LoweringContext, node: Node, array: Any, position: str, pivot: str) -> None:
+    """Partition each row at a position, as `numpy.partition` does, and store the position in `pivot`."""
     out, vector = region.out, TensorType(int64, (1,))
     kth = region.new_array(vector)
-    out.store("i64", place, region.address(kth))
+    out.store("i64", position, region.address(kth))
     axis = node.attributes["axis"]
     status = out.call_c("PyArray_Partition", "i32", "ptr, ptr, i32, i32", array.ir, kth.ir, axis, 0)
     region.body.fail_if(out.icmp("slt", status, 0))
     region.body.release_or_keep(kth.slot, vector)
-    out.store("i64", place, pivot)
+    out.store("i64", position, pivot)
 
 
-def _checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:
-    """Return the positions, checked; a negative one counts from the end."""
-    out, b, (x, places) = region.out, RegisterWriter(region), node.inputs
+def _write_checked_positions(region: LoweringContext, node: Node, count: int) -> list[str]:
+    """Check the positions, and normalise them to count from the start."""
+    out, b, (x, positions) = region.out, RegisterWriter(region), node.inputs
     size = sizes(x.type)[node.attributes["axis"]]
     elements = (
-        [region.number(places)] if is_scalar(places.type) else [region.element(places, (i,)) for i in range(count)]
+        [region.number(positions)]
+        if is_scalar(positions.type)
+        else [region.element(positions, (i,)) for i in range(count)]
     )
     result: list[str] = []
-    for place in (b.cast(element, int64).ir for element in elements):
-        result.append(out.select(out.icmp("slt", place, 0), out.add(place, size), place))
+    for position in (b.cast(element, int64).ir for element in elements):
+        result.append(out.select(out.icmp("slt", position, 0), out.add(position, size), position))
         region.raise_if(node, out.icmp("uge", result[-1], size))
     return result
 
 
 def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
-    """Return the name of a routine that takes one element of each row, at or after the position that was selected last.
+    """Write a routine that gathers one element of each row, at or after the last selected position; return its name.
 
-    Of zeros, which are equal, it takes the one that a stable sort puts there.
+    Of several zeros, which are equal, it gathers the one that a stable sort moves there.
     """
-    kind: Any = node.inputs[0].type
-    shape, axis, dtype = sizes(kind), node.attributes["axis"], kind.dtype
+    type_: Any = node.inputs[0].type
+    shape, axis, dtype = sizes(type_), node.attributes["axis"], type_.dtype
     arguments = ["ptr noalias readonly %x", "ptr noalias readonly %selected", "ptr noalias %result"]
     arguments += [f"{register(int64)} {name}" for name in ("%pivot", "%place", "%column")]
     arguments += open_dimensions(region)
@@ -101,34 +103,37 @@ def _gather_routine(region: LoweringContext, node: Node, count: int) -> str:
     with out.loop("0", str(element_count(out, shape[:axis]))) as row, out.loop("0", str(inner)) as column:
         start = plus(out, product(out, product(out, row, size), inner), column)
 
-        def at(place: Position, start: Position = start) -> Element:
-            return load(b, dtype, "%selected", plus(out, start, product(out, place, inner)))
+        def load_element(position: Position, start: Position = start) -> Element:
+            return load(b, dtype, "%selected", plus(out, start, product(out, position, inner)))
 
         target = plus(out, product(out, plus(out, product(out, row, count), "%column"), inner), column)
-        store(b, _scan(routine, dtype, at, size), "%result", target)
+        store(b, _write_scan(routine, dtype, load_element, size), "%result", target)
         if dtype.is_floating:
             with out.unlikely(load(b, dtype, "%result", target).same(0.0).ir):
                 store(b, _stable_zero(routine, dtype, start, inner, size), "%result", target)
     return routine.finish()
 
 
-def _scan(routine: Routine, dtype: DType, at: Callable[[Position], Element], size: Position) -> Element:
-    """Return the element at `%place`: `%pivot`, the least one behind it if that is the next, else the greatest."""
+def _write_scan(routine: Routine, dtype: DType, load_element: Callable[[Position], Element], size: Position) -> Element:
+    """Return the element at `%place`, which is `%pivot`, the position after it, or the last position.
+
+    The latter two have the least and the greatest element after the pivot.
+    """
     out, b = routine.out, routine.b
     cell, keys = out.alloca("i64"), key_dtype(dtype)
     begin = plus(out, "%pivot", 1)
 
     def scan(name: str) -> None:
-        store(b, to_key(b, at("%place" if name == "umin" else "%pivot"), False, False), cell, 0)
+        store(b, to_key(b, load_element("%place" if name == "umin" else "%pivot"), False, False), cell, 0)
         with out.loop(str(begin), str(size)) as i:
-            key = to_key(b, at(i), False, False)
+            key = to_key(b, load_element(i), False, False)
             store(b, b.intrinsic(name, load(b, keys, cell, 0), key), cell, 0)
 
     is_next = out.icmp("eq", out.op("sub", "%place", "%pivot"), 1)
     is_same = out.icmp("eq", "%place", "%pivot")
     out.either(
         is_same,
-        lambda: store(b, to_key(b, at("%pivot"), False, False), cell, 0),
+        lambda: store(b, to_key(b, load_element("%pivot"), False, False), cell, 0),
         lambda: out.either(is_next, lambda: scan("umin"), lambda: scan("umax")),
     )
     return from_key(b, load(b, keys, cell, 0), dtype, False)
@@ -137,19 +142,19 @@ def _scan(routine: Routine, dtype: DType, at: Callable[[Position], Element], siz
 def _stable_zero(routine: Routine, dtype: DType, start: Position, step: Position, size: Position) -> Element:
     """Return the zero of a row of `%x` that a stable sort moves to `%place`."""
     out, b = routine.out, routine.b
-    before, after = out.alloca("i64"), out.alloca("i64")
-    out.store("i64", 0, before)
+    count_before, zero = out.alloca("i64"), out.alloca("i64")
+    out.store("i64", 0, count_before)
 
-    def counted(condition: Element) -> None:
-        out.store("i64", out.add(out.load("i64", before), b.cast(condition, int64).ir), before)
+    def count_if(condition: Element) -> None:
+        out.store("i64", out.add(out.load("i64", count_before), b.cast(condition, int64).ir), count_before)
 
     with out.loop("0", str(size)) as i:
-        counted(load(b, dtype, "%x", plus(out, start, product(out, i, step))) < 0.0)
+        count_if(load(b, dtype, "%x", plus(out, start, product(out, i, step))) < 0.0)
     with out.loop("0", str(size)) as i:
         number = load(b, dtype, "%x", plus(out, start, product(out, i, step)))
         is_zero = number.same(0.0)
-        here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", before), "%place"))
-        with out.unlikely(here):
-            store(b, number, after, 0)
-        counted(is_zero)
-    return load(b, dtype, after, 0)
+        is_moved_here = out.and_(is_zero.ir, out.icmp("eq", out.load("i64", count_before), "%place"))
+        with out.unlikely(is_moved_here):
+            store(b, number, zero, 0)
+        count_if(is_zero)
+    return load(b, dtype, zero, 0)

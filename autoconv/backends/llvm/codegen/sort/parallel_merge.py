@@ -63,7 +63,7 @@ class Halves:
 
     def _sort_halves(self, names: list[str], key_at: KeyAt) -> str:
         """Sort each half in its share of the memory; `%found` records in which part of it each ends up."""
-        routine = Routine(self._region, [*names, *PART], "i1", short=True)
+        routine = Routine(self._region, [*names, *PART], "i1", optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as half:
             start = out.mul(half, self._half)
@@ -96,7 +96,7 @@ class Halves:
 
     def _merge(self, names: list[str], put: Put) -> str:
         """Merge from the front in the first part, from the back in the second."""
-        routine = Routine(self._region, [*names, *PART], "i1", short=True)
+        routine = Routine(self._region, [*names, *PART], "i1", optimises_size=True)
         out, b = routine.out, routine.b
         with out.loop("%first", "%last") as which:
             sorted_ = [

@@ -12,7 +12,7 @@ from typing import Any
 from autoconv.backends.llvm.analysis.classify_indexing import shape_of
 from autoconv.backends.llvm.analysis.representation import is_array, is_complex, is_dense, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import native
+from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times, unravel
@@ -34,7 +34,7 @@ def _of_open(node: Node) -> bool:
     return 0 not in (*shape, *needles) and shape[:-1] in ((), needles[:-1])
 
 
-@native("searchsorted", fits=lambda node: all(is_array(value.type) for value in node.inputs), of_open=_of_open)
+@native_lowering("searchsorted", fits=lambda node: all(is_array(value.type) for value in node.inputs), of_open=_of_open)
 def write_searchsorted(region: LoweringContext, node: Node) -> None:
     (sequence, values), (result,) = node.inputs, node.results
     shape, needles = sizes(sequence.type), sizes(values.type)
@@ -45,7 +45,7 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         rows = math.prod(shape[:-1])
         each = math.prod(needles) // rows if rows else 0
         lanes = max(min(_LANES, each), 1)
-        search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
+        search = _Search(Routine(region, [*arguments, *PART], "i1", optimises_size=True), node)
         search.write((rows, -(-each // lanes)), each, lanes)
         work = _WORK * rows * each * max(shape[-1], 1).bit_length()
         name = partitioned_routine(region, arguments, search.routine, rows * -(-each // lanes), work)
@@ -53,7 +53,7 @@ def write_searchsorted(region: LoweringContext, node: Node) -> None:
         out, dimensions = region.out, open_dimensions(region)
         call_arguments += [f"i64 {_group_count(out, _searches_per_sequence(out, node))}", *dimensions]
         arguments += ["i64 %groups", *dimensions]
-        search = _Search(Routine(region, [*arguments, *PART], "i1", short=True), node)
+        search = _Search(Routine(region, [*arguments, *PART], "i1", optimises_size=True), node)
         counts: list[Position] = [*shape[:-1], "%groups"]
         search.write_either(counts, _searches_per_sequence(search.out, node))
         name = partitioned_routine(region, arguments, search.routine, counts, _WORK * _STEPS, needles)
@@ -70,7 +70,7 @@ def _is_sorted(node: Node) -> bool:
 
 def _for_any_order(region: LoweringContext, arguments: list[str], node: Node, interleaved: str) -> str:
     """Return a routine that calls the interleaved search for a sorted sequence, and NumPy's for others."""
-    stepwise = _Search(Routine(region, arguments, short=True), node)
+    stepwise = _Search(Routine(region, arguments, optimises_size=True), node)
     stepwise.write_numpy_search()
     numpy_search = stepwise.routine.finish()
     search = _Search(Routine(region, arguments), node)

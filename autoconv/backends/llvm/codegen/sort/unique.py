@@ -6,7 +6,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_array, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.registry import counted
+from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine, call
 from autoconv.backends.llvm.codegen.sort.sort_keys import to_key
 from autoconv.backends.llvm.ir.scalars import load, store
@@ -22,7 +22,7 @@ def _is_native(node: Node) -> bool:
     return is_array(kind) and not kind.dtype.is_complex and 0 < sizes(kind)[0] < 2**30
 
 
-@counted("unique", fits=_is_native)
+@data_sized_lowering("unique", fits=_is_native)
 def write_unique(region: LoweringContext, node: Node) -> None:
     """Lower `unique`: values in the order of first occurrence. Each nan is distinct; 0.0 and -0.0 are equal."""
     (x,), (values, indices, counts) = node.inputs, node.results
