@@ -170,6 +170,8 @@ def locate_source(function: types.FunctionType) -> tuple[Any, str, str, list[str
     try:
         tree = _parse_statements_at(source, filename, code.co_firstlineno)
     except SourceError as error:
+        if isinstance(error.__context__, MemoryError):  # no deep nesting: Python has compiled the same text
+            raise MemoryError from None
         raise ConversionError(
             f"the source of {function.__qualname__!r} is not Python any more ({error.message}); the file was changed "
             "after it was imported",

@@ -56,3 +56,15 @@ def test_a_file_that_was_changed(now):
     linecache.cache[name] = len(now), None, now.splitlines(True) or ["\n"], name
     with pytest.raises(ConversionError, match="any more"):
         locate_source(f)
+
+
+def test_a_lack_of_memory_is_no_deep_nesting(monkeypatch):
+    def doubled(x):
+        return x * 2
+
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("ast.parse", no_memory)
+    with pytest.raises(MemoryError):
+        locate_source(doubled)

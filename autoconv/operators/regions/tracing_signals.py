@@ -12,7 +12,11 @@ from autoconv.runtime.support.spans import current_place
 
 
 class AbandonTrace(BaseException):
-    """Unwind a trace that cannot go on; the function that started the trace chooses the fallback."""
+    """Unwind a trace that cannot go on; the function that started the trace chooses the fallback.
+
+    Subclasses set their attributes before they call this constructor, from which on the trace refers to the exception:
+    where memory is short, the constructor of a subclass may end at any line.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

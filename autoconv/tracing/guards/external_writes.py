@@ -45,12 +45,12 @@ class RestartTrace(AbandonTrace):
         memory: bool = False,
         objects: bool = False,
     ) -> None:
-        super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
         self.memory = memory
         self.objects = objects
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
         self.learned = frozenset(learned)
+        super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
 
     def is_of_new_class(self, spots: Sequence[Location]) -> bool:
         """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""

@@ -76,8 +76,8 @@ class RunPlain(AbandonTrace):
     """The call has to run as plain Python, for `reason`."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
         self.reason = reason
+        super().__init__(reason)
 
 
 class Work:
@@ -106,8 +106,8 @@ class Specialise(AbandonTrace):
     """Python needs the values of arguments while tracing: they become part of the cache key."""
 
     def __init__(self, leaves: frozenset[int]) -> None:
-        super().__init__(leaves)
         self.leaves = leaves
+        super().__init__(leaves)
 
 
 def require_pure(trace: Trace, function: Any) -> None:
