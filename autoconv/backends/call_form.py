@@ -164,17 +164,17 @@ DICT_COUNT = 16  # offset of the number of entries in a dict object, in bytes
 
 @functools.cache
 def function_offsets() -> tuple[int, ...]:
-    """Return the offsets of `__defaults__`, `__kwdefaults__` and `__dict__` in a function object, in bytes.
+    """Return the offsets of `__code__`, `__defaults__`, `__kwdefaults__` and `__dict__` in a function, in bytes.
 
     The tuple is empty where this Python's layout of functions or dicts is unknown.
     """
 
     def probe() -> None: ...
 
-    values = ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
-    probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = values
+    values = probe.__code__, ("mark",), {"a": 1}, {"b": 1, "c": 2, "d": 3}
+    _, probe.__defaults__, probe.__kwdefaults__, probe.__dict__ = values
     words = list((ctypes.c_void_p * (probe.__sizeof__() // 8)).from_address(id(probe)))
-    counted = ctypes.c_int64.from_address(id(values[2]) + DICT_COUNT).value == len(values[2])
+    counted = ctypes.c_int64.from_address(id(values[3]) + DICT_COUNT).value == len(values[3])
     return tuple(8 * words.index(id(one)) for one in values) if counted and all(id(x) in words for x in values) else ()
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.config import SETTINGS
 
 LIMIT = 2
 TABLE = np.array([1.0, 2.0], np.float32)
@@ -321,3 +322,28 @@ def test_what_sets_and_keys_hold_is_compared_at_depth(x):
     assert "nested too deeply" not in f.explain()
     holder.met.add(((1, 2), (4,)))
     assert values(f(x)) == values(x + 3.0)
+
+
+@pytest.mark.parametrize("tiers", ["native", "measured"])
+@pytest.mark.parametrize("decorator", [ac.compile, ac.function])
+def test_replaced_defaults_and_code(decorator, tiers, monkeypatch):
+    """Defaults and code that a program gives to a compiled function, or to the plain one beneath, count."""
+    monkeypatch.setattr(SETTINGS, "tiers", tiers)
+
+    def other(x, y=2, *, z=3):
+        return 1000 * x + y + z
+
+    for of_plain in (False, True):
+
+        def plain(x, y=2, *, z=3):
+            return x + y + z
+
+        compiled = decorator(plain)
+        target = plain if of_plain else compiled
+        assert [int(compiled(1)) for _ in range(3)] == [6] * 3
+        target.__defaults__ = (10,)
+        assert [int(compiled(1)) for _ in range(3)] == [14] * 3 and compiled.__defaults__ == (10,)
+        target.__kwdefaults__ = {"z": 100}
+        assert [int(compiled(1)) for _ in range(3)] == [111] * 3
+        target.__code__ = other.__code__
+        assert [int(compiled(1)) for _ in range(3)] == [1110] * 3 and plain.__code__ is other.__code__

@@ -31,8 +31,30 @@ class PolymorphicType:
         return self.signature.format_text()
 
 
+class _AttributeOfPythonFunction:
+    """Descriptor of an attribute that the Python function has, which a program may also set: its code, its defaults."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance.python_function, self._name)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        setattr(instance.python_function, self._name, value)
+
+    def __delete__(self, instance: Any) -> None:
+        delattr(instance.python_function, self._name)
+
+
 class FunctionIntrospection:
     """The properties and methods of a Function that describe it and do not change it."""
+
+    __code__ = _AttributeOfPythonFunction()
+    __defaults__ = _AttributeOfPythonFunction()
+    __kwdefaults__ = _AttributeOfPythonFunction()
+    __closure__ = _AttributeOfPythonFunction()
+    __globals__ = _AttributeOfPythonFunction()
 
     _signature: Signature
     _input_signature: Sequence[Any] | None

@@ -39,6 +39,7 @@ from autoconv.tracing.guards.fingerprints import is_user_module, parts_of_module
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, Literal, ObjectKey, TensorKey
+from autoconv.tracing.key.definition import definition_of
 from autoconv.tracing.key.opaque_arguments import MANY
 
 _CONSTANTS = (bool, int, float, complex, str, bytes)
@@ -93,6 +94,7 @@ def call_form(
     if result is None or not all(map(_is_plain, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
+    identities.append(_definition_guard(guards.function))
     places = [i for i in range(len(key.leaves)) if i not in checked_literals]
     origins = [_origin(leaf) for leaf in leaves]
     return CallForm(
@@ -169,12 +171,20 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
         if not offsets or value.__kwdefaults__ or value.__dict__ or not _is_constant(value.__defaults__):
             return None
         empty = value.__dict__
-        words = tuple(zip(offsets, (value.__defaults__, value.__kwdefaults__, empty), strict=True))
+        words = tuple(zip(offsets, (*definition_of(value), empty), strict=True))
     elif not _identity_suffices(value):
         return None
     if name is None:
         return CellGuard(container, value, words, empty)
     return GlobalGuard(container, name, value, words, empty)
+
+
+def _definition_guard(function: types.FunctionType | None) -> Guard | None:
+    """Return the guard that the traced function has the code and defaults that it had; None for another callable."""
+    offsets = function_offsets()[:-1]
+    if function is None or not offsets:
+        return None
+    return CellGuard(types.CellType(function), function, tuple(zip(offsets, definition_of(function), strict=True)))
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:

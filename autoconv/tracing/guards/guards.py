@@ -53,6 +53,7 @@ class Guards:
     """
 
     python: bool = False
+    function: Any = None  # the traced function, if it is one of Python's
     skip: frozenset[Any] = frozenset()
     restart_with_inputs: Callable[[list[journal.Location]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None

@@ -97,6 +97,7 @@ class TracingContract(Contract):
         inner = getattr(function, "__func__", function)
         if hasattr(inner, "__code__"):
             guards.add_function(inner, mutated_names(inner))
+            guards.function = inner if isinstance(inner, types.FunctionType) else None
         else:  # a partial function, or a callable object
             guards.add_value("the function", function)
         owner = getattr(function, "__self__", None)
