@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import autoconv as ac
+from autoconv.ops import OPS
+from autoconv.runtime.tensors.dispatch import apply
 from tests.backends.portable_samples import executed
 
 SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0]
@@ -85,3 +87,66 @@ def test_hyperbolic_functions_of_large_numbers(run, dtype):
         for name, found in zip(names, run(values, x), strict=True):
             np.testing.assert_allclose(found, getattr(np, f"arc{name[1:]}" if name[0] == "a" else name)(x), rtol=2e-6
                                        if dtype is np.float32 else 2e-15, err_msg=name)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_incomplete_functions(run, dtype):
+    edges = [0.0, 1e-8, 0.4, 1.0, 9.0, 300.0, np.inf, np.nan, -1.0]
+    a, x = (each.ravel().astype(dtype) for each in np.meshgrid(edges, edges))
+    places = np.clip(np.nan_to_num(x / 300), 0, 1).astype(dtype)
+
+    def values(a, x, places):
+        with ac.GradientTape() as tape:
+            tape.watch(a)
+            lower = ac.math.igamma(a, x)
+        beta = ac.math.betainc(ac.abs(a) + 0.1, ac.abs(a) + 2.0, places)
+        return lower, ac.math.igammac(a, x), beta, tape.gradient(lower, a)
+
+    wanted = values(*map(ac.constant, (a, x, places)))
+    for found, expected in zip(run(values, a, x, places), wanted, strict=True):
+        np.testing.assert_allclose(found, expected.numpy(), rtol=1e-5 if dtype is np.float32 else 1e-11, atol=1e-15)
+
+
+@RUNTIMES
+def test_recurrences(run):
+    factors, x = np.array([[np.inf, 0.5, -2.0], [3.0, 0.0, 1.5]]), np.array([[0.0, 1.0, 2.0], [np.nan, 4.0, 5.0]])
+
+    def values(factors, x):
+        return tuple(apply("linear_recurrence", factors, x, axis=axis, reverse=axis == 1) for axis in (0, 1))
+
+    expected = [OPS["linear_recurrence"].kernel(factors, x, axis=axis, reverse=axis == 1) for axis in (0, 1)]
+    for found, wanted in zip(run(values, factors, x), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+
+
+@RUNTIMES
+def test_numbers_that_are_drawn_until_they_are_accepted(run):
+    """The same bits of whole numbers, and of float32; float64 to rounding."""
+    alpha, mean = np.array([0.1, 0.5, 1.0, 2.0, 1000.0]), np.array([0.0, 0.5, 9.9, 10.0, 500.0])
+    counts, chances = np.array([0.0, 5.0, 50.0, 500.0, 20.0]), np.array([0.5, 0.2, 0.9, 0.3, 1.0])
+
+    def values(seed, alpha, mean, counts, chances):
+        draw = ac.random
+        return (
+            draw.stateless_truncated_normal([101], seed),
+            draw.stateless_truncated_normal([101], seed, dtype=ac.float64),
+            draw.stateless_gamma([20, 5], seed, alpha, dtype=ac.float64),
+            draw.stateless_poisson([20, 5], seed, mean, dtype=ac.int64),
+            draw.stateless_binomial([20, 5], seed, counts, chances, output_dtype=ac.int64),
+        )  # fmt: skip
+
+    given = np.array([7, 42]), alpha, mean, counts, chances
+    wanted = values(*map(ac.constant, given))
+    for found, expected in zip(run(values, *given), wanted, strict=True):
+        if found.dtype == np.float64:
+            np.testing.assert_allclose(found, expected.numpy(), rtol=1e-11)
+        else:
+            np.testing.assert_array_equal(found, expected.numpy())
+
+
+@RUNTIMES
+@pytest.mark.parametrize("alpha", [0.0, math.nan])
+def test_parameters_out_of_range_set_the_error_word(run, alpha):
+    with pytest.raises((AssertionError, ac.errors.InvalidArgumentError)):
+        run(lambda seed, alpha: ac.random.stateless_gamma([3], seed, alpha), np.array([1, 2]), np.float32(alpha))

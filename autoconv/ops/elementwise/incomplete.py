@@ -20,9 +20,9 @@ from autoconv.ops.gradients import unbroadcast
 from autoconv.ops.record import Builder, define, no_gradient, sample
 from autoconv.ops.rules import broadcast
 
-_MAX_TERMS = 20_000
-_TINY = 1e-300  # in the place of a denominator that is 0
-_LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
+MAX_TERMS = 20_000
+TINY = 1e-300  # in the place of a denominator that is 0
+LARGE = 2.0**64  # numerators and denominators of continued fractions are scaled below it
 ZETA_FROM, ZETA_LAST = 10.0, 30.0
 EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
     12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1307674368000 / 691, 74724249600.0, -10670622842880000 / 3617,
@@ -81,7 +81,7 @@ def _gamma_series(a: Any, x: Any, precision: float, with_slope: bool) -> tuple[A
     total, slope = np.ones_like(x), np.zeros_like(x)
     term, log_slope, active = np.ones_like(x), np.zeros_like(x), np.arange(x.size)
     active_a, active_x = a, x
-    for n in range(1, _MAX_TERMS):
+    for n in range(1, MAX_TERMS):
         term = term * (active_x / (active_a + n))
         total[active] += term
         remainder = term
@@ -107,7 +107,7 @@ def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple
     parts = [np.stack([np.ones_like(x), x]), np.stack([x + 1.0, (x + 2.0 - a) * x])]
     if with_slope:
         parts += [np.zeros_like(parts[0]), np.stack([np.zeros_like(x), -x])]
-    for n in range(1, _MAX_TERMS):
+    for n in range(1, MAX_TERMS):
         y = 1.0 - operands[0] + n
         z, factor = operands[1] + y + 1.0 + n, y * n
         before, last = parts[:2]
@@ -126,7 +126,7 @@ def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple
         if np.count_nonzero(is_unfinished) < 0.75 * is_unfinished.size:
             active, operands = active[is_unfinished], (operands[0][is_unfinished], operands[1][is_unfinished])
             following = [part[:, is_unfinished] for part in following]
-        scale = np.where(np.abs(following[1][1]) > _LARGE, 1.0 / _LARGE, 1.0)
+        scale = np.where(np.abs(following[1][1]) > LARGE, 1.0 / LARGE, 1.0)
         parts = [part * scale for part in following]
     scale = np.exp(a * np.log(x) - x - _log_gamma(a))
     return scale * values, -scale * (
@@ -160,7 +160,7 @@ def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
     upper = np.ones_like(x)
     lower = 1.0 / _replace_zeros(1.0 - (a + b) * x / (a + 1.0))
     value = lower.copy()
-    for m in range(1, _MAX_TERMS):
+    for m in range(1, MAX_TERMS):
         for factor in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
@@ -181,7 +181,7 @@ def _beta_fraction(a: Any, b: Any, x: Any, precision: float) -> Any:
 
 
 def _replace_zeros(x: Any) -> Any:
-    return np.where(np.abs(x) < _TINY, _TINY, x)
+    return np.where(np.abs(x) < TINY, TINY, x)
 
 
 # ---- zeta

@@ -23,8 +23,8 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
 _NO = no_gradient("random numbers are not differentiated through")
-_DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
-_BLOCKS_OF_STEPS = 42  # between the words of binomial numbers by geometric steps, as in TensorFlow
+DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
+BLOCKS_OF_STEPS = 42  # between the words of binomial numbers by geometric steps, as in TensorFlow
 
 
 def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
@@ -65,7 +65,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     if not np.all(means >= 0):
         raise InvalidArgumentError(f"poisson takes a mean of at least 0, found {np.min(means)}")
     found = np.full(means.size, np.inf)
-    going = np.flatnonzero(means < _DIRECT)
+    going = np.flatnonzero(means < DIRECT)
     limit, product, count = np.exp(-means), np.ones(means.size), np.zeros(means.size)
     while going.size:
         product[going] *= outputs.uniform(going)
@@ -87,7 +87,7 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
         right = -means[places] + k * np.log(means[places]) - _log_factorial(np.maximum(k, 0.0))
         return k, sure | (~out & (left <= right))
 
-    _accept(found, np.flatnonzero((means >= _DIRECT) & np.isfinite(means)), attempt)
+    _accept(found, np.flatnonzero((means >= DIRECT) & np.isfinite(means)), attempt)
     return outputs.arranged(found)
 
 
@@ -101,8 +101,8 @@ def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any
     turned = likely > 0.5
     p = np.where(turned, 1.0 - likely, likely)
     found = np.zeros(many.size)
-    small = many * p < _DIRECT
-    outputs.begin(np.where(small, _BLOCKS_OF_STEPS, RESERVED))
+    small = many * p < DIRECT
+    outputs.begin(np.where(small, BLOCKS_OF_STEPS, RESERVED))
     going, steps = np.flatnonzero(small), np.zeros(many.size)
     while going.size:
         steps[going] += np.ceil(np.log(outputs.uniform(going)) / np.log1p(-p[going]))
@@ -193,7 +193,7 @@ def _log_factorial(k: np.ndarray) -> np.ndarray:
     return np.array([math.lgamma(x + 1.0) for x in k.tolist()])
 
 
-_TAILS = np.array([
+TAILS = np.array([
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,
 ])  # fmt: skip
@@ -203,7 +203,7 @@ def _tail(k: np.ndarray) -> np.ndarray:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) ** 2
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
-    found: np.ndarray = np.where(k <= 9, _TAILS[np.minimum(k, 9).astype(np.int64)], series)
+    found: np.ndarray = np.where(k <= 9, TAILS[np.minimum(k, 9).astype(np.int64)], series)
     return found
 
 

@@ -7,6 +7,7 @@ normal numbers up to rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,17 +50,35 @@ def _random_words(w: Rules, seed: Term, count: int, algorithm: str) -> Term | No
     keys = [w.bitcast(number, uint64) for number in numbers]
     if algorithm == "threefry":
         return _threefry(w, keys, count)
-    if length == 3:
+    blocks = -(-count // 4)
+    words = _philox_stream(w, keys)(w.iota((blocks,), 0, uint64))
+    return w.part(w.reshape(words, (4 * blocks,)), 0, 0, count)
+
+
+def philox_stream(w: Rules, seed: Term, algorithm: str) -> Callable[[Term], Term] | None:
+    """Return a function that maps the numbers of blocks, uint64 [n], to their words, [n, 4]; None without a form."""
+    length = seed.shape[0]
+    if not isinstance(length, int) or algorithm == "threefry":
+        return None
+    numbers = [w.cast(drop_axes(w, w.part(seed, 0, i, i + 1), [0]), int64) for i in range(length)]
+    return _philox_stream(w, [w.bitcast(number, uint64) for number in numbers])
+
+
+def _philox_stream(w: Rules, keys: list[Term]) -> Callable[[Term], Term]:
+    if len(keys) == 3:
         low, high, key = keys
     else:
         mixed_seed = _philox_blocks(w, w.fill_like(keys[0], SEED_KEY, uint64), keys[0], keys[1])
         key, high = (mixed_seed[i] | w.bits("shl", mixed_seed[i + 1], 32) for i in (0, 2))
         low = w.fill_like(key, 0, uint64)
-    blocks = -(-count // 4)
-    counter = w.iota((blocks,), 0, uint64) + low
-    carry = w.select(counter < low, w.fill_like(counter, 1, uint64), w.fill_like(counter, 0, uint64))
-    joined = w.concatenate([w.reshape(x, (blocks, 1)) for x in _philox_blocks(w, key, counter, carry + high)], 1)
-    return w.part(w.reshape(joined, (4 * blocks,)), 0, 0, count)
+
+    def blocks(numbers: Term) -> Term:
+        counter = numbers + low
+        carry = w.select(counter < low, w.fill_like(counter, 1, uint64), w.fill_like(counter, 0, uint64))
+        words = _philox_blocks(w, key, counter, carry + high)
+        return w.concatenate([w.reshape(x, (numbers.shape[0], 1)) for x in words], 1)
+
+    return blocks
 
 
 def _philox_blocks(w: Rules, key: Term, low: Term, high: Term) -> list[Term]:
@@ -121,11 +140,14 @@ def bits(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
 
 
 def _draw_fractions(w: Rules, node: Node, seed: Term, count: int, dtype: DType) -> Term | None:
+    """Return `count` numbers in [0, 1)."""
+    words = _random_words(w, seed, 2 * count if dtype is float64 else count, _algorithm(node))
+    return None if words is None else words_to_fractions(w, words, count, dtype)
+
+
+def words_to_fractions(w: Rules, words: Term, count: int, dtype: DType) -> Term:
     """Return numbers in [0, 1) from the low bits of words (as float32), or of pairs of words (as float64)."""
     precision, double = PRECISION[dtype.name], dtype is float64
-    words = _random_words(w, seed, 2 * count if double else count, _algorithm(node))
-    if words is None:
-        return None
     if double:
         upper, lower = (w.reshape(w.part(w.reshape(words, (count, 2)), 1, i, i + 1), (count,)) for i in range(2))
         words = w.bits("shl", upper & ((1 << (precision - 32)) - 1), 32) | lower
@@ -155,14 +177,18 @@ def normal(w: Rules, node: Node, seed: Term, *sizes: Term) -> Term | None:
     fractions = _draw_fractions(w, node, seed, 2 * pairs, compute_dtype)
     if fractions is None:
         return None
-    first, second = (w.part(w.reshape(fractions, (pairs, 2)), 1, i, i + 1) for i in range(2))
-    least = MIN_UNIFORM if compute_dtype is float64 else float(np.float32(MIN_UNIFORM))
-    first_clamped = w.cast(w.select(first < least, w.fill_like(first, least, compute_dtype), first), float64)
-    radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), compute_dtype) * -2.0)
-    angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), compute_dtype), float64)
-    waves = [w.cast(w.libm(wave, angle), compute_dtype) * radius for wave in ("sin", "cos")]
-    result = w.reshape(w.concatenate(waves, 1), (2 * pairs,))
+    result = w.reshape(normal_pairs(w, fractions, pairs, compute_dtype), (2 * pairs,))
     return w.cast(w.reshape(w.part(result, 0, 0, count), shape), dtype)
+
+
+def normal_pairs(w: Rules, fractions: Term, pairs: int, dtype: DType) -> Term:
+    """Return pairs of normal numbers, [pairs, 2], made of pairs of fractions."""
+    first, second = (w.part(w.reshape(fractions, (pairs, 2)), 1, i, i + 1) for i in range(2))
+    least = MIN_UNIFORM if dtype is float64 else float(np.float32(MIN_UNIFORM))
+    first_clamped = w.cast(w.select(first < least, w.fill_like(first, least, dtype), first), float64)
+    radius = w.intrinsic("sqrt", w.cast(w.libm("log", first_clamped), dtype) * -2.0)
+    angle = w.cast(w.cast(w.cast(second, float64) * (2.0 * math.pi), dtype), float64)
+    return w.concatenate([w.cast(w.libm(wave, angle), dtype) * radius for wave in ("sin", "cos")], 1)
 
 
 @lowers("stateless_random_uniform_int")

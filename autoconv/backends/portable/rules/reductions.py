@@ -176,9 +176,3 @@ def scan_of_extremes(w: Rules, node: Node, x: Term) -> Term:
     name, extreme = ("maximum", MAX) if node.op.name == "cummax" else ("minimum", MIN)
     axis = normalise_axis(node.attributes["axis"], x.rank)
     return w.scan(x, axis, name, extreme.neutral(x.dtype), False, False)
-
-
-@lowers("linear_recurrence")
-def linear_recurrence(w: Rules, node: Node, *operands: Term) -> None:
-    return None
-
