@@ -104,7 +104,8 @@ def _gamma_fraction(
                 for i, (p, q) in enumerate(zip(before_slope, last_slope, strict=True))
             ]
             found_slope = (new_slope[0] - found * new_slope[1]) / new[1]
-            going = going | (w.emit_unary("abs", found_slope - slope) > w.emit_unary("abs", found_slope) * (64 * precision))
+            change, size = (w.emit_unary("abs", x) for x in (found_slope - slope, found_slope))
+            going = going | (change > size * (64 * precision))
             slope, following = found_slope, [*following, *last_slope, *new_slope]
         scale = w.select(w.emit_unary("abs", new[1]) > LARGE, 1.0 / LARGE, w.fill_like(x, 1.0, float64))
         return going, [found, slope, *(part * scale for part in following)]
