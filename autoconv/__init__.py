@@ -56,7 +56,10 @@ _LAZY_MODULES = frozenset({
 _TENSORFLOW_MODULES = frozenset({
     "audio", "graph_util", "profiler", "queue", "raw_ops", "sysconfig", "test", "version", "xla",
 })  # fmt: skip
-_MODULE_BY_NAME = {"OptionalSpec": "autoconv.data.optional"}  # its module loads others, which `_public` need not
+_MODULE_BY_NAME = {
+    "OptionalSpec": "autoconv.data.optional",
+    "make_ndarray": "autoconv.io.tensor_protos", "make_tensor_proto": "autoconv.io.tensor_protos",
+}  # fmt: skip  # their modules load others, which `_public` need not
 _KERAS_MODULES = ("initializers", "losses", "metrics", "optimizers")
 
 

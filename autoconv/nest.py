@@ -11,8 +11,9 @@ from typing import Any
 from autoconv.runtime.recording.tracebacks import present_functions as _present_functions
 from autoconv.runtime.support.structure import Template, pack
 from autoconv.runtime.support.structure import flatten as _flattened
-from autoconv.runtime.support.structure import is_structure as _is_structure
-from autoconv.runtime.support.type_spec import is_composite, parts_of
+from autoconv.runtime.support.structure_difference import check_same_structure
+from autoconv.runtime.support.structure_difference import is_nest as _is_nest
+from autoconv.runtime.support.type_spec import is_composite
 
 
 def is_nested(structure: Any) -> bool:
@@ -22,10 +23,6 @@ def is_nested(structure: Any) -> bool:
     (True, False)
     """
     return _is_nest(structure)
-
-
-def _is_nest(value: Any, expand_composites: bool = False) -> bool:
-    return _is_structure(value) and (expand_composites or not is_composite(value))
 
 
 def _flatten(structure: Any, expand_composites: bool = False) -> tuple[list[Any], Template | None]:
@@ -95,58 +92,7 @@ def assert_same_structure(
 
     >>> autoconv.nest.assert_same_structure([1, [2]], [3, [4]])
     """
-    error = _difference(nest1, nest2, check_types, expand_composites)
-    if error is not None:
-        kind, why = error
-        raise kind(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: {why}"
-        )
-
-
-def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
-    """Return the first difference of two structures as class and message of an error; None if they are alike."""
-    if _is_nest(first, expand) != _is_nest(second, expand):
-        inner, outer = (first, second) if _is_nest(first, expand) else (second, first)
-        return (
-            ValueError,
-            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure '
-            f'"type={type(outer).__name__} str={outer}" is not',
-        )
-    if not _is_nest(first, expand):
-        return None
-    if check_types and type(first) is not type(second) and not _are_mappings(first, second):
-        return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
-    if _are_mappings(first, second):
-        if set(first) != set(second):
-            return (
-                ValueError,
-                f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}",
-            )
-        pairs = [(first[key], second[key]) for key in first]
-    else:
-        first_parts, second_parts = _parts(first), _parts(second)
-        if len(first_parts) != len(second_parts):
-            return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
-        pairs = list(zip(first_parts, second_parts, strict=True))
-    for a, b in pairs:
-        result = _difference(a, b, check_types, expand)
-        if result is not None:
-            return result
-    return None
-
-
-def _are_mappings(first: Any, second: Any) -> bool:
-    return isinstance(first, Mapping) and isinstance(second, Mapping)
-
-
-def _parts(structure: Any) -> list[Any]:
-    if isinstance(structure, (list, tuple)):
-        return list(structure)
-    if is_composite(structure):
-        return parts_of(structure)
-    return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
+    check_same_structure(nest1, nest2, check_types, expand_composites)
 
 
 def _restore_key_order(like: Any, packed: Any) -> Any:

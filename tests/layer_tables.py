@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "clibrary": {"errors", "graph", "numpy", "optimise", "backends", "runtime", "operators", "storage", "tracing"},
     "onnx": BASE | {"graph", "backends", "numpy", "runtime", "storage", "tracing"},
     "stablehlo": {"backends", "numpy", "tracing"},
-    "train": {"errors", "graph", "runtime", "storage", "api"},
+    "train": {"errors", "forks", "graph", "runtime", "storage", "api"},
     "saved_model": {"errors", "graph", "ops", "runtime", "operators", "storage", "tracing", "api", "train"},
 }
 BEYOND = {"api", "bench", "clibrary", "data", "numpy", "onnx", "saved_model", "stablehlo", "storage", "train", "xp"}

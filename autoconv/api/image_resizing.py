@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.matrices.linalg import einsum
+from autoconv.api.tensors.accepted_dtypes import REAL, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import gather, where
 from autoconv.api.tensors.shaping import expand_dims, pad, shape, squeeze
-from autoconv.graph.dtypes import float32, int32
+from autoconv.graph.dtypes import float32, int32, uint32, uint64
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -53,6 +54,7 @@ def resize(
     >>> autoconv.image.resize([[[0.0], [4.0]]], [1, 4]).numpy().ravel()
     array([0., 1., 3., 4.], dtype=float32)
     """
+    check_dtype("resize", REAL - {uint32, uint64}, images)
     x = convert_to_tensor(images)
     rank = len(x.shape)
     if rank not in (3, 4):
@@ -64,7 +66,7 @@ def resize(
         new_sides = _largest_proportional_sides(new_sides, sides)
     method_name = str(getattr(method, "value", method))
     if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(new_sides, sides, strict=True)):
-        return x
+        return x if method_name == "nearest" else cast(x, float32)
     if method_name == "nearest":
         for axis, (old, new) in enumerate(zip(sides, new_sides, strict=True), 1):
             batch = gather(batch, _nearest_indices(old, new), axis=axis)

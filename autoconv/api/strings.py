@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autoconv.api.control.output import nested_piece
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, SINGLE_OR_DOUBLE, check_result_dtype
 from autoconv.api.tensors.arguments import static_axes
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import as_dtype, float32
+from autoconv.graph.dtypes import as_dtype, float32, uint32, uint64
 from autoconv.ops.text.unicode import ENCODINGS
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -124,6 +125,7 @@ def to_number(input: TensorLike, out_type: DTypeLike = float32, name: str | None
     >>> autoconv.strings.to_number(["1.5", "2"]).numpy()
     array([1.5, 2. ], dtype=float32)
     """
+    check_result_dtype(out_type, SINGLE_OR_DOUBLE | LARGE_INTEGERS | {uint32, uint64})
     return apply("string_to_number", input, dtype=as_dtype(out_type), name=name)
 
 

@@ -10,7 +10,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from autoconv.errors import DataLossError
@@ -129,6 +129,39 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: s
     """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     return state.model_checkpoint_path if state is not None and exists(state.model_checkpoint_path) else None
+
+
+def checkpoints_iterator(
+    checkpoint_dir: str | os.PathLike[str], min_interval_secs: float = 0, timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """Yield the prefix of the latest checkpoint of a folder, then of each later one that another process writes.
+
+    Waits `timeout` seconds for one (forever by default), then ends, unless `timeout_fn` is given and returns False.
+    At least `min_interval_secs` pass from one checkpoint to the next.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = autoconv.train.Checkpoint(v=autoconv.Variable([1.0, 2.0])).save(folder + "/ckpt")
+    >>> list(autoconv.train.checkpoints_iterator(folder, timeout=0)) == [path]
+    True
+    """
+    seen: str | None = None
+    while True:
+        started = time.monotonic()
+        while (latest := latest_checkpoint(checkpoint_dir)) == seen:
+            waited = time.monotonic() - started
+            if timeout is not None and waited >= timeout:
+                break
+            time.sleep(1.0 if timeout is None else min(1.0, timeout - waited))
+        if latest == seen:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        seen, started = latest, time.monotonic()
+        assert latest is not None
+        yield latest
+        time.sleep(max(0.0, started + min_interval_secs - time.monotonic()))
 
 
 def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:

@@ -149,9 +149,7 @@ def test_while_loop_with_structures_and_growing_shapes() -> None:
 def test_while_loop_checks_its_arguments() -> None:
     with pytest.raises(ValueError, match="has to give 2 values"):
         tf.while_loop(lambda i, j: i < 3, lambda i, j: (i, j, 1), (0, 0))
-    with pytest.raises(ValueError, match="not compatible with the first shape"):
-        tf.while_loop(lambda i: True, lambda i: i, [tf.zeros([2])], shape_invariants=[tf.TensorShape([3])])
-    with pytest.raises(ValueError, match="at least one loop variable"):
+    with pytest.raises(ValueError, match="'loop_vars' must be provided"):
         tf.while_loop(lambda: True, lambda: (), [])
 
 
@@ -183,10 +181,8 @@ def test_map_fn_with_structures_and_other_dtypes() -> None:
 
     found = agree(f, [1, -2])
     assert found["sum"].numpy().tolist() == [11, -22] and found["positive"].numpy().tolist() == [True, False]
-    assert agree(lambda t: tf.map_fn(lambda v: tf.cast(v, tf.float64) / 2, t), [1, 3]).numpy().tolist() == [
-        0.5,
-        1.5,
-    ]
+    halves = agree(lambda t: tf.map_fn(lambda v: tf.cast(v, tf.float64) / 2, t, tf.float64), [1, 3])
+    assert halves.numpy().tolist() == [0.5, 1.5]
 
 
 def test_map_fn_converts_its_function() -> None:
@@ -200,15 +196,15 @@ def test_map_fn_converts_its_function() -> None:
 
 def test_map_fn_takes_eager_rows_once() -> None:
     seen: list[int] = []
-    found = tf.map_fn(lambda v: (seen.append(int(v)), tf.cast(v, tf.float64))[1], tf.constant([3, -4]))
-    assert (seen, found.numpy().tolist()) == ([3, -4], [3.0, -4.0])
-    with pytest.raises(ValueError, match="one structure"):
+    found = tf.map_fn(lambda v: (seen.append(int(v)), v * 2)[1], tf.constant([3, -4]))
+    assert (seen, found.numpy().tolist()) == ([3, -4], [6, -8])
+    with pytest.raises(ValueError, match="same nested structure"):
         tf.map_fn(lambda v: (v, seen.pop()) if seen else v, tf.constant([3, -4, 5]))
 
 
 def test_scans_whose_state_grows() -> None:
     for run in (lambda f: f, tf.function):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="one shape, found"):
+        with pytest.raises(ValueError, match=r"(Inconsistent|Incompatible) shape"):
             run(lambda x: tf.scan(lambda a, v: tf.concat([a, a[:1]], 0), x, tf.constant([1.0])))(tf.ones([3]))
 
 

@@ -26,3 +26,40 @@ def test_axes_beyond_the_rank():
         for axes in (3, [[0], [5]]):
             with pytest.raises(ValueError, match="tensordot: the axes"):
                 call([[1.0]], [[1.0]], axes)
+
+
+def test_dtypes_of_positions_and_sizes_and_of_results():
+    """TensorFlow takes int32 and int64 for sizes, also int16 for positions; random numbers have a few dtypes."""
+    small, row = ac.constant([1], ac.uint8), ac.constant([[1.0, 2.0]])
+    for call in (
+        lambda: ac.reshape(row, small),
+        lambda: ac.broadcast_to(1.0, small),
+        lambda: ac.tile([1.0], small),
+        lambda: ac.fill(small, 1.0),
+        lambda: ac.roll([1, 2], small[0], 0),
+        lambda: ac.slice([1, 2], small, [1]),
+        lambda: ac.gather([1, 2], small),
+        lambda: ac.gather_nd([1, 2], small),
+        lambda: ac.scatter_nd(small[None], [1], [2]),
+        lambda: ac.nn.embedding_lookup(row, small),
+        lambda: ac.nn.sparse_softmax_cross_entropy_with_logits(small, row),
+        lambda: ac.nn.conv2d(ac.ones([1, 2, 2, 1], ac.int8), ac.ones([1, 1, 1, 1], ac.int8), 1, "SAME"),
+        lambda: ac.linalg.det(ac.eye(2, dtype=ac.bfloat16)),
+    ):
+        with pytest.raises(ac.errors.InvalidArgumentError, match="is not in the list of allowed values"):
+            call()
+    for draw in (ac.random.uniform, ac.random.normal, lambda s, **o: ac.random.stateless_uniform(s, [1, 2], **o)):
+        with pytest.raises(ValueError, match=r"Argument `dtype` got invalid value autoconv.int8"):
+            draw([2], dtype=ac.int8)
+
+
+def test_dtypes_of_results():
+    same_size = ac.image.resize(ac.ones([2, 2, 1], ac.uint8), [2, 2])
+    values, vectors = ac.linalg.eigh(ac.eye(2, dtype=ac.complex64))
+    limits = ac.math.unsorted_segment_max(ac.constant([1.0], ac.bfloat16), [0], 2)
+    assert (same_size.dtype, values.dtype, vectors.dtype) == (ac.float32, ac.complex64, ac.complex64)
+    assert (limits.dtype, limits.numpy()[1] < -3e38) == (ac.bfloat16, True)
+    assert ac.math.segment_mean([1, 2, 9], [0, 0, 1]).numpy().tolist() == [1, 9]
+    assert ac.math.reduce_euclidean_norm([3, 4, 1]).numpy() == 5
+    assert ac.linspace(ac.constant(0, ac.int8), ac.constant(1, ac.int8), 2).dtype == ac.float32
+    assert ac.linalg.logdet(ac.eye(2, dtype=ac.complex128)).dtype == ac.float64

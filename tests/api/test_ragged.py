@@ -309,3 +309,30 @@ def test_batches_of_matrices_of_several_sizes_are_multiplied():
         assert ac.matmul(x, np.stack([column, column])).to_list() == [(m @ column).tolist() for m in matrices]
     with pytest.raises(ac.errors.InvalidArgumentError):
         ac.matmul(ragged, ragged)
+
+
+def test_shapes_with_ragged_dimensions_in_general_functions():
+    """reshape, broadcast_to, ones, zeros and fill take them, in graphs too; the values are TensorFlow's."""
+    shape = ac.experimental.DynamicRaggedShape
+    rows = ac.ragged.constant([[1, 2], [3]])
+    ragged = shape.from_tensor(rows)
+    for program, expected in (
+        (lambda s: ac.broadcast_to(5, s), [[5, 5], [5]]),
+        (lambda s: ac.broadcast_to([[1], [2]], s), [[1, 1], [2]]),
+        (lambda s: ac.broadcast_to(rows, s), [[1, 2], [3]]),
+        (lambda s: ac.broadcast_to(["a"], s), [[b"a", b"a"], [b"a"]]),
+        (lambda s: ac.reshape([1, 2, 3], s), [[1, 2], [3]]),
+        (lambda s: ac.reshape(ac.ragged.constant([[1], [2, 3]]), s), [[1, 2], [3]]),
+        (lambda s: ac.ones(s), [[1, 1], [1]]),
+        (lambda s: ac.zeros(s, ac.int32), [[0, 0], [0]]),
+        (lambda s: ac.fill(s, 3), [[3, 3], [3]]),
+    ):
+        assert program(ragged).to_list() == expected
+        assert ac.function(program)(ragged).to_list() == expected
+    assert ac.broadcast_to([1, 2], shape.from_lengths([3, 2])).numpy().tolist() == [[1, 2]] * 3
+    assert ac.reshape(rows, shape.from_lengths([3])).numpy().tolist() == [1, 2, 3]
+    nested = ac.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)
+    assert ac.reshape(nested, shape.from_lengths([2, (2, 4)])).to_list() == [[1, 2], [3, 4, 5, 6]]
+    for program in (lambda: ac.reshape([1, 2], ragged), lambda: ac.broadcast_to([1, 2, 3], ragged)):
+        with pytest.raises(ac.errors.InvalidArgumentError):
+            program()

@@ -90,9 +90,9 @@ def test_statistics():
     mean, variance = ac.nn.normalize_moments(count, sums, squares, shift)
     np.testing.assert_allclose(mean, x.mean(0))
     np.testing.assert_allclose(variance, x.var(0))
-    image = x.reshape(1, 1, 2, 2)
+    image = x.reshape(1, 1, 2, 2).astype(np.float32)
     expected = image / (1 + 0.5 * (image**2).sum(-1, keepdims=True)) ** 0.75
-    np.testing.assert_allclose(ac.nn.lrn(image, 1, 1.0, 0.5, 0.75), expected)
+    np.testing.assert_allclose(ac.nn.lrn(image, 1, 1.0, 0.5, 0.75), expected, rtol=1e-6)
     wanted = np.where(x > 2, 1.0, 0.25)
     positive, negative = np.log1p(np.exp(-x)), np.log1p(np.exp(x))
     found = ac.nn.weighted_cross_entropy_with_logits(wanted, x, 2.5)

@@ -45,8 +45,14 @@ BY_RULE = [
 ]
 
 
+def one_by_one(function: Any, elems: Any) -> Any:
+    count = len(tf.nest.flatten(elems)[0])
+    results = [function(tf.nest.map_structure(lambda x, i=i: tf.constant(x)[i], elems)) for i in range(count)]
+    return tf.nest.map_structure(lambda *rows: tf.stack(rows), *results)
+
+
 def agree(function: Any, elems: Any) -> None:
-    fast, slow = tf.vectorized_map(function, elems, warn=False), tf.map_fn(function, elems)
+    fast, slow = tf.vectorized_map(function, elems, warn=False), one_by_one(function, elems)
     leaves, others = tf.nest.flatten(fast), tf.nest.flatten(slow)
     assert len(leaves) == len(others)
     for a, b in zip(leaves, others, strict=True):
@@ -66,7 +72,7 @@ def test_rules_in_a_function_of_any_length(function: Any) -> None:
     def staged(x: tf.Tensor) -> Any:
         return tf.vectorized_map(function, x, warn=False)
 
-    for a, b in zip(tf.nest.flatten(staged(X)), tf.nest.flatten(tf.map_fn(function, X)), strict=True):
+    for a, b in zip(tf.nest.flatten(staged(X)), tf.nest.flatten(one_by_one(function, X)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
@@ -104,11 +110,12 @@ def test_results_whose_shapes_the_rows_decide() -> None:
         (lambda v: tf.unique(v)[1], wanted),  # what else it gives goes nowhere
         (lambda v: tf.where(v > 1)[:1], [[[2]], [[0]], [[0]], [[0]]]),
     ):
-        for run in (tf.vectorized_map, tf.map_fn):
+        dtype = function(x[0]).dtype
+        for run in (tf.vectorized_map, lambda of, x, dtype=dtype: tf.map_fn(of, x, dtype)):
             np.testing.assert_array_equal(run(function, x), found)
             np.testing.assert_array_equal(tf.function(lambda x, run=run, of=function: run(of, x))(x), found)
     for run in (tf.vectorized_map, tf.map_fn):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="one shape, found"):
+        with pytest.raises(ValueError, match="Incompatible shape for value"):
             run(lambda v: tf.unique(v)[0], x)
 
 
@@ -134,5 +141,5 @@ def test_no_rows() -> None:
 
 
 def test_scalars_cannot_be_gone_over() -> None:
-    with pytest.raises(ValueError, match="one or more dimensions"):
+    with pytest.raises(ValueError, match="Elements in elems must be"):
         tf.vectorized_map(lambda x: x, 3.0)

@@ -14,7 +14,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
-from autoconv.errors import ListReadError
+from autoconv.errors import IndexOutOfRangeError
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
 
@@ -263,7 +263,7 @@ def test_an_empty_stack_raises_what_the_kernel_raises() -> None:
       return %y
     }
     """
-    with pytest.raises(ListReadError, match="empty list"):
+    with pytest.raises(IndexOutOfRangeError, match="empty list"):
         llvm.compile_graph(from_text(text, OPS))([np.array(1.0)])
 
 

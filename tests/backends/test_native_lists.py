@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autoconv.backends import interpreter, llvm
-from autoconv.errors import ListReadError
+from autoconv.errors import IndexOutOfRangeError
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
@@ -100,7 +100,7 @@ def test_what_is_popped_and_pushed_leaves_the_callers_list_alone():
             assert [float(x) for x in found.alias()] == [1.0, 2.0, 13.0, 10.0]
             assert found == kernels(arguments)[1]
     assert [float(x) for x in first] == [1.0, 2.0, 3.0]
-    with pytest.raises(ListReadError, match="Trying to pop from an empty list"):
+    with pytest.raises(IndexOutOfRangeError, match="Trying to pop from an empty list"):
         run([numbers(), np.array(10.0)])
 
 

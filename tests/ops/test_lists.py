@@ -62,7 +62,7 @@ def test_set_copies() -> None:
 
 def test_errors() -> None:
     with pytest.raises(
-        IndexOutOfRangeError, match=r"Tried to read from index 7 but array size is: 3 $"
+        IndexOutOfRangeError, match=r"Trying to access element 7 in a list with 3 elements\.$"
     ) as caught:
         run("list_get", numbers(1, 2, 3), np.int32(7))
     assert isinstance(caught.value, (OutOfRangeError, IndexError))

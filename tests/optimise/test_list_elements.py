@@ -65,7 +65,8 @@ def test_lists_that_keep_their_length_are_arrays():
     staged = ac.function(recurrent)
     np.testing.assert_array_equal(staged(ac.constant(6)), [1, 1, 2, 3, 5, 8])
     for n in (0, 1):
-        with pytest.raises(ac.errors.ListReadError, match=f"Trying to modify element {n} in a list with {n} elements"):
+        message = f"Trying to modify element {n} in a list with {n} elements"
+        with pytest.raises(ac.errors.IndexOutOfRangeError, match=message):
             staged(ac.constant(n))
 
 

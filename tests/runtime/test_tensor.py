@@ -144,3 +144,27 @@ def test_empty_lists_take_any_dtype():
 
 def test_a_tensor_says_where_its_memory_is():
     assert tf.constant(1).backing_device == tf.constant(1).device
+
+
+def test_constants_of_python_numbers_wrap_as_in_tensorflow() -> None:
+    """Ints beyond a dtype keep their low bits; those beyond 64 bits, and bools for most dtypes, are refused."""
+    assert tf.constant([300, -1], tf.uint8).numpy().tolist() == [44, 255]
+    assert tf.constant(1 << 40, tf.int32).numpy() == 0
+    assert (tf.constant([1, 2], tf.uint8) - 300).numpy().tolist() == [213, 214]
+    assert tf.Variable(3, dtype=tf.uint8).assign(300).numpy() == 44
+    assert tf.constant(1 << 64, tf.float32).numpy() == np.float32(1 << 64)
+    assert tf.constant(1 << 63, tf.uint64).numpy() == 1 << 63
+    for value, dtype in ((1 << 64, tf.int64), (1 << 63, None), (-1, tf.uint64), ([1 << 70], tf.bfloat16)):
+        with pytest.raises(ValueError, match="out-of-range integer"):
+            tf.constant(value, dtype)
+    assert tf.constant(True, tf.int32).numpy() == 1
+    for dtype in (tf.uint8, tf.int16, tf.bfloat16, tf.complex64):
+        with pytest.raises(TypeError, match="Cannot convert True to EagerTensor of dtype"):
+            tf.constant(True, dtype)
+
+
+def test_variables_are_no_keys() -> None:
+    variable = tf.Variable(1.0)
+    with pytest.raises(TypeError, match=r"Variable is unhashable. Instead, use variable.ref\(\) as the key. \(V"):
+        hash(variable)
+    assert {variable.ref(): 1}[variable.ref()] == 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.control.loop_invariants import LoopChecks, is_checked
 from autoconv.errors import AssertionFailedError
 from autoconv.graph.dtypes import int64
 from autoconv.operators.calls.call import call
@@ -17,8 +18,7 @@ from autoconv.operators.control.staging import stage_arms
 from autoconv.runtime.annotations import IntLike, TensorLike
 from autoconv.runtime.objects.containers import items_of
 from autoconv.runtime.recording.regions import current_region, recording, subregion
-from autoconv.runtime.support.shape import TensorSpec, as_shape
-from autoconv.runtime.support.structure import flatten, is_structure, map_structure
+from autoconv.runtime.support.structure import is_structure, map_structure
 from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -119,9 +119,9 @@ def while_loop(
 ) -> Any:
     """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
-    Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Shapes that change are widened
-    automatically; `shape_invariants` is checked. Raises ValueError when `body` returns another number of values, or
-    when the initial shape of a variable is not compatible with its invariant.
+    Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Raises ValueError when `body`
+    returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or what
+    `shape_invariants` says of these; otherwise raises TypeError or ValueError.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)
@@ -129,7 +129,7 @@ def while_loop(
     check_callable("cond", cond)
     check_callable("body", body)
     if not loop_vars and loop_vars != 0:
-        raise ValueError("while_loop needs at least one loop variable")
+        raise ValueError("'loop_vars' must be provided.")
     initial_values = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
     region = current_region()
     test, step = call(cond), call(body)
@@ -137,8 +137,7 @@ def while_loop(
         with recording(subregion(region, "probe")):  # dropped: the body only settles the structure of its variables
             step(*initial_values)
     state = tuple(map_structure(_as_loop_value, value) for value in initial_values)
-    if shape_invariants is not None:
-        _check_invariants(shape_invariants, initial_values, state)
+    checks = LoopChecks(initial_values, state, shape_invariants) if is_checked(region) else None
     if region is None or region.contract.python_numbers:
         state = tuple(initial_values)  # Python numbers stay what they are until `body` replaces them
 
@@ -148,7 +147,10 @@ def while_loop(
         return and_(count < maximum_iterations, lambda: _bool_or_tensor(test(*values)))
 
     def repeat(count: Any, *values: Any) -> tuple[Any, ...]:
-        return (count + 1, *_loop_results(step(*map(_with_python_lists, values)), values))
+        results = _loop_results(step(*map(_with_python_lists, values)), values)
+        if checks is not None:
+            checks.check(results)
+        return (count + 1, *results)
 
     if region is None:
         values = (0, *state)
@@ -256,27 +258,3 @@ def _parameter_names(body: Callable[..., Any], count: int) -> tuple[str, ...]:
 
 def _pack_like(like: Any, results: tuple[Any, ...]) -> Any:
     return type(like)(*results) if hasattr(like, "_fields") else type(like)(results)
-
-
-def _check_invariants(invariants: Any, loop_vars: object, state: tuple[Any, ...]) -> None:
-    declared = (
-        invariants
-        if isinstance(invariants, (list, tuple)) and isinstance(loop_vars, (list, tuple))
-        else [invariants]
-    )
-    for value, invariant in zip(state, declared, strict=False):
-        leaves, template = flatten(value)
-        shapes = [invariant] if template is None else flatten(invariant)[0]
-        for leaf, shape in zip(leaves, shapes, strict=False):
-            sizes = shape.shape if isinstance(shape, TensorSpec) else shape
-            tensor = as_tensor(leaf)
-            if (
-                tensor is not None
-                and sizes is not None
-                and not tensor.shape.is_compatible_with(as_shape(sizes))
-            ):
-                raise ValueError(
-                    f"The shape invariant for {tensor!r} is not compatible with the first shape of "
-                    f"the loop variable. It enters the loop with shape {tensor.shape}, but the invariant is "
-                    f"{sizes}."
-                )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoconv.api.control.flow import check_callable, while_loop
 from autoconv.api.tensors.shaping import concat
 from autoconv.graph.dtypes import DType, as_dtype
-from autoconv.graph.types import Shape, TensorType, join_shapes
+from autoconv.graph.types import Shape, TensorType, join_shapes, shapes_compatible
 from autoconv.hooks import Hook
 from autoconv.operators.calls.call import call
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.kind_preserving import kind_preserving
-from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.support.structure import Template, flatten, map_structure, pack
+from autoconv.runtime.support.structure_difference import check_same_structure
 from autoconv.runtime.support.type_spec import is_composite, is_composite_spec
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -33,10 +35,9 @@ def map_fn(
 ) -> Any:  # fmt: skip
     """Apply `fn` to each row of `elems`, a tensor or a structure of tensors of one length, and stack the results.
 
-    `fn` may return a structure. `fn_output_signature` (or `dtype`), dtypes or TensorSpecs in the structure of the
-    result, is needed only if there are no rows and the dtype differs from that of `elems`. Results of different lengths
-    are ragged: for ragged `elems` without a signature, and for a RaggedTensorSpec. Raises ValueError for an empty
-    structure.
+    `fn` returns a structure of the structure and dtypes of `elems`, or of `fn_output_signature` (or `dtype`): dtypes or
+    TensorSpecs. Results of different lengths are ragged: for ragged `elems` without a signature, and for a
+    RaggedTensorSpec. Raises ValueError for an empty or another structure, InvalidArgumentError for another dtype.
 
     >>> autoconv.map_fn(lambda row: autoconv.reduce_sum(row), autoconv.constant([[1, 2], [3, 4]])).numpy()
     array([3, 7], dtype=int32)
@@ -46,13 +47,27 @@ def map_fn(
     if any(map(is_composite, flatten(elems, is_composite)[0])) or is_composite_spec(signature):
         return MAP_ROWS(fn, elems, signature)
     rows, template = _rows(elems)
+    _check_lengths(rows)
+    declared = _declared_result(pack(template, rows), rows, signature)
     function = call(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
 
-    stacked, _ = _collect(step, rows, None, _declared_types(signature), reverse=False)
+    stacked, _ = _collect(step, rows, None, declared, reverse=False)
     return stacked
+
+
+def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
+    """`map_fn` whose results may have any structure and dtypes, those of the first."""
+    rows, template = _rows(elems)
+    function = call(fn)
+
+    def step(index: TensorLike, carried: None) -> tuple[Any, None]:
+        return function(pack(template, [get_item(row, index) for row in rows])), None
+
+    guess = replace(_declared_result(pack(template, rows), rows, None), is_open=True)
+    return _collect(step, rows, None, guess, reverse=False)[0]
 
 
 def scan(
@@ -70,6 +85,8 @@ def scan(
     """
     check_callable("fn", fn)
     rows, template = _rows(elems)
+    if current_region() is not None:
+        _check_lengths(rows)
     function = call(fn)
     if initializer is None:
         return _scan_from_first(function, rows, template, reverse)
@@ -79,7 +96,7 @@ def scan(
         return _next_state(new, state)
 
     start = map_structure(convert_to_tensor, initializer)
-    stacked, _ = _collect(step, rows, start, None, reverse)
+    stacked, _ = _collect(step, rows, start, _declared_by(start, given=True), reverse)
     return stacked
 
 
@@ -113,6 +130,8 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
     check_callable("fn", fn)
     rows, template = _rows(elems)
     function, length = call(fn), leading_dimension(rows[0])
+    if initializer is None:
+        _check_for_a_row(rows, -1 if reverse else 0)
 
     def row(position: int) -> Any:
         index = length - 1 - position if reverse else position
@@ -120,91 +139,102 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
 
     first = 0 if initializer is not None else 1
     start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
-    _, result = while_loop(
-        lambda i, state: i < length,
-        lambda i, state: (i + 1, function(state, row(i))),
-        (_counter(first), start),
-    )
-    return result
+
+    def step(position: Any, state: Any) -> tuple[Any, Any]:
+        new = function(state, row(position))
+        check_same_structure(state, new)
+        return position + 1, new
+
+    return while_loop(lambda position, state: position < length, step, (_counter(first), start))[1]
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """The structure that all results have, and the types of its leaves; shapes are guesses where not `given`.
+
+    Where it `is_open`, structure and dtypes are guesses as well.
+    """
+
+    structure: Any
+    types: list[TensorType]
+    given: list[bool]
+    is_open: bool = False
+
+    def leaves_of(self, result: Any) -> list[Any]:
+        """Return the leaves of a result; raises ValueError or TypeError for another structure."""
+        if self.is_open:
+            raise _ResultTypesFound(_declared_by(map_structure(convert_to_tensor, result)))
+        check_same_structure(self.structure, result)
+        return flatten(result)[0]
+
+    @property
+    def template(self) -> Template | None:
+        return flatten(self.structure)[1]
 
 
 class _ResultTypesFound(BaseException):
     """Unwind the recording of a loop once the types of its results are known."""
 
-    def __init__(self, template: Template | None, types: list[TensorType]) -> None:
+    def __init__(self, declared: _Declared) -> None:
         super().__init__()
-        self.template = template
-        self.types = types
+        self.declared = declared
 
 
-def _collect(step: object, rows: list[Tensor], state: Any, declared: Any, reverse: bool) -> tuple[Any, Any]:
+def _collect(step: object, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(rows[0])):
-        return _collect_at_once(step, rows, state, reverse)
-    if declared is None:
-        shapes = [row.type.shape for row in rows]
-        declared = None, [TensorType(rows[0].dtype, _row_shape(shapes[0]))]
-    template, types = declared
+        return _collect_at_once(step, rows, state, declared, reverse)
     is_assumed = False
     while True:
         try:
-            return _loop(step, rows, state, template, types, reverse)
+            return _loop(step, rows, state, declared, reverse)
         except _ResultTypesFound as unwound:
-            types = _join_types(types, unwound.types, template == unwound.template) if is_assumed else unwound.types
-            template, is_assumed = unwound.template, True
+            found = unwound.declared
+            if is_assumed:
+                found = replace(found, types=_join_types(declared.types, found.types))
+            declared, is_assumed = found, True
 
 
-def _collect_at_once(step: Any, rows: list[Tensor], state: Any, reverse: bool) -> tuple[Any, Any]:
-    """`_collect` for eager rows, in one pass: the first result determines structure and dtypes."""
+def _collect_at_once(step: Any, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
+    """`_collect` for eager rows, in one pass."""
     length = int(leading_dimension(rows[0]))
-    template: Template | None = None
     arrays: list[TensorArray] = []
     for turn in range(length):
         index = length - 1 - turn if reverse else turn
         result, state = step(_counter(index), state)
-        leaves, result_template = flatten(result)
-        tensors = [convert_to_tensor(leaf) for leaf in leaves]
-        if not turn:
-            template = result_template
-            arrays = [TensorArray(t.dtype, length, clear_after_read=False, infer_shape=False) for t in tensors]
-        elif result_template != template:
-            raise _structure_error()
-        arrays = [array.write(index, t) for array, t in zip(arrays, tensors, strict=True)]
-    return pack(template, [array.stack() for array in arrays]), state
+        if declared.is_open:
+            declared = _declared_by(map_structure(convert_to_tensor, result))
+        leaves = declared.leaves_of(result)
+        arrays = arrays or [
+            TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if given else None)
+            for t, given in zip(declared.types, declared.given, strict=True)
+        ]
+        for array, leaf in zip(arrays, leaves, strict=True):
+            array.write(index, leaf)
+    return pack(declared.template, [array.stack() for array in arrays]), state
 
 
-def _join_types(assumed: list[TensorType], types: list[TensorType], alike: bool) -> list[TensorType]:
+def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[TensorType]:
     """Join the assumed types of the results with those that another recording found."""
-    if not alike or any(a.dtype is not f.dtype for a, f in zip(assumed, types, strict=True)):
-        raise _structure_error()
     return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
 
 
-def _structure_error() -> ValueError:
-    return ValueError("the function has to give results of one structure and of the same dtypes for all rows")
-
-
-def _loop(
-    step: Any,
-    rows: list[Tensor],
-    state: Any,
-    template: Template | None,
-    types: list[TensorType],
-    reverse: bool,
-) -> tuple[Any, Any]:
+def _loop(step: Any, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
     """Run `step` for every row in a graph loop; raise `_ResultTypesFound` if a result's types are not those assumed."""
     length = leading_dimension(rows[0])
+    types = declared.types
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
     @kind_preserving
     def body(position: int, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
         result, carried = step(index, carried)
-        leaves, result_template = flatten(result)
-        tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        leaves = declared.leaves_of(result)
+        tensors = [array.check_dtype(leaf) for array, leaf in zip(written, leaves, strict=True)]
         result_types = [TensorType(t.dtype, t.type.shape) for t in tensors]
-        if result_template != template or not _is_covered_by(result_types, types):
-            raise _ResultTypesFound(result_template, result_types)
+        if not _is_covered_by(result_types, types):
+            _check_given_shapes(result_types, declared)
+            raise _ResultTypesFound(replace(declared, types=result_types))
         return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
 
     @kind_preserving
@@ -212,7 +242,19 @@ def _loop(
         return position < length
 
     _, arrays, state = while_loop(continues, body, (_counter(0), arrays, state))
-    return pack(template, [array.stack() for array in arrays]), state
+    stacked = [array.stack() for array in arrays]
+    for result in stacked:
+        if rows[0].type.shape and result.type.shape is not None:
+            result.set_shape((rows[0].type.shape[0], *result.type.shape[1:]))
+    return pack(declared.template, stacked), state
+
+
+def _check_given_shapes(types: list[TensorType], declared: _Declared) -> None:
+    for found, expected, given in zip(types, declared.types, declared.given, strict=True):
+        if given and not shapes_compatible(found.shape, expected.shape):
+            raise ValueError(
+                f"Inconsistent shapes: saw {TensorShape(found.shape)} but expected {TensorShape(expected.shape)} "
+            )
 
 
 def _is_covered_by(types: list[TensorType], assumed: list[TensorType]) -> bool:
@@ -238,40 +280,62 @@ def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
     if template is not None and leaves and all(isinstance(leaf, (bool, int, float, str)) for leaf in leaves):
         leaves, template = [elems], None
     if not leaves:
-        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got no tensors.")
+        raise ValueError(
+            f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems!r}, which does not "
+            "contain any Tensors."
+        )
     tensors = [convert_to_tensor(leaf) for leaf in leaves]
     for tensor in tensors:
         if tensor.type.shape == ():
-            raise ValueError("elems must have one or more dimensions, found a scalar")
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     return tensors, template
 
 
-def _declared_types(signature: Any) -> Any:
-    """Return (template, types) of a result according to its signature."""
+def _check_lengths(rows: list[Tensor]) -> None:
+    """Raise ValueError if the known lengths differ."""
+    lengths = [row.type.shape[0] for row in rows if row.type.shape]
+    known = [length for length in lengths if length is not None]
+    for length in known[1:]:
+        if length != known[0]:
+            raise ValueError(f"Dimensions {known[0]} and {length} are not compatible")
+
+
+def _check_for_a_row(rows: list[Tensor], position: int) -> None:
+    """Raise for eager elements without rows, which have no initial state."""
+    if current_region() is None and not int(leading_dimension(rows[0])):
+        TensorArray(rows[0].dtype, 0).read(position)
+
+
+def _declared_result(elems: Any, rows: list[Tensor], signature: Any) -> _Declared:
+    """Return what the results of map_fn are by its signature, or else as the elements are."""
+    guess = rows[0].type.shape
     if signature is None:
-        return None
-    leaves, template = flatten(signature)
-    types = []
-    for leaf in leaves:
-        shape = leaf.shape.dims_tuple if isinstance(leaf, TensorSpec) else None
-        dtype: DType = leaf.dtype if isinstance(leaf, TensorSpec) else as_dtype(leaf)
-        types.append(TensorType(dtype, shape))
-    return template, types
+        return _Declared(elems, [TensorType(row.dtype, _row_shape(guess)) for row in rows], [False] * len(rows))
+    types, given = [], []
+    for leaf in flatten(signature)[0]:
+        is_spec = isinstance(leaf, TensorSpec)
+        dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
+        types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(guess)))
+        given.append(is_spec)
+    return _Declared(signature, types, given)
+
+
+def _declared_by(like: Any, given: bool = False) -> _Declared:
+    """Return what results are that have the structure and dtypes of these tensors, and if `given` their shapes."""
+    leaves = flatten(like)[0]
+    return _Declared(like, [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves], [given] * len(leaves))
 
 
 def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
     """Return the result of a scan's function twice: as an element of the result and as the next state."""
+    check_same_structure(state, new)
     structure = map_structure(convert_to_tensor, new)
-    if flatten(structure)[1] != flatten(state)[1]:
-        raise ValueError(
-            "the function of scan has to return a state of the structure of the initializer, or else of the first "
-            f"row: it is called with {state!r} and returns {new!r}"
-        )
     return structure, structure
 
 
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
     """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
+    _check_for_a_row(rows, 0)
     first_row = [get_item(row, -1 if reverse else 0) for row in rows]
     other_rows = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
@@ -280,7 +344,7 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
         return _next_state(new, state)
 
     start = pack(template, first_row)
-    stacked, _ = _collect(step, other_rows, start, None, reverse)
+    stacked, _ = _collect(step, other_rows, start, _declared_by(start, given=True), reverse)
     leaves, shape = flatten(stacked)
     first_results = [get_item(f, None) for f in flatten(start)[0]]
     joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(first_results, leaves, strict=True)]

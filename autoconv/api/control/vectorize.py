@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.control.flow import check_callable
-from autoconv.api.control.functional import map_fn
+from autoconv.api.control.functional import map_to_any
 from autoconv.api.tensors.shaping import tile
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
@@ -50,7 +50,7 @@ def vectorized_map(
     leaves, template = flatten(elems)
     rows = [convert_to_tensor(leaf) for leaf in leaves]
     if not rows or any(row.type.shape is None or not row.type.shape for row in rows):
-        return map_fn(fn, elems)
+        return map_to_any(fn, elems)
     try:
         graph, captured, results = _record(fn, rows, template)
         values = _Batch(rows, fallback_to_while_loop, warn).run(graph, captured)
@@ -59,7 +59,7 @@ def vectorized_map(
             raise ValueError(f"vectorized_map has no batching rule for {reason}") from None
         if warn:
             logging.getLogger("autoconv").warning("vectorized_map goes over the rows in a loop because of %s", reason)
-        return map_fn(fn, elems)
+        return map_to_any(fn, elems)
     return pack(results, values)
 
 
@@ -174,7 +174,7 @@ class _Batch:
             results = outputs if isinstance(outputs, tuple) else (outputs,)
             return tuple(x for x, value in zip(results, node.results, strict=True) if value in self.read_values)
 
-        stacked = iter(map_fn(run_row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
+        stacked = iter(map_to_any(run_row, tuple(x for x, flag in zip(inputs, flags, strict=True) if flag)))
         return tuple(next(stacked) if value in self.read_values else None for value in node.results)
 
     def _repeat_for_rows(self, x: TensorLike) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.matrices.linalg import svd
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.norms import norm
 from autoconv.api.tensors.reductions import reduce_max, reduce_sum
@@ -66,6 +67,7 @@ def matrix_rank(
     >>> autoconv.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy()
     np.int32(1)
     """
+    check_dtype("matrix_rank", FLOATING, a)
     tensor = convert_to_tensor(a)
     singular: Any = svd(tensor, compute_uv=False)
     if tol is None:

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
+from autoconv.api.tensors.casts import cast
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16
 from autoconv.runtime.annotations import DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -119,6 +120,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy()
     array([0., 0., 1.], dtype=float32)
     """
+    check_dtype("cross", REAL, a)
     x, y = convert_to_tensor(a), convert_to_tensor(b)
     for v in (x, y):
         if v.shape.rank is not None and (v.shape.rank == 0 or v.shape[-1] not in (3, None)):
@@ -200,6 +202,7 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy()
     np.float32(8.0)
     """
+    check_dtype("det", FLOATING - {bfloat16} | COMPLEX, input)
     return apply("determinant", input, name=name)
 
 
@@ -217,7 +220,9 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     >>> sign.numpy(), logarithm.numpy().round(3)
     (np.float32(1.0), np.float32(0.693))
     """
-    return LogMatrixDeterminant(*apply("slogdet", input, name=name))
+    check_dtype("slogdet", FLOATING - {bfloat16} | COMPLEX, input)
+    sign, logarithm = apply("slogdet", input, name=name)
+    return LogMatrixDeterminant(sign, cast(logarithm, sign.dtype))
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
@@ -226,7 +231,8 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.logdet([[4.0, 2.0], [2.0, 3.0]]).numpy().round(3)
     np.float32(2.079)
     """
-    logs = apply("log", apply("diag_part", apply("cholesky", matrix), offset=0))
+    check_dtype("logdet", FLOATING - {bfloat16} | COMPLEX, matrix)
+    logs = apply("log", apply("real", apply("diag_part", apply("cholesky", matrix), offset=0)))
     return apply("multiply", apply("reduce_sum", logs, axis=(-1,), keepdims=False), 2.0, name=name)
 
 
@@ -268,6 +274,7 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str 
     array([[1. ],
            [0.5]], dtype=float32)
     """
+    check_dtype("solve", FLOATING - {bfloat16} | COMPLEX, matrix)
     return apply("solve", matrix, rhs, adjoint=adjoint, name=name)
 
 
@@ -322,6 +329,7 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     array([[2.   , 0.   ],
            [1.   , 1.414]], dtype=float32)
     """
+    check_dtype("cholesky", FLOATING - {bfloat16} | COMPLEX, input)
     return apply("cholesky", input, name=name)
 
 
@@ -332,6 +340,7 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     >>> singular.numpy()
     array([3., 2.], dtype=float32)
     """
+    check_dtype("svd", FLOATING - {bfloat16} | COMPLEX, tensor)
     result = apply("svd", tensor, full_matrices=full_matrices, compute_uv=compute_uv, name=name)
     if compute_uv:
         return result
@@ -364,7 +373,9 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     >>> values.numpy()
     array([1., 2.], dtype=float32)
     """
-    return apply("eigh", tensor, name=name)
+    check_dtype("eigh", FLOATING - {bfloat16} | COMPLEX, tensor)
+    values, vectors = apply("eigh", tensor, name=name)
+    return cast(values, vectors.dtype), vectors
 
 
 def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
@@ -373,4 +384,4 @@ def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().round(3)
     array([1., 2.], dtype=float32)
     """
-    return apply("eigh", tensor, name=name)[0]
+    return eigh(tensor, name)[0]

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from autoconv.api.nn.windows import Padding, Part, Windows, channels_first, per_side
+from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
 from autoconv.api.tensors.shaping import concat, reshape, transpose
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import int32
 from autoconv.graph.types import Dimension
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
@@ -77,6 +79,7 @@ def conv2d(
     >>> autoconv.nn.conv2d(autoconv.ones([1, 4, 4, 1]), autoconv.ones([2, 2, 1, 3]), strides=1, padding="SAME").shape
     TensorShape([1, 4, 4, 3])
     """
+    check_dtype("conv2d", FLOATING | {int32}, input)
     channels_first(4, data_format)
     return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
@@ -123,6 +126,7 @@ def depthwise_conv2d(
     >>> autoconv.nn.depthwise_conv2d(x, kernel, strides=[1, 1, 1, 1], padding="VALID").shape
     TensorShape([1, 2, 2, 2])
     """
+    check_dtype("depthwise_conv2d", FLOATING, input)
     kernel = convert_to_tensor(filter)
     height, width, channels, multiplier = _depthwise_sizes(kernel)
     kernel = reshape(kernel, [height, width, 1, channels * multiplier])

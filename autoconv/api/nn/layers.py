@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import FLOATING, INDICES, LARGE_INTEGERS, NUMERIC, check_dtype
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.maths import log_sigmoid, sigmoid, softplus
@@ -147,6 +147,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
     >>> autoconv.nn.sparse_softmax_cross_entropy_with_logits(labels=[0], logits=[[2.0, 0.0]]).numpy().round(3)
     array([0.127], dtype=float32)
     """
+    check_dtype("sparse_softmax_cross_entropy_with_logits", LARGE_INTEGERS, labels)
     scores, index = convert_to_tensor(logits), convert_to_tensor(labels)
     if scores.shape.rank is not None and index.shape.rank not in (None, scores.shape.rank - 1):
         raise ValueError(
@@ -249,6 +250,7 @@ def bias_add(value: TensorLike, bias: Any, data_format: str | None = None, name:
     >>> autoconv.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy()
     array([[11., 22.]], dtype=float32)
     """
+    check_dtype("bias_add", NUMERIC, value)
     tensor = convert_to_tensor(value)
     bias = convert_to_tensor(bias, dtype_hint=tensor.dtype)
     if data_format is not None and data_format.startswith("NC"):
@@ -264,6 +266,7 @@ def embedding_lookup(params: TensorLike, ids: Any, max_norm: float | None = None
     array([[2., 2.],
            [1., 1.]], dtype=float32)
     """
+    check_dtype("embedding_lookup", INDICES, ids)
     rows = apply("gather", params, convert_to_tensor(ids), axis=0, batch_dims=0, name=name)
     if max_norm is None:
         return rows

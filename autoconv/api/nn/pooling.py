@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autoconv.api.nn.windows import FORMATS, Windows, per_side
-from autoconv.api.tensors.accepted_dtypes import FLOATING, check_dtype
+from autoconv.api.tensors.accepted_dtypes import FLOATING, REAL, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.shaping import reshape, shape, transpose
-from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.graph.dtypes import as_dtype, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -87,6 +87,7 @@ def max_pool2d(
     >>> autoconv.nn.max_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
+    check_dtype("max_pool2d", REAL - {uint32, uint64}, input)
     return _pool(input, ksize, strides, padding, data_format, name, _max_of_windows)
 
 
@@ -99,6 +100,7 @@ def avg_pool2d(
     >>> autoconv.nn.avg_pool2d(autoconv.ones([1, 4, 4, 1]), ksize=2, strides=2, padding="VALID").shape
     TensorShape([1, 2, 2, 1])
     """
+    check_dtype("avg_pool2d", FLOATING, input)
     return _pool(input, ksize, strides, padding, data_format, name, _mean_of_windows)
 
 

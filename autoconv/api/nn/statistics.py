@@ -12,6 +12,7 @@ from autoconv.api.tensors.constants import ones_like
 from autoconv.api.tensors.gather import where
 from autoconv.api.tensors.reductions import reduce_sum
 from autoconv.api.tensors.shaping import concat, pad, shape
+from autoconv.graph.dtypes import float64
 from autoconv.runtime.annotations import AxisLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -72,6 +73,7 @@ def local_response_normalization(
     >>> autoconv.nn.local_response_normalization([[[[1.0, 2.0]]]], depth_radius=1).numpy().ravel().round(4)
     array([0.4082, 0.8165], dtype=float32)
     """
+    check_dtype("local_response_normalization", FLOATING - {float64}, input)
     x: Any = convert_to_tensor(input)
     rank = 4 if x.shape.rank is None else x.shape.rank
     squares = pad(x * x, [*([[0, 0]] * (rank - 1)), [depth_radius, depth_radius]])

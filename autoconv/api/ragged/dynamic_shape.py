@@ -13,6 +13,8 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.shaping import shape as dense_shape
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.annotations import DTypeLike, IntLike
+from autoconv.runtime.support.shape import TensorSpec
+from autoconv.runtime.support.type_spec import CompositeTensor, TypeSpec
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.static_values import static_value
 from autoconv.runtime.tensors.tensor import Tensor
@@ -20,12 +22,14 @@ from autoconv.runtime.tensors.tensor import Tensor
 Lengths = int | Sequence[int]
 
 
-class DynamicRaggedShape:
+class DynamicRaggedShape(CompositeTensor):
     """The shape of a ragged tensor: partitions of the outer dimensions into rows, and the shape of the flat values.
 
     >>> autoconv.shape(autoconv.ragged.constant([[3, 1], [4]]))
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
     """
+
+    __autoconv_handlers__ = "autoconv.api.ragged.shaped_by"
 
     def __init__(
         self, row_partitions: Sequence[RowPartition], inner_shape: Any, dtype: DTypeLike | None = None,
@@ -71,6 +75,10 @@ class DynamicRaggedShape:
             uniform.append(int(length) if is_uniform else None)  # type: ignore[arg-type]
             rows = int(row_lengths.sum())
         return cls(partitions, np.array([rows, *lengths[count + 1 :]]), dtype, uniform)
+
+    @property
+    def _type_spec(self) -> DynamicRaggedShapeSpec:
+        return DynamicRaggedShapeSpec(self._uniform, self.inner_rank, self.dtype)
 
     @property
     def dtype(self) -> DType:
@@ -154,3 +162,31 @@ class DynamicRaggedShape:
     def __repr__(self) -> str:
         shown = ", ".join("..." if one is ... else str(one) for one in self.static_lengths())
         return f"<DynamicRaggedShape lengths=[{shown}] num_row_partitions={self.num_row_partitions}>"
+
+
+class DynamicRaggedShapeSpec(TypeSpec):
+    """The type of a DynamicRaggedShape: lengths of its partitions that are uniform, and the rank of its inner shape."""
+
+    value_type = DynamicRaggedShape
+
+    def __init__(self, uniform: Sequence[int | None], inner_rank: int | None, dtype: DTypeLike) -> None:
+        self._uniform, self._inner_rank, self._dtype = tuple(uniform), inner_rank, as_dtype(dtype)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._uniform, self._inner_rank, self._dtype
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        splits = TensorSpec([None], self._dtype)
+        return (*(splits for _ in self._uniform), TensorSpec([self._inner_rank], self._dtype))
+
+    def _to_components(self, value: Any) -> tuple[Tensor, ...]:
+        return (*(partition.row_splits() for partition in value.row_partitions), value.inner_shape)
+
+    def _from_components(self, components: Sequence[Tensor]) -> DynamicRaggedShape:
+        *splits, inner = components
+        partitions = [RowPartition.from_row_splits(one, validate=False) for one in splits]
+        return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform)
+
+
+__all__ = ["DynamicRaggedShape", "DynamicRaggedShapeSpec"]

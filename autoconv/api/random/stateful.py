@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, REAL, check_dtype, check_result_dtype
 from autoconv.api.tensors.arguments import shape_argument
 from autoconv.errors import InvalidArgumentError
-from autoconv.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float32, float64, int32, int64
 from autoconv.ops.random.bits import GLOBAL
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.recording.regions import current_region
@@ -64,7 +65,7 @@ def uniform(
     >>> autoconv.random.uniform([2, 3], maxval=10, dtype=autoconv.int32).shape
     TensorShape([2, 3])
     """
-    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING | LARGE_INTEGERS), shape_argument(shape)
     if out_dtype.is_integer:
         low, high = integer_bounds(minval, maxval, out_dtype)
         return apply("random_uniform_int", low, high, *extra, shape=static, seed=op_seed(seed), name=name)
@@ -85,8 +86,8 @@ def normal(
     >>> autoconv.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    extra, static = shape_argument(shape)
-    draws = apply("random_normal", *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)
+    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
+    draws = apply("random_normal", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
 
@@ -103,7 +104,7 @@ def truncated_normal(
     >>> autoconv.random.truncated_normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    out_dtype, (extra, static) = as_dtype(dtype), shape_argument(shape)
+    out_dtype, (extra, static) = check_result_dtype(dtype, FLOATING), shape_argument(shape)
     draws = apply("random_truncated_normal", *extra, shape=static, dtype=out_dtype, seed=op_seed(seed), name=name)
     return scale_normal(draws, mean, stddev)
 
@@ -125,6 +126,7 @@ def categorical(
     >>> autoconv.random.categorical([[0.0, 1.0]], 4).shape
     TensorShape([1, 4])
     """
+    check_dtype("categorical", REAL, logits)
     scores = convert_to_tensor(logits)
     rows = apply("dimension", scores, axis=0) if scores.shape[0] is None else scores.shape[0]
     draw = uniform([rows, num_samples], dtype=float64, seed=seed)
@@ -157,6 +159,7 @@ def poisson(
     >>> autoconv.random.poisson([2], lam=3.0).shape
     TensorShape([2])
     """
+    check_dtype("poisson", FLOATING - {bfloat16} | LARGE_INTEGERS, lam)
     (mean,) = broadcast_parameters(float64, lam)
     extra, static = _append_parameter_shape(shape, mean)
     return apply("random_poisson", mean, *extra, shape=static, dtype=as_dtype(dtype), seed=op_seed(seed), name=name)

@@ -14,8 +14,9 @@ from autoconv.api.random.stateful import (
     scale_normal,
     scale_to_bounds,
 )
+from autoconv.api.tensors.accepted_dtypes import FLOATING, LARGE_INTEGERS, check_result_dtype
 from autoconv.api.tensors.arguments import shape_argument
-from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64
+from autoconv.graph.dtypes import as_dtype, float32, float64, int32, int64, uint32, uint64
 from autoconv.runtime.annotations import DTypeLike, IntLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -65,7 +66,8 @@ def stateless_uniform(
     >>> autoconv.random.stateless_uniform([2], seed=[1, 2]).shape
     TensorShape([2])
     """
-    out_dtype, (extra, static), key = as_dtype(dtype), shape_argument(shape), _seed(seed)
+    accepted = FLOATING | LARGE_INTEGERS | ({uint32, uint64} if minval is None and maxval is None else set())
+    out_dtype, (extra, static), key = check_result_dtype(dtype, accepted), shape_argument(shape), _seed(seed)
     algorithm = _algorithm_attribute(alg)
     if out_dtype.is_integer:
         if minval is None and maxval is None:

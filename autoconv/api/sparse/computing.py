@@ -25,6 +25,7 @@ from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones, zeros
 from autoconv.api.tensors.gather import (
     gather,
+    increasing_ids,
     scatter_nd,
     tensor_scatter_nd_add,
     tensor_scatter_nd_update,
@@ -294,7 +295,7 @@ def segment_sqrt_n(
 def _reduce_segments(
     data: TensorLike, indices: TensorLike, ids: TensorLike, count: IntLike | None, reduce: Callable[..., Tensor]
 ) -> Tensor:
-    numbers = convert_to_tensor(ids)
+    numbers = increasing_ids(ids)
     if count is None:
         count = _segment_count(numbers)
     return reduce(gather(convert_to_tensor(data), indices), numbers, count)

@@ -28,6 +28,7 @@ SINGLE_OR_DOUBLE = frozenset({float32, float64})
 FLOATING = SINGLE_OR_DOUBLE | {float16, bfloat16}
 COMPLEX = frozenset({complex64, complex128})
 LARGE_INTEGERS = frozenset({int32, int64})
+INDICES = LARGE_INTEGERS | {int16}
 SIGNED = LARGE_INTEGERS | {int8, int16}
 INTEGERS = SIGNED | {uint8, uint16, uint32, uint64}
 REAL = FLOATING | INTEGERS
@@ -47,7 +48,16 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
             )
 
 
+def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
+    """Return the dtype of a result; raises ValueError for one that is not accepted."""
+    found = as_dtype(dtype)
+    if found not in accepted:
+        names = ", ".join(sorted(accepted_dtype.name for accepted_dtype in accepted))
+        raise ValueError(f"Argument `dtype` got invalid value {found!r}. Accepted dtypes are {names}.")
+    return found
+
+
 __all__ = [
-    "COMPLEX", "FLOATING", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
-    "SINGLE_OR_DOUBLE", "check_dtype",
+    "COMPLEX", "FLOATING", "INDICES", "INTEGERS", "LARGE_INTEGERS", "NUMERIC", "REAL", "SIGNED",
+    "SINGLE_OR_DOUBLE", "check_dtype", "check_result_dtype",
 ]

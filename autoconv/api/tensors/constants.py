@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import DType, as_dtype, bfloat16, float16, float32, float64, int32, int64
@@ -73,6 +74,7 @@ def fill(dims: AxisLike, value: TensorLike, name: str | None = None, layout: obj
     array([[7, 7],
            [7, 7]], dtype=int32)
     """
+    check_dtype("fill", LARGE_INTEGERS, dims)
     vector, static = shape_argument(dims)
     return apply("fill", value, *vector, shape=static, name=name)
 
@@ -178,7 +180,7 @@ def linspace(
 ) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, evenly spaced, along a new dimension `axis`.
 
-    Integer bounds become float64. Raises InvalidArgumentError for a negative `num`.
+    Integer bounds become float64, those of 8 and 16 bits float32. Raises InvalidArgumentError for a negative `num`.
 
     >>> autoconv.linspace(0.0, 1.0, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -205,5 +207,5 @@ def _float_bounds(start: TensorLike, stop: TensorLike) -> tuple[Any, Any]:
     last = convert_to_tensor(stop)
     dtype = first.dtype if first.dtype.is_floating or first.dtype.is_complex else last.dtype
     if dtype.is_integer:
-        dtype = float64
+        dtype = float32 if dtype.size <= 2 else float64
     return _as_dtype(first, dtype), _as_dtype(last, dtype)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, NUMERIC, check_dtype
+from autoconv.api.tensors.accepted_dtypes import INDICES, LARGE_INTEGERS, NUMERIC, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, float32, int8, uint8
+from autoconv.graph.dtypes import as_dtype, float32, int8, int32, uint8
 from autoconv.runtime.annotations import AxisLike, DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.binary_dispatch import get_item
 from autoconv.runtime.tensors.conversion import any_symbolic, convert_to_tensor
@@ -32,6 +32,7 @@ def gather(
     array([[5, 6],
            [1, 2]], dtype=int32)
     """
+    check_dtype("gather", INDICES, indices)
     batch_rank = static_int(batch_dims, "batch_dims")
     if batch_rank < 0:
         rank = convert_to_tensor(indices).shape.rank
@@ -60,6 +61,7 @@ def gather_nd(
     >>> autoconv.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
     array([2, 3], dtype=int32)
     """
+    check_dtype("gather_nd", INDICES, indices)
     batch_rank = static_int(batch_dims, "batch_dims")
     return apply("gather_nd", params, _index_array(indices), batch_dims=batch_rank, name=name)
 
@@ -70,6 +72,7 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: ShapeLike, name:
     >>> autoconv.scatter_nd([[1], [3]], [7, 8], shape=[4]).numpy()
     array([0, 7, 0, 8], dtype=int32)
     """
+    check_dtype("scatter_nd", INDICES, indices)
     vector, static = shape_argument(shape)
     return apply("scatter_nd", indices, updates, *vector, shape=static, name=name)
 
@@ -188,11 +191,26 @@ def one_hot(
 def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Row i of the result is the sum of the rows of `data` whose id is i, up to the greatest id.
 
+    Raises InvalidArgumentError for ids that decrease.
+
     >>> autoconv.math.segment_sum([1, 2, 3], [0, 0, 1]).numpy()
     array([3, 3], dtype=int32)
     """
     check_dtype("segment_sum", NUMERIC, data)
-    return apply("segment_sum", data, segment_ids, num_segments=None, name=name)
+    return apply("segment_sum", data, increasing_ids(segment_ids), num_segments=None, name=name)
+
+
+def increasing_ids(segment_ids: TensorLike) -> Tensor:
+    """Return the ids as a tensor. A run raises InvalidArgumentError where they decrease or are negative."""
+    ids = convert_to_tensor(segment_ids)
+    check_dtype("segment_ids", LARGE_INTEGERS, ids)
+    are_positive = apply("reduce_all", apply("greater_equal", ids, 0), axis=None, keepdims=False)
+    apply("assert_true", are_positive, message="a segment id is out of range: it is negative", kind="check")
+    if ids.shape.rank in (1, None) and ids.shape != (1,):
+        in_order = apply("greater_equal", get_item(ids, slice(1, None)), get_item(ids, slice(None, -1)))
+        is_sorted = apply("reduce_all", in_order, axis=None, keepdims=False)
+        apply("assert_true", is_sorted, message="segment ids are not increasing", kind="check")
+    return ids
 
 
 def unsorted_segment_sum(
@@ -237,5 +255,6 @@ def dynamic_partition(
     >>> [part.numpy().tolist() for part in autoconv.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
+    check_dtype("dynamic_partition", frozenset({int32}), partitions)
     x, ids = convert_to_tensor(data), convert_to_tensor(partitions)
     return [get_item(x, ids == i) for i in range(num_partitions)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.errors import InvalidArgumentError
@@ -30,6 +31,7 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     >>> autoconv.slice([1, 2, 3, 4], [1], [2]).numpy()
     array([2, 3], dtype=int32)
     """
+    check_dtype("slice", LARGE_INTEGERS, begin, size)
     tensor = convert_to_tensor(input_)
     starts, sizes = _ints_or_scalars(begin, _static_length(size)), _ints_or_scalars(size, _static_length(begin))
     if len(starts) != len(sizes):

@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.api.tensors.arguments import static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
-from autoconv.graph.dtypes import as_dtype, int64
+from autoconv.graph.dtypes import as_dtype, float64, int64
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -126,7 +126,11 @@ def reduce_euclidean_norm(
     >>> autoconv.math.reduce_euclidean_norm([3.0, 4.0]).numpy().round(3)
     np.float32(5.0)
     """
-    return _reduce("reduce_euclidean_norm", input_tensor, axis, keepdims, name)
+    x = convert_to_tensor(input_tensor)
+    if not x.dtype.is_integer:
+        return _reduce("reduce_euclidean_norm", x, axis, keepdims, name)
+    exact = _reduce("reduce_euclidean_norm", apply("cast", x, dtype=float64), axis, keepdims, name)
+    return apply("cast", exact, dtype=x.dtype)
 
 
 @any_axis()

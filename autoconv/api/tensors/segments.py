@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, check_dtype
+from autoconv.api.tensors.accepted_dtypes import COMPLEX, FLOATING, LARGE_INTEGERS, REAL, check_dtype
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import fill, ones_like, zeros
 from autoconv.api.tensors.constants import range as tensor_range
 from autoconv.api.tensors.gather import (
+    increasing_ids,
     scatter_nd,
-    segment_sum,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
     unsorted_segment_sum,
@@ -118,7 +118,7 @@ def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     >>> autoconv.math.segment_prod([2, 5, 3], [0, 0, 2]).numpy()
     array([10,  1,  3], dtype=int32)
     """
-    return unsorted_segment_prod(data, segment_ids, _segment_count(segment_ids))
+    return unsorted_segment_prod(data, *_sorted_ids(segment_ids))
 
 
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
@@ -127,7 +127,9 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = N
     >>> autoconv.math.segment_mean([1.0, 5.0, 3.0], [0, 0, 1]).numpy()
     array([3., 3.], dtype=float32)
     """
-    return unsorted_segment_mean(data, segment_ids, _segment_count(segment_ids))
+    rows = convert_to_tensor(data)
+    means = unsorted_segment_mean(rows, *_sorted_ids(segment_ids))
+    return cast(means, rows.dtype) if rows.dtype.is_integer else means
 
 
 def bincount(
@@ -198,7 +200,8 @@ def _segment_extreme(
 ) -> Tensor:
     rows, ids = _flatten_ids(data, segment_ids)
     numpy_dtype = rows.dtype.numpy
-    lowest = initial_value(np.finfo(numpy_dtype) if rows.dtype.is_floating else np.iinfo(numpy_dtype))
+    check_dtype("unsorted_segment_max", REAL, rows)
+    lowest = initial_value(rows.dtype)
     segment_count = cast(num_segments, ids.dtype)
     row_ids = where(apply("less", ids, cast(0, ids.dtype)), segment_count, ids)
     sizes = concat([[segment_count + 1], shape(rows, ids.dtype)[1:]], 0)
@@ -210,24 +213,25 @@ def _scaled_sum(
     data: TensorLike, segment_ids: TensorLike, num_segments: IntLike, divisor: Callable[..., Any]
 ) -> Tensor:
     rows, ids = _flatten_ids(data, segment_ids)
-    count = apply("maximum", _sum_by_ids(ones_like(ids, rows.dtype), ids, num_segments), cast(1, rows.dtype))
+    count = apply("maximum", _sum_by_ids(ones_like(ids), ids, num_segments), cast(1, ids.dtype))
+    count = cast(count, rows.dtype)
     divisors = divisor(count)
     for _ in range(len(rows.shape) - 1):
         divisors = expand_dims(divisors, -1)
     return _sum_by_ids(rows, ids, num_segments) / divisors
 
 
-def _segment_count(segment_ids: TensorLike) -> Tensor:
-    """Return the number of segments of sorted ids: one more than the last."""
-    ids = convert_to_tensor(segment_ids)
-    return get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
+def _sorted_ids(segment_ids: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the ids, which are checked to increase, and the number of segments: one more than the last id."""
+    ids = increasing_ids(segment_ids)
+    return ids, get_item(concat([cast([-1], ids.dtype), ids], 0), -1) + 1
 
 
 def _reduce_with_zeros(reduce: Callable[..., Tensor], data: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Return a reduction of sorted segments with 0 in those without rows."""
-    rows, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
-    result = reduce(rows, ids, _segment_count(ids))
-    counts = segment_sum(ones_like(ids), ids)
+    rows, (ids, count) = convert_to_tensor(data), _sorted_ids(segment_ids)
+    result = reduce(rows, ids, count)
+    counts = unsorted_segment_sum(ones_like(ids), ids, count)
     for _ in range(len(rows.shape) - 1):
         counts = expand_dims(counts, -1)
     return where(apply("greater", counts, cast(0, counts.dtype)), result, zeros((), rows.dtype))

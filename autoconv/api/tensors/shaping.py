@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, check_dtype
 from autoconv.api.tensors.arguments import shape_argument, static_axes, static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.graph.dtypes import as_dtype, bool_, int32
@@ -87,6 +88,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
+    check_dtype("reshape", LARGE_INTEGERS, shape)
     vector, static = shape_argument(shape)
     return apply("reshape", tensor, *vector, shape=static, name=name)
 
@@ -111,6 +113,7 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
     >>> autoconv.expand_dims([1, 2], axis=0).shape
     TensorShape([1, 2])
     """
+    check_dtype("expand_dims", LARGE_INTEGERS, axis)
     return apply("expand_dims", input, axis=static_int(axis, "axis"), name=name)
 
 
@@ -142,6 +145,7 @@ def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None 
     >>> autoconv.roll([1, 2, 3], shift=1, axis=0).numpy()
     array([3, 1, 2], dtype=int32)
     """
+    check_dtype("roll", LARGE_INTEGERS, shift, axis)
     axes = static_axes(axis)
     constant = static_value(shift)
     if constant is None:
@@ -160,6 +164,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     array([[1, 2],
            [1, 2]], dtype=int32)
     """
+    check_dtype("broadcast_to", LARGE_INTEGERS, shape)
     vector, static = shape_argument(shape)
     return apply("broadcast_to", input, *vector, shape=static, name=name)
 
@@ -170,6 +175,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     >>> autoconv.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
+    check_dtype("tile", LARGE_INTEGERS, multiples)
     vector, static = shape_argument(multiples)
     return apply("tile", input, *vector, multiples=static, name=name)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autoconv.api.tensors.accepted_dtypes import REAL, check_dtype
+from autoconv.api.tensors.accepted_dtypes import LARGE_INTEGERS, REAL, check_dtype
 from autoconv.api.tensors.arguments import static_int
 from autoconv.api.tensors.axis_choice import any_axis
 from autoconv.api.tensors.shaping import transpose
-from autoconv.graph.dtypes import as_dtype, int32
+from autoconv.graph.dtypes import as_dtype, float32, int32
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -97,6 +97,8 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: IntLike, name: str
     >>> autoconv.math.in_top_k([1], [[0.1, 0.9, 0.5]], k=1).numpy()
     array([ True])
     """
+    check_dtype("in_top_k", LARGE_INTEGERS, targets)
+    check_dtype("in_top_k", frozenset({float32}), predictions)
     scores = convert_to_tensor(predictions)
     target_ids = apply("expand_dims", convert_to_tensor(targets), axis=-1)
     count = apply("cast", apply("shape", scores)[-1], dtype=target_ids.dtype)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, ListReadError
+from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.record import define, no_gradient, sample
+from autoconv.ops.values.list_value import no_element
 
 _POSITION = TensorType(int64, ())
 
@@ -28,19 +29,13 @@ def checked_length(num: Any) -> np.ndarray:
 
 
 def _position(index: Any, length: Any, *, wrap: bool = False, writes: bool = False) -> np.ndarray:
-    """Return the index of an element; with `wrap` a negative one counts from the end. Raises ListReadError."""
+    """Return the index of an element; with `wrap` a negative one counts from the end. Raises IndexOutOfRangeError."""
     position, count = int(index), int(length)
     if wrap and -count <= position < 0:
         position += count
     if not 0 <= position < count:
-        raise ListReadError(no_element(position, count, writes))
+        raise IndexOutOfRangeError(no_element(position, count, writes))
     return np.asarray(position, np.int64)
-
-
-def no_element(index: int, length: int, writes: bool) -> str:
-    if writes:
-        return f"Trying to modify element {index} in a list with {length} elements."
-    return f"Tried to read from index {index} but array size is: {length} "
 
 
 define(
@@ -56,4 +51,4 @@ define(
     ),
 )  # fmt: skip
 
-__all__ = ["checked_length", "no_element"]
+__all__ = ["checked_length"]

@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from autoconv.errors import InvalidArgumentError, ListReadError
+from autoconv.errors import IndexOutOfRangeError, InvalidArgumentError
 from autoconv.forks import new_lock
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
 Item = Any  # np.ndarray, or None for an unwritten element
 _APPENDING = new_lock()  # held while a thread claims the end of a shared buffer
+
+
+def no_element(index: int, length: int, writes: bool) -> str:
+    """Return the text of the error for a position that a list does not have."""
+    return f"Trying to {'modify' if writes else 'access'} element {index} in a list with {length} elements."
 
 
 class ListValue:
@@ -95,25 +100,25 @@ class ListValue:
         return result
 
     def pop(self) -> tuple[ListValue, np.ndarray]:
-        """Return the list without its last element, and that element; raises ListReadError for an empty list."""
+        """Return the list without its last element, and that element; raises IndexOutOfRangeError for an empty list."""
         if not self.length:
-            raise ListReadError("Trying to pop from an empty list.")
+            raise IndexOutOfRangeError("Trying to pop from an empty list.")
         shorter = self.with_items(())
         shorter._buffer = self._buffer
         shorter.length = self.length - 1
         return shorter, self.get(self.length - 1)
 
     def get(self, index: int) -> np.ndarray:
-        """Return the element, zeros if unwritten; raises ListReadError when there is none."""
+        """Return the element, zeros if unwritten; raises IndexOutOfRangeError when there is none."""
         if not 0 <= index < self.length:
-            raise ListReadError(f"Tried to read from index {index} but array size is: {self.length} ")
+            raise IndexOutOfRangeError(no_element(index, self.length, writes=False))
         item = self._buffer[index]
         return self._zeros(index) if item is None else item
 
     def set(self, index: int, item: Any, resize: bool = False) -> ListValue:
-        """Return a copy with that element; `resize` makes it as long as needed. Raises ListReadError."""
+        """Return a copy with that element; `resize` makes it as long as needed. Raises IndexOutOfRangeError."""
         if index < 0 or (index >= self.length and not resize):
-            raise ListReadError(f"Trying to modify element {index} in a list with {self.length} elements.")
+            raise IndexOutOfRangeError(no_element(index, self.length, writes=True))
         base, array = self._with_common_dtype(item)
         items = base.items()
         items.extend([None] * (index + 1 - len(items)))

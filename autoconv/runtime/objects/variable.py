@@ -71,8 +71,13 @@ class Variable(TensorMethods, VariableUpdates, metaclass=VariableType):
     """
 
     __array_priority__ = 100.0
-    __hash__ = object.__hash__
     _device: str = ""  # the full name of its device, "" for the default one
+
+    def __hash__(self) -> int:
+        """Raise TypeError: `==` compares elements, so that a variable is no key."""
+        error = TypeError(f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})")
+        error._autoconv_about_program = True  # type: ignore[attr-defined]
+        raise error
 
     def __init__(
         self,

@@ -18,6 +18,15 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.shape import TensorShape, as_shape
 from autoconv.runtime.support.type_spec import is_composite
+from autoconv.runtime.tensors.python_arrays import (
+    array_of_large_ints,
+    encode_items,
+    encode_objects,
+    encode_sequence,
+    holds_only_ints,
+    holds_only_text,
+    out_of_range_error,
+)
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor, standalone_dtype
 
@@ -182,28 +191,38 @@ def to_array(value: object, dtype: DType | None = None) -> np.ndarray:
     if isinstance(value, (np.ndarray, np.generic)) or _has_array_protocol(value):
         array = np.asarray(value)
         if array.dtype.kind in "SU":
-            array = _encode_items(array)
+            array = encode_items(array)
         elif array.dtype == object:
-            array = _encode_objects(array)
+            array = encode_objects(array)
         return array if dtype is None else _cast_array(array, dtype)
     try:
         array = np.array(value)
     except ValueError as error:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {error}") from None
-    if array.dtype.kind in "SU" or (array.dtype == object and array.size and _holds_only_text(array)):
-        array = _encode_sequence(value)
+    if array.dtype.kind in "SU" or (array.dtype == object and array.size and holds_only_text(array)):
+        array = encode_sequence(value)
         if dtype is not None and not dtype.is_string:
             raise TypeError(f"Cannot convert {value!r} to a tensor of dtype {dtype.name}")
         return array
-    if array.dtype == object:
-        raise _unsupported_error(value)
+    if array.dtype == object or array.dtype == np.uint64:
+        if not holds_only_ints(array):
+            raise _unsupported_error(value)
+        array = array_of_large_ints(array, dtype)
+    return _array_of_numbers(array, value, dtype)
+
+
+def _array_of_numbers(array: np.ndarray, value: object, dtype: DType | None) -> np.ndarray:
+    """Convert the array of Python's numbers to the dtype, or to the one that they have by default."""
     inferred = _inferred_dtype(array, value)
     if dtype is None:
         return array.astype(inferred.numpy)
     if array.size == 0 and isinstance(value, (list, tuple)):
         return np.empty(array.shape, dtype.numpy)  # an empty list does not determine a dtype
-    if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype):
+    bools_are_refused = inferred.is_bool and dtype.name not in _DTYPES_FOR_BOOLS
+    if inferred.is_string != dtype.is_string or not weak_fits(inferred, dtype) or bools_are_refused:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    if dtype.name == "uint64" and array.size and array.dtype.kind == "i" and array.min() < 0:
+        raise out_of_range_error()
     return _cast_array(array, dtype)
 
 
@@ -338,44 +357,13 @@ def _inferred_dtype(array: np.ndarray, value: object) -> DType:
     return float32 if array.dtype == np.float64 else as_dtype(array.dtype)
 
 
+_DTYPES_FOR_BOOLS = {"bool", "int32", "int64", "uint64", "float16", "float32", "float64"}
+
+
 def _cast_array(array: np.ndarray, dtype: DType) -> np.ndarray:
     if dtype.is_string:
-        return _encode_items(array)
-    if dtype.is_integer and array.size and array.dtype.kind in "iu":
-        low, high = array.min(), array.max()
-        if int(low) < dtype.min or int(high) > dtype.max:
-            raise ValueError(f"{int(low if int(low) < dtype.min else high)} does not fit into {dtype.name}")
+        return encode_items(array)
     return array.astype(dtype.numpy)
-
-
-def _encode_sequence(value: object) -> np.ndarray:
-    """Convert strings without loss: NumPy's own text arrays drop trailing zeros."""
-    array = np.array(value, object)
-    if not _holds_only_text(array):
-        raise ValueError(f"Can't convert Python sequence with mixed types to Tensor: {value!r}")
-    return _encode_items(array)
-
-
-def _encode_items(array: np.ndarray) -> np.ndarray:
-    result = np.empty(array.shape, object)
-    for position, item in np.ndenumerate(array):
-        result[position] = item.encode() if isinstance(item, str) else bytes(item)
-    return result
-
-
-def _encode_objects(array: np.ndarray) -> np.ndarray:
-    """Encode each item of an array of objects as bytes."""
-    for item in array.flat:
-        if not isinstance(item, (str, bytes)):
-            raise TypeError(
-                f"an array of Python objects (there is a {type(item).__name__} in it) is no tensor: objects have to be "
-                "str or bytes"
-            )
-    return _encode_items(array) if any(isinstance(item, str) for item in array.flat) else array
-
-
-def _holds_only_text(array: np.ndarray) -> bool:
-    return all(isinstance(item, (str, bytes)) for item in array.flat)
 
 
 def type_of(value: object) -> TensorType:

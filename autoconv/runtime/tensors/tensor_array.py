@@ -269,7 +269,7 @@ class TensorArray:
 
     def split(self, value: object, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array whose elements are consecutive parts of `value` with these lengths."""
-        tensor, sizes = self._check_dtype(value), convert_to_tensor(lengths)
+        tensor, sizes = self.check_dtype(value), convert_to_tensor(lengths)
         if sizes.shape.rank not in (1, None):
             raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {sizes.shape.as_list()}")
         shape = tensor.type.shape
@@ -334,25 +334,29 @@ class TensorArray:
         return ListValue(items, dtype=self.dtype, shape=shape)
 
     def _check_element(self, value: object) -> Tensor:
-        tensor = self._check_dtype(value)
+        tensor = self.check_dtype(value)
         self._kind_holder.kind = self._kind.after_writing(tensor.type.shape)
         return tensor
 
     def _check_rows(self, value: object) -> Tensor:
-        tensor = self._check_dtype(value)
+        tensor = self.check_dtype(value)
         shape = tensor.type.shape
         if shape == ():
             raise ValueError("a TensorArray takes the rows of a tensor of one or more dimensions, found a scalar")
         self._kind_holder.kind = self._kind.after_writing(None if shape is None else shape[1:])
         return tensor
 
-    def _check_dtype(self, value: object) -> Tensor:
+    def check_dtype(self, value: object) -> Tensor:
+        """Return the value as a tensor of this dtype; raises InvalidArgumentError for one of another dtype."""
         tensor = as_tensor(value)
         if tensor is not None and not tensor.weak and tensor.dtype is not self.dtype:
             raise InvalidArgumentError(
                 f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {tensor.dtype.name} "
             )
-        return convert_to_tensor(value, self.dtype)
+        try:
+            return convert_to_tensor(value, self.dtype)
+        except TypeError:
+            return self.check_dtype(convert_to_tensor(value))
 
 
 def _split_rows(tensor: Tensor, sizes: Tensor) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from autoconv.backends.llvm.ir.constants import list_constant
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.errors import ListReadError
+from autoconv.errors import IndexOutOfRangeError
 from autoconv.graph.dtypes import bool_, float64
 from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
@@ -148,7 +148,7 @@ def _of_shifts(node: Node) -> Causes:
 
 @CAUSES.of("list_position")
 def _of_positions(node: Node) -> Causes:
-    return ((ListReadError, "the list has no such element", _is_any),)
+    return ((IndexOutOfRangeError, "the list has no such element", _is_any),)
 
 
 @CAUSES.of("python_int")

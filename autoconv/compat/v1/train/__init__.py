@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv import train
-from autoconv.compat.v1.train.coordinator import Coordinator, start_queue_runners
 from autoconv.compat.v1.train.graph_files import write_graph
+from autoconv.compat.v1.train.monitored_session import (
+    ChiefSessionCreator,
+    MonitoredSession,
+    MonitoredTrainingSession,
+    Scaffold,
+    SessionCreator,
+    SingularMonitoredSession,
+)
 from autoconv.compat.v1.train.optimizer import (
     AdadeltaOptimizer,
     AdagradOptimizer,
@@ -17,7 +24,9 @@ from autoconv.compat.v1.train.optimizer import (
     Optimizer,
     RMSPropOptimizer,
 )
+from autoconv.compat.v1.train.queue_runners import start_queue_runners
 from autoconv.compat.v1.train.saver import Saver
+from autoconv.compat.v1.train.saver_hooks import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
 from autoconv.compat.v1.train.schedules import (
     cosine_decay,
     exponential_decay,
@@ -26,6 +35,20 @@ from autoconv.compat.v1.train.schedules import (
     piecewise_constant,
     piecewise_constant_decay,
     polynomial_decay,
+)
+from autoconv.compat.v1.train.session_hooks import (
+    FeedFnHook,
+    FinalOpsHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
 )
 from autoconv.compat.v1.train.steps import (
     create_global_step,
@@ -39,11 +62,16 @@ from autoconv.train.reader import exists as checkpoint_exists
 NewCheckpointReader = train.load_checkpoint
 
 __all__ = [
-    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "Coordinator", "FtrlOptimizer",
-    "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "RMSPropOptimizer", "Saver", "checkpoint_exists",
-    "cosine_decay", "create_global_step", "exponential_decay", "get_checkpoint_state", "get_global_step",
-    "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint", "natural_exp_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "write_graph",
+    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "CheckpointSaverHook", "CheckpointSaverListener",
+    "ChiefSessionCreator", "FeedFnHook", "FinalOpsHook", "FtrlOptimizer", "GradientDescentOptimizer",
+    "LoggingTensorHook", "MomentumOptimizer", "MonitoredSession", "MonitoredTrainingSession",
+    "NanLossDuringTrainingError", "NanTensorHook", "Optimizer", "RMSPropOptimizer", "Saver", "Scaffold",
+    "SecondOrStepTimer", "SessionCreator", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
+    "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
+    "checkpoint_exists", "cosine_decay", "create_global_step", "exponential_decay", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint",
+    "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+    "start_queue_runners", "write_graph",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from autoconv.forks import new_lock
 class Coordinator:
     """A request that several threads stop, made by `request_stop` or by an exception in `stop_on_exception`.
 
-    >>> coordinator = autoconv.compat.v1.train.Coordinator()
+    >>> coordinator = autoconv.train.Coordinator()
     >>> coordinator.request_stop()
     >>> coordinator.should_stop()
     True
@@ -80,10 +80,4 @@ class Coordinator:
             raise RuntimeError(f"Coordinator stopped with threads still running: {all_threads}")
 
 
-def start_queue_runners(sess: Any = None, coord: Any = None, **options: Any) -> list[Any]:
-    """Return an empty list: there are no queues.
-
-    >>> autoconv.compat.v1.train.start_queue_runners()
-    []
-    """
-    return []
+__all__ = ["Coordinator"]

@@ -1,0 +1,73 @@
+"""Invariants of the variables of a `while_loop` in all iterations: structures, dtypes, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autoconv.graph.types import Shape, shapes_compatible
+from autoconv.runtime.recording.regions import Region
+from autoconv.runtime.support.shape import TensorShape, TensorSpec, as_shape
+from autoconv.runtime.support.structure import flatten
+from autoconv.runtime.support.structure_difference import check_same_structure, is_nest
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+
+def is_checked(region: Region | None) -> bool:
+    """Return whether loops are checked: those of `function`'s graphs, where a variable has one type."""
+    return region is not None and not region.contract.python_numbers
+
+
+class LoopChecks:
+    """The tensors that enter a loop, with the shapes that they may have after an iteration.
+
+    Raises ValueError if the invariants have another structure than the variables.
+    """
+
+    def __init__(self, loop_vars: Sequence[Any], state: Sequence[Any], invariants: Any) -> None:
+        self._tensors = [as_tensor(leaf) for leaf in flatten(tuple(state))[0]]
+        self._shapes = [None if tensor is None else tensor.type.shape for tensor in self._tensors]
+        if invariants is not None:
+            self._shapes = _declared_shapes(loop_vars, invariants)
+
+    def check(self, results: Sequence[Any]) -> None:
+        """Raise TypeError for a tensor of another dtype, ValueError for one of an incompatible shape."""
+        leaves = [as_tensor(leaf) for leaf in flatten(tuple(results))[0]]
+        if len(leaves) != len(self._tensors):
+            return  # structures that change are the concern of the staged loop
+        for before, shape, after in zip(self._tensors, self._shapes, leaves, strict=True):
+            if before is not None and after is not None:
+                _check_dtype(before, after)
+                _check_shape(before, shape, after)
+
+
+def _declared_shapes(loop_vars: Sequence[Any], invariants: Any) -> list[Shape]:
+    declared = invariants if is_nest(invariants) and not isinstance(invariants, TensorShape) else [invariants]
+    check_same_structure(list(loop_vars), list(declared))
+    return [as_shape(leaf.shape if isinstance(leaf, TensorSpec) else leaf) for leaf in flatten(list(declared))[0]]
+
+
+def _check_dtype(before: Any, after: Any) -> None:
+    if not before.weak and not after.weak and before.dtype is not after.dtype:
+        name = _name_of(before)
+        raise TypeError(
+            f"Loop var {name} enters the loop with type {before.dtype!r} but has type {after.dtype!r} after 1 "
+            f"iteration. {name} type should remain constant."
+        )
+
+
+def _check_shape(before: Any, shape: Shape, after: Any) -> None:
+    if not shapes_compatible(after.type.shape, shape):
+        raise ValueError(
+            f"Input tensor `{_name_of(before)}` enters the loop with shape {TensorShape(shape)}, but has shape "
+            f"{after.shape} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of autoconv.while_loop to specify a less-specific shape."
+        )
+
+
+def _name_of(tensor: Any) -> str:
+    return tensor.name if isinstance(tensor, SymbolicTensor) else "Const:0"
+
+
+__all__ = ["LoopChecks", "is_checked"]

@@ -1,0 +1,352 @@
+"""Hooks of monitored sessions, which are called before and after each call of `run`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autoconv.compat.v1.default_graph import get_default_graph
+from autoconv.compat.v1.train.steps import get_global_step
+
+_LOGGER = logging.getLogger("autoconv.program")
+
+
+class SessionRunArgs(NamedTuple):
+    """Additions of a hook to a call of `run`: fetches, and values that are fed.
+
+    >>> autoconv.compat.v1.train.SessionRunArgs("loss:0").feed_dict is None
+    True
+    """
+
+    fetches: Any
+    feed_dict: Any = None
+    options: Any = None
+
+
+class SessionRunValues(NamedTuple):
+    """Results of `run` for the fetches of a hook.
+
+    >>> autoconv.compat.v1.train.SessionRunValues(1.5).results
+    1.5
+    """
+
+    results: Any
+    options: Any = None
+    run_metadata: Any = None
+
+
+class SessionRunContext:
+    """A call of `run` for hooks: its arguments, its session, and a request that the loop stops.
+
+    >>> context = autoconv.compat.v1.train.SessionRunContext(autoconv.compat.v1.train.SessionRunArgs(None), None)
+    >>> context.request_stop()
+    >>> context.stop_requested
+    True
+    """
+
+    def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
+        self.original_args, self.session = original_args, session
+        self.stop_requested = False
+
+    def request_stop(self) -> None:
+        self.stop_requested = True
+
+
+class SessionRunHook:
+    """A hook of monitored sessions, to be subclassed; each method may be left out.
+
+    >>> class Counting(autoconv.compat.v1.train.SessionRunHook):
+    ...     runs = 0
+    ...     def after_run(self, run_context, run_values):
+    ...         self.runs += 1
+    >>> hook = Counting()
+    >>> with autoconv.Graph().as_default():
+    ...     x = autoconv.constant(2) * 3
+    ...     with autoconv.compat.v1.train.MonitoredSession(hooks=[hook]) as session:
+    ...         session.run(x), hook.runs
+    (np.int32(6), 1)
+    """
+
+    def begin(self) -> None:
+        """Add to the graph, which is complete when this returns."""
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Use the session, whose variables have their values."""
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
+        """Return what the call of `run` computes besides, None for nothing."""
+        return None
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Use what was computed; may request a stop."""
+
+    def end(self, session: Any) -> None:
+        """Use the session once more; not called where the loop ended by an error."""
+
+
+class NanLossDuringTrainingError(RuntimeError):
+    """A loss is not a number."""
+
+    def __str__(self) -> str:
+        return "NaN loss during training."
+
+
+class SecondOrStepTimer:
+    """A timer of what is due every so many seconds or steps, and at the first step; raises ValueError for both.
+
+    >>> timer = autoconv.compat.v1.train.SecondOrStepTimer(every_steps=2)
+    >>> due = []
+    >>> for step in range(5):
+    ...     if timer.should_trigger_for_step(step):
+    ...         due.append(timer.update_last_triggered_step(step)[1])
+    >>> due
+    [None, 2, 2]
+    """
+
+    def __init__(self, every_secs: float | None = None, every_steps: int | None = None) -> None:
+        if every_secs is not None and every_steps is not None:
+            raise ValueError("Can only provide one of every_secs and every_steps.")
+        self._seconds, self._steps = every_secs, every_steps
+        self.reset()
+
+    def reset(self) -> None:
+        self._last_step: int | None = None
+        self._last_time = 0.0
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        """Return whether it is due at the step."""
+        if self._last_step is None:
+            return True
+        if self._last_step == step:
+            return False
+        if self._seconds is not None:
+            return time.monotonic() >= self._last_time + self._seconds
+        return self._steps is not None and step >= self._last_step + self._steps
+
+    def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
+        """Note that it happened; return the seconds and steps since it happened before, None at first."""
+        now, last = time.monotonic(), self._last_step
+        passed = (None, None) if last is None else (now - self._last_time, step - last)
+        self._last_step, self._last_time = step, now
+        return passed
+
+    def last_triggered_step(self) -> int | None:
+        return self._last_step
+
+
+class _StepHook(SessionRunHook):
+    """A hook that reads the global step in each run; raises RuntimeError in a graph that has none."""
+
+    def begin(self) -> None:
+        self._global_step = get_global_step()
+        if self._global_step is None:
+            raise RuntimeError(f"Global step should be created to use {type(self).__name__}.")
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(self._global_step)
+
+
+class StopAtStepHook(_StepHook):
+    """Stop after `num_steps` steps, or at the step `last_step`; raises ValueError unless one of them is given.
+
+    >>> with autoconv.Graph().as_default():
+    ...     step = autoconv.compat.v1.train.get_or_create_global_step().assign_add(1)
+    ...     hook = autoconv.compat.v1.train.StopAtStepHook(num_steps=2)
+    ...     with autoconv.compat.v1.train.MonitoredSession(hooks=[hook]) as session:
+    ...         while not session.should_stop():
+    ...             value = session.run(step)
+    >>> int(value)
+    2
+    """
+
+    def __init__(self, num_steps: int | None = None, last_step: int | None = None) -> None:
+        if num_steps is None and last_step is None:
+            raise ValueError("One of num_steps or last_step must be specified.")
+        if num_steps is not None and last_step is not None:
+            raise ValueError("Only one of num_steps or last_step can be specified.")
+        self._count, self._last_step = num_steps, last_step
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        if self._last_step is None:
+            self._last_step = int(session.run(self._global_step)) + int(self._count or 0)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if self._last_step is None or int(run_values.results) + 1 < self._last_step:
+            return
+        step = int(run_context.session.run(self._global_step))  # it may have been read before it was counted
+        if step >= self._last_step:
+            run_context.request_stop()
+
+
+class LoggingTensorHook(SessionRunHook):
+    """Log tensors, a dict by tags or a list, every so many calls of `run` or seconds, or at the end.
+
+    Raises ValueError unless one of `every_n_iter` and `every_n_secs` is given, or `at_end`.
+
+    >>> hook = autoconv.compat.v1.train.LoggingTensorHook({"loss": "loss:0"}, every_n_iter=10)
+    """
+
+    def __init__(
+        self, tensors: Mapping[str, Any] | Iterable[Any], every_n_iter: int | None = None,
+        every_n_secs: float | None = None, at_end: bool = False,
+        formatter: Callable[[dict[str, Any]], str] | None = None,
+    ) -> None:  # fmt: skip
+        if (every_n_iter is None) == (every_n_secs is None) and not (at_end and every_n_iter is None):
+            raise ValueError("Either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
+        if every_n_iter is not None and every_n_iter <= 0:
+            raise ValueError(f"invalid every_n_iter={every_n_iter}.")
+        named = tensors if isinstance(tensors, Mapping) else {_name_of(tensor): tensor for tensor in tensors}
+        self._tensors, self._formatter, self._at_end = dict(named), formatter, at_end
+        is_only_at_end = every_n_iter is None and every_n_secs is None
+        self._timer = None if is_only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
+        self._calls = 0
+
+    def begin(self) -> None:
+        self._calls = 0
+        if self._timer is not None:
+            self._timer.reset()
+        graph = get_default_graph()
+        self._current = {tag: graph.as_graph_element(value) for tag, value in self._tensors.items()}
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
+        self._is_due = self._timer is not None and self._timer.should_trigger_for_step(self._calls)
+        return SessionRunArgs(self._current) if self._is_due else None
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if self._is_due:
+            self._log(run_values.results)
+        self._calls += 1
+
+    def end(self, session: Any) -> None:
+        if self._at_end:
+            self._log(session.run(self._current))
+
+    def _log(self, values: dict[str, Any]) -> None:
+        seconds = None if self._timer is None else self._timer.update_last_triggered_step(self._calls)[0]
+        if self._formatter is not None:
+            _LOGGER.info(self._formatter(values))
+            return
+        text = ", ".join(f"{tag} = {values[tag]}" for tag in self._tensors)
+        _LOGGER.info(text if seconds is None else f"{text} ({seconds:.3f} sec)")
+
+
+class NanTensorHook(SessionRunHook):
+    """Stop when a loss is not a number, by NanLossDuringTrainingError unless `fail_on_nan_loss` is False.
+
+    >>> with autoconv.Graph().as_default():
+    ...     loss = autoconv.constant(float("nan"))
+    ...     hook = autoconv.compat.v1.train.NanTensorHook(loss, fail_on_nan_loss=False)
+    ...     with autoconv.compat.v1.train.MonitoredSession(hooks=[hook]) as session:
+    ...         session.run(loss), session.should_stop()
+    (np.float32(nan), True)
+    """
+
+    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
+        self._loss, self._fails = loss_tensor, fail_on_nan_loss
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(self._loss)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if np.isnan(run_values.results).any():
+            if self._fails:
+                raise NanLossDuringTrainingError
+            _LOGGER.warning("Model diverged with loss = NaN.")
+            run_context.request_stop()
+
+
+class FeedFnHook(SessionRunHook):
+    """Feed what `feed_fn()` returns, a dict, in each call of `run`.
+
+    >>> with autoconv.Graph().as_default():
+    ...     x = autoconv.compat.v1.placeholder(autoconv.float32, ())
+    ...     y = x + 1.0
+    ...     hook = autoconv.compat.v1.train.FeedFnHook(lambda: {x: 2.0})
+    ...     with autoconv.compat.v1.train.MonitoredSession(hooks=[hook]) as session:
+    ...         session.run(y)
+    np.float32(3.0)
+    """
+
+    def __init__(self, feed_fn: Callable[[], Any]) -> None:
+        self.feed_fn = feed_fn
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(None, self.feed_fn())
+
+
+class FinalOpsHook(SessionRunHook):
+    """Run `final_ops` at the end; `final_ops_values` are their results.
+
+    >>> with autoconv.Graph().as_default():
+    ...     hook = autoconv.compat.v1.train.FinalOpsHook(autoconv.constant(7))
+    ...     with autoconv.compat.v1.train.MonitoredSession(hooks=[hook]):
+    ...         pass
+    >>> hook.final_ops_values
+    np.int32(7)
+    """
+
+    def __init__(self, final_ops: Any, final_ops_feed_dict: Any = None) -> None:
+        self._ops, self._feeds = final_ops, final_ops_feed_dict
+        self.final_ops_values: Any = None
+
+    def end(self, session: Any) -> None:
+        self.final_ops_values = session.run(self._ops, feed_dict=self._feeds)
+
+
+class StepCounterHook(_StepHook):
+    """Write the steps a second as a summary, and log them, every so many steps or seconds.
+
+    >>> hook = autoconv.compat.v1.train.StepCounterHook(every_n_steps=10)
+    """
+
+    def __init__(
+        self, every_n_steps: int | None = 100, every_n_secs: float | None = None, output_dir: str | None = None,
+        summary_writer: Any = None,
+    ) -> None:  # fmt: skip
+        self._timer = SecondOrStepTimer(every_n_secs, every_n_steps)
+        self._folder, self._writer = output_dir, summary_writer
+
+    def begin(self) -> None:
+        super().begin()
+        if self._writer is None and self._folder:
+            self._writer = open_writer(self._folder)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        step = int(run_values.results)
+        if self._timer.should_trigger_for_step(step):
+            seconds, steps = self._timer.update_last_triggered_step(step)
+            if seconds and steps:
+                self._report(steps / seconds, step)
+
+    def _report(self, rate: float, step: int) -> None:
+        _LOGGER.info("global_step/sec: %g", rate)
+        if self._writer is not None:
+            from autoconv.summary.protos import messages
+
+            summary = messages("summary").Summary()
+            summary.value.add(tag="global_step/sec", simple_value=rate)
+            self._writer.add_summary(summary, step)
+
+
+def open_writer(folder: str) -> Any:
+    """Return a writer of summaries in the folder."""
+    from autoconv.compat.v1.summary import FileWriter
+
+    os.makedirs(folder, exist_ok=True)
+    return FileWriter(folder)
+
+
+def _name_of(tensor: Any) -> str:
+    return tensor if isinstance(tensor, str) else tensor.name
+
+
+__all__ = [
+    "FeedFnHook", "FinalOpsHook", "LoggingTensorHook", "NanLossDuringTrainingError", "NanTensorHook",
+    "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
+    "StepCounterHook", "StopAtStepHook", "open_writer",
+]  # fmt: skip

@@ -1,0 +1,88 @@
+"""Tensors as protocol buffers, which TensorBoard's package has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, as_dtype, string
+from autoconv.graph.graphdef_protobuf import protobuf_classes
+from autoconv.io.tensor_records import ParseTensor, SerializeTensor
+from autoconv.runtime.annotations import DTypeLike
+from autoconv.runtime.tensors.conversion import to_array
+
+# The field that holds a single value; several values are bytes.
+_FIELDS = {
+    "float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
+    "uint64": "uint64_val", "complex64": "scomplex_val", "complex128": "dcomplex_val",
+    **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16"), "int_val"),
+}  # fmt: skip
+
+
+def make_tensor_proto(
+    values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None, verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:  # fmt: skip
+    """Return values as a TensorProto of a shape, by default their own.
+
+    Raises TypeError for another shape than `shape` with `verify_shape`, and with `allow_broadcast` for another number
+    of elements than 1 or that of `shape`; ValueError for more elements than `shape` has.
+
+    >>> autoconv.make_tensor_proto(2.5).float_val
+    [2.5]
+    """
+    array = to_array(values, None if dtype is None else as_dtype(dtype))
+    kind: DType = string if array.dtype == object else as_dtype(array.dtype)
+    sizes = array.shape if shape is None else tuple(map(int, shape))
+    count = math.prod(sizes)
+    is_one = allow_broadcast and array.shape in ((), (1,))
+    if not is_one and ((verify_shape and array.shape != sizes) or (allow_broadcast and array.size != count)):
+        raise TypeError(f"Expected Tensor's shape: {sizes}, but got {array.shape}.")
+    if array.size > count:
+        raise ValueError(f"Too many elements provided. Takes at most {count}, but got {array.size}")
+    result = _message_class()()
+    result.dtype = kind.enum
+    for size in sizes:
+        result.tensor_shape.dim.add(size=size)
+    _fill(result, array, kind, is_whole=array.size == count)
+    return result
+
+
+def _fill(message: Any, array: np.ndarray, kind: DType, is_whole: bool) -> None:
+    if kind.is_string:
+        message.string_val.extend(bytes(text) for text in array.ravel())
+    elif (is_whole and array.size > 1) or kind.name not in _FIELDS:
+        message.tensor_content = _content(array, kind)
+    else:
+        values = array.ravel()
+        parts = values.view(values.real.dtype) if kind.is_complex else values
+        getattr(message, _FIELDS[kind.name]).extend(parts.tolist())
+
+
+def _content(array: np.ndarray, kind: DType) -> bytes:
+    parsed = _message_class().FromString(SerializeTensor(kind)(array))
+    return bytes(parsed.tensor_content)
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """Return the array of a TensorProto.
+
+    >>> autoconv.make_ndarray(autoconv.make_tensor_proto([[1, 2]]))
+    array([[1, 2]], dtype=int32)
+    """
+    return np.array(ParseTensor(as_dtype(tensor.dtype))(np.array(tensor.SerializeToString(), object)))
+
+
+def _message_class() -> Any:
+    """Return the class of TensorProto; raises ImportError without tensorboard."""
+    if protobuf_classes() is None:
+        raise ImportError("TensorProto needs the package tensorboard: pip install 'autoconv[summary]'")
+    from tensorboard.compat.proto import tensor_pb2  # heavy and optional
+
+    return tensor_pb2.TensorProto
+
+
+__all__ = ["make_ndarray", "make_tensor_proto"]

@@ -1,0 +1,74 @@
+"""The first difference of two structures, as TensorFlow's errors tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autoconv.runtime.support.structure import is_structure
+from autoconv.runtime.support.type_spec import is_composite, parts_of
+
+
+def check_same_structure(
+    first: Any, second: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raise ValueError for a different nesting, length or set of keys, TypeError for containers of different types."""
+    error = _difference(first, second, check_types, expand_composites)
+    if error is not None:
+        kind, why = error
+        raise kind(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(first).__name__} str={first}\n\n"
+            f"Second structure: type={type(second).__name__} str={second}\n\nMore specifically: {why}"
+        )
+
+
+def is_nest(value: Any, expand_composites: bool = False) -> bool:
+    return is_structure(value) and (expand_composites or not is_composite(value))
+
+
+def _difference(first: Any, second: Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
+    """Return the first difference of two structures as class and message of an error; None if they are alike."""
+    if is_nest(first, expand) != is_nest(second, expand):
+        inner, outer = (first, second) if is_nest(first, expand) else (second, first)
+        return (
+            ValueError,
+            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, while substructure '
+            f'"type={type(outer).__name__} str={outer}" is not',
+        )
+    if not is_nest(first, expand):
+        return None
+    if check_types and type(first) is not type(second) and not are_mappings(first, second):
+        return TypeError, f"the types differ: {type(first).__name__} and {type(second).__name__}"
+    if are_mappings(first, second):
+        if set(first) != set(second):
+            return (
+                ValueError,
+                f"The two dictionaries don't have the same set of keys: {list(first)} and {list(second)}",
+            )
+        pairs = [(first[key], second[key]) for key in first]
+    else:
+        first_parts, second_parts = parts(first), parts(second)
+        if len(first_parts) != len(second_parts):
+            return ValueError, f"the numbers of elements differ: {len(first_parts)} and {len(second_parts)}"
+        pairs = list(zip(first_parts, second_parts, strict=True))
+    for a, b in pairs:
+        result = _difference(a, b, check_types, expand)
+        if result is not None:
+            return result
+    return None
+
+
+def are_mappings(first: Any, second: Any) -> bool:
+    return isinstance(first, Mapping) and isinstance(second, Mapping)
+
+
+def parts(structure: Any) -> list[Any]:
+    if isinstance(structure, (list, tuple)):
+        return list(structure)
+    if is_composite(structure):
+        return parts_of(structure)
+    return list(structure.values()) if isinstance(structure, Mapping) else list(vars(structure).values())
+
+
+__all__ = ["are_mappings", "check_same_structure", "is_nest", "parts"]
