@@ -3,6 +3,7 @@
 import copy
 import functools
 import importlib.util
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from autoconv.tracing.views.portable import prepare
 from tests.module_loading import load_module
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "other-runtimes.md"
+HEADING = "## What has no form"
+NOT_LISTED = re.compile("string_|unicode_|as_string|constant-|random_|list_|print-|py_call|numpy_call")  # in prose
 
 
 def numeric_samples():
@@ -55,6 +59,27 @@ def fitting(write):
         else:
             found.append((name, op, sample))
     return found
+
+
+def assert_page(samples, column):
+    """The guide says how many samples have a form, and lists the ops of the others but those of `NOT_LISTED`."""
+    page = PAGE.read_text(encoding="utf-8")
+    total = list(numeric_samples())
+    ((count, *fitting_counts),) = re.findall(r"^\| (\d+) samples of ops \| \| (\d+) \| (\d+) \|", page, re.MULTILINE)
+    assert (int(count), int(fitting_counts[column])) == (len(total), len(samples)), "the numbers of the guide"
+    fits = {name for name, _, _ in samples}
+    none, complex_ones = set(), set()
+    for name, op, sample in total:
+        if name not in fits and not NOT_LISTED.match(name):
+            is_complex = any(np.asarray(x).dtype.kind == "c" for x in sample.inputs)
+            (complex_ones if is_complex else none).add(op.name)
+    listed, listed_complex = set(), set()
+    table = page.partition(HEADING)[2].partition("| ops | StableHLO |")[2]
+    for ops, *cells in re.findall(r"^\| ([^|]*) \| ?([^|]*?) ?\| ?([^|]*?) ?\|$", table, re.MULTILINE):
+        if cells[column]:
+            (listed_complex if "complex operands" in ops else listed).update(re.findall(r"`(\w+)`", ops))
+    assert listed == none, sorted(listed ^ none)
+    assert column == 1 or listed_complex == complex_ones - none, "operands that are complex"
 
 
 def assert_samples(samples, run):
