@@ -69,7 +69,7 @@ def test_recurrences_and_shifts(axis: int, reverse: bool) -> None:
 def test_extremes(shape: tuple[int, ...], dtype: str) -> None:
     x = (np.random.default_rng(0).standard_normal(shape) * 50).astype(dtype)
     if x.dtype.kind == "f" and x.size > 4:
-        x.flatten[x.size // 2] = np.nan
+        x.flat[x.size // 2] = np.nan
     for axis in range(len(shape)):
         for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum)):
             (found,) = alike(op(name, axis=axis), x)
