@@ -66,15 +66,9 @@ class LibraryCalls(Calls):
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
-<<<<<<< ours
                 return self._error_code(*failure_of(source, at=node))
             return lambda out: _code_of(out, operands(node.inputs[0]))
         if not is_rare and node.op.name not in ("raise", "assert_true"):
-=======
-                return self._code_reference(*failure_message(source, located_node=node))
-            return lambda out: _write_error_code(out, operands(node.inputs[0]))
-        if not is_rare and node.op.name not in ("raise", "assert_true"):
->>>>>>> theirs
             self._library.needs_python.append((node.op.name, node))
         operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
         numbers = [one for one in operands_of_node if isinstance(one, Element)]
