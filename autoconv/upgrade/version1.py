@@ -48,6 +48,8 @@ MODULES = {
 }  # fmt: skip
 
 # New names in version 2 by old names.
+MODULE_RENAMES = {"python_io": "io", "spectral": "signal"}
+
 RENAMES = {
     "FixedLenFeature": "io.FixedLenFeature", "FixedLenSequenceFeature": "io.FixedLenSequenceFeature",
     "NoGradient": "no_gradient", "NotDifferentiable": "no_gradient", "OpError": "errors.OpError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
+from autoconv.upgrade.version1 import MODULE_RENAMES, MODULES, REMEDIES, RENAMES
 
 # Names that version 2 has, too, for calls without the keywords of version 1.
 SAME_NAMES = frozenset({
@@ -63,6 +63,8 @@ def new_name(name: str) -> str:
         return f"compat.v1.{name}"
     if first == "summary" and rest:
         return f"compat.v1.{name}"
+    if rest and first in MODULE_RENAMES:
+        return f"{MODULE_RENAMES[first]}.{rest}"
     if first in SAME_NAMES or (rest and first not in MODULES):
         return name
     if first in MODULES:

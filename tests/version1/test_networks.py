@@ -149,6 +149,21 @@ def test_earlier_names_of_arguments():
         tf.nn.softmax_cross_entropy_with_logits(x, x)
 
 
+def test_losses_of_directions_and_pairs():
+    """The losses are those that TensorFlow 2.21 prints."""
+    labels = np.arange(12, dtype="f").reshape(3, 4)
+    predictions = (labels * 1.3 + np.sin(labels)).astype("f")
+    found = run(
+        tf.losses.cosine_distance(labels / 10, predictions / 10, axis=1),
+        tf.losses.cosine_distance(labels, predictions, axis=1, weights=[[1.0], [0.0], [2.0]]),
+        tf.losses.mean_pairwise_squared_error(labels, predictions),
+        tf.losses.mean_pairwise_squared_error(labels, predictions, weights=[[1.0], [0.0], [2.0]]),
+    )
+    np.testing.assert_allclose(found, [-1.1705593, -480.12555, 3.7001426, 1.9212677], rtol=1e-5)
+    with pytest.raises(ValueError, match="You must specify argument `axis`"):
+        tf.losses.cosine_distance(labels, predictions)
+
+
 def test_losses_by_samples():
     """With every class sampled once, the sampled softmax is the softmax itself, and NCE sums over all classes."""
     weights, biases = DRAW.randn(6, 3).astype("f"), DRAW.randn(6).astype("f")

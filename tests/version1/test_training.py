@@ -124,6 +124,22 @@ def test_schedules(schedule, formula):
     np.testing.assert_allclose(found, [formula(s) for s in range(14)], rtol=1e-5)
 
 
+def test_schedules_that_restart_or_end_in_waves():
+    """The rates are those that TensorFlow 2.21 prints."""
+    step = tf.placeholder(tf.int64, [])
+    rates = [
+        tf.train.cosine_decay_restarts(0.5, step, 10, m_mul=0.8, alpha=0.1),
+        tf.train.cosine_decay_restarts(0.5, step, 10, t_mul=1.0),
+        tf.train.linear_cosine_decay(0.5, step, 10, num_periods=1.5, alpha=0.1, beta=0.01),
+    ]
+    expected = {
+        0: [0.5, 0.5, 0.555], 3: [0.40725, 0.39695, 0.01479], 10: [0.41, 0.5, 0.005], 35: [0.32704, 0.25, 0.005],
+    }  # fmt: skip
+    with tf.Session() as session:
+        for number, wanted in expected.items():
+            np.testing.assert_allclose(session.run(rates, {step: number}), wanted, atol=1e-5)
+
+
 def test_savers(tmp_path):
     v, n = tf.get_variable("layer/w", [2, 3]), tf.get_variable("steps", initializer=np.int64(7))
     saver = tf.train.Saver(max_to_keep=2)

@@ -68,6 +68,8 @@ def upgraded(text: str) -> str:
         ("y = tf.layers.dense(x, 3)", "y = tf.compat.v1.layers.dense(x, 3)"),
         ("y = 'ü'; z = tf.matrix_inverse(x)  # ünïcode: tf.log", "y = 'ü'; z = tf.linalg.inv(x)  # ünïcode: tf.log"),
         ("y = 'tf.log'", "y = 'tf.log'"),
+        ("y = tf.spectral.rfft(x)", "y = tf.signal.rfft(x)"),
+        ("w = tf.python_io.TFRecordWriter(p)", "w = tf.io.TFRecordWriter(p)"),
     ],
 )
 def test_names_and_arguments(before, after):

@@ -12,7 +12,7 @@ import importlib.util
 from typing import Any
 
 from autoconv.summary.protos import graph_messages, messages
-from autoconv.upgrade.version1 import MODULES, REMEDIES, RENAMES
+from autoconv.upgrade.version1 import MODULE_RENAMES, MODULES, REMEDIES, RENAMES
 
 
 def __getattr__(name: str) -> Any:
@@ -35,7 +35,7 @@ def _find_name(name: str) -> Any:
     if name in REMEDIES:
         raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}: {REMEDIES[name]}")
     result = importlib.import_module("autoconv")
-    for part in RENAMES.get(name, name).split("."):
+    for part in {**RENAMES, **MODULE_RENAMES}.get(name, name).split("."):
         result = getattr(result, part, _ABSENT)
         if result is _ABSENT:
             raise AttributeError(f"module 'autoconv.compat.v1' has no attribute {name!r}")
@@ -49,4 +49,4 @@ __all__ = sorted(MODULES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*MODULES, *RENAMES, *dir(importlib.import_module("autoconv"))})
+    return sorted({*MODULES, *RENAMES, *MODULE_RENAMES, *dir(importlib.import_module("autoconv"))})

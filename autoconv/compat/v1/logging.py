@@ -43,4 +43,41 @@ def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
         _LOGGER.log(level, msg, *args)
 
 
+def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
+    """Log the first message of a text, and then each n-th.
+
+    >>> autoconv.compat.v1.logging.log_every_n(autoconv.compat.v1.logging.DEBUG, "step", 100)
+    """
+    count = _COUNT_BY_EVERY.get(msg, 0)
+    _COUNT_BY_EVERY[msg] = count + 1
+    log_if(level, msg, count % n == 0, *args)
+
+
+def log_if(level: int, msg: str, condition: object, *args: object) -> None:
+    """Log a message if the condition is true.
+
+    >>> autoconv.compat.v1.logging.log_if(autoconv.compat.v1.logging.DEBUG, "never", False)
+    """
+    if condition:
+        _LOGGER.log(level, msg, *args)
+
+
+def vlog(level: int, msg: str, *args: object) -> None:
+    """Log a message of a level.
+
+    >>> autoconv.compat.v1.logging.vlog(autoconv.compat.v1.logging.DEBUG, "details")
+    """
+    _LOGGER.log(level, msg, *args)
+
+
+def flush() -> None:
+    """Write what the handlers hold.
+
+    >>> autoconv.compat.v1.logging.flush()
+    """
+    for handler in _LOGGER.handlers:
+        handler.flush()
+
+
+_COUNT_BY_EVERY: dict[str, int] = {}
 _COUNT_BY_MESSAGE: dict[str, int] = {}

@@ -8,6 +8,7 @@ from autoconv import math
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.constants import ones_like, zeros_like
 from autoconv.api.tensors.gather import where
+from autoconv.api.tensors.shaping import reshape, shape
 from autoconv.compat.v1 import nn
 from autoconv.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from autoconv.graph.dtypes import float32
@@ -86,6 +87,42 @@ def absolute_difference(
     """
     elementwise = math.abs(_float(predictions) - _float(labels))
     return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
+
+
+def cosine_distance(
+    labels: TensorLike, predictions: TensorLike, axis: int | None = None, weights: TensorLike = 1.0,
+    scope: str | None = None, loss_collection: object = GraphKeys.LOSSES,
+    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The mean of 1 - the products of unit vectors along `axis`; raises ValueError without it.
+
+    >>> autoconv.compat.v1.losses.cosine_distance([[1.0, 0.0]], [[0.0, 1.0]], axis=1).numpy()
+    np.float32(1.0)
+    """
+    along = dim if axis is None else axis
+    if along is None:
+        raise ValueError("You must specify argument `axis`.")
+    products = math.reduce_sum(_float(predictions) * _float(labels), axis=along, keepdims=True)
+    return compute_weighted_loss(1.0 - products, weights, scope, loss_collection, reduction)
+
+
+def mean_pairwise_squared_error(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope: str | None = None,
+    loss_collection: object = GraphKeys.LOSSES,
+) -> Any:  # fmt: skip
+    """The sum over the batch of the mean squared differences between the errors of all pairs of elements.
+
+    `weights` is a number, or a column of one for each element of the batch.
+
+    >>> autoconv.compat.v1.losses.mean_pairwise_squared_error([[0.0, 1.0, 2.0]], [[0.0, 1.0, 5.0]]).numpy()
+    np.float32(6.0)
+    """
+    errors = reshape(_float(predictions) - _float(labels), [convert_to_tensor(labels).shape[0] or -1, -1])
+    count = cast(shape(errors)[1], float32)
+    squares = math.divide_no_nan(math.reduce_sum(errors * errors, 1, keepdims=True), count - 1.0)
+    sums = math.reduce_sum(errors, 1, keepdims=True)
+    elementwise = 2.0 * (squares - math.divide_no_nan(sums * sums, count * (count - 1.0)))
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, Reduction.SUM)
 
 
 def huber_loss(

@@ -29,8 +29,10 @@ from autoconv.compat.v1.train.saver import Saver
 from autoconv.compat.v1.train.saver_hooks import CheckpointSaverHook, CheckpointSaverListener, SummarySaverHook
 from autoconv.compat.v1.train.schedules import (
     cosine_decay,
+    cosine_decay_restarts,
     exponential_decay,
     inverse_time_decay,
+    linear_cosine_decay,
     natural_exp_decay,
     piecewise_constant,
     piecewise_constant_decay,
@@ -68,10 +70,10 @@ __all__ = [
     "NanLossDuringTrainingError", "NanTensorHook", "Optimizer", "RMSPropOptimizer", "Saver", "Scaffold",
     "SecondOrStepTimer", "SessionCreator", "SessionRunArgs", "SessionRunContext", "SessionRunHook",
     "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
-    "checkpoint_exists", "cosine_decay", "create_global_step", "exponential_decay", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay", "latest_checkpoint",
-    "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
-    "start_queue_runners", "write_graph",
+    "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
+    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay",
+    "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant",
+    "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "write_graph",
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from autoconv.api.scopes import name_scope
 from autoconv.api.tensors.casts import cast
 from autoconv.api.tensors.comparison import maximum, minimum
 from autoconv.api.tensors.gather import where
-from autoconv.api.tensors.maths import ceil, exp, floor
+from autoconv.api.tensors.maths import ceil, exp, floor, log
 from autoconv.api.tensors.trigonometry import cos
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.tensors.conversion import convert_to_tensor
@@ -106,6 +106,50 @@ def cosine_decay(
         return initial * ((1 - alpha) * fraction + alpha)
 
     return _schedule(rate, learning_rate, global_step, name or "CosineDecay")
+
+
+def cosine_decay_restarts(
+    learning_rate: Any, global_step: Any, first_decay_steps: Any, t_mul: float = 2.0, m_mul: float = 1.0,
+    alpha: float = 0.0, name: str | None = None,
+) -> Any:  # fmt: skip
+    """`cosine_decay` that begins anew each time, `t_mul` times as long and from `m_mul` times the rate.
+
+    >>> autoconv.compat.v1.train.cosine_decay_restarts(1.0, 10, 10)().numpy().round(4)
+    np.float32(1.0)
+    """
+
+    def rate(initial: Any, step: Any) -> Any:
+        completed = step / cast(first_decay_steps, initial.dtype)
+        if t_mul == 1.0:
+            restarts = floor(completed)
+            fraction = completed - restarts
+        else:
+            restarts = floor(log(1.0 - completed * (1.0 - t_mul)) / math.log(t_mul))
+            begun = (1.0 - t_mul**restarts) / (1.0 - t_mul)
+            fraction = (completed - begun) / t_mul**restarts
+        decayed = 0.5 * m_mul**restarts * (1.0 + cos(math.pi * fraction))
+        return initial * ((1 - alpha) * decayed + alpha)
+
+    return _schedule(rate, learning_rate, global_step, name or "SGDRDecay")
+
+
+def linear_cosine_decay(
+    learning_rate: Any, global_step: Any, decay_steps: Any, num_periods: float = 0.5, alpha: float = 0.0,
+    beta: float = 0.001, name: str | None = None,
+) -> Any:  # fmt: skip
+    """learning_rate * ((alpha + linear) * cosine + beta): a line to 0 over `decay_steps` times `num_periods` cosines.
+
+    >>> autoconv.compat.v1.train.linear_cosine_decay(1.0, 5, 10)().numpy().round(4)
+    np.float32(0.251)
+    """
+
+    def rate(initial: Any, step: Any) -> Any:
+        steps = cast(decay_steps, initial.dtype)
+        fraction = minimum(step, steps) / steps
+        cosine = 0.5 * (1.0 + cos(2.0 * math.pi * num_periods * fraction))
+        return initial * ((alpha + (1.0 - fraction)) * cosine + beta)
+
+    return _schedule(rate, learning_rate, global_step, name or "LinearCosineDecay")
 
 
 def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
