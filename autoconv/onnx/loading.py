@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 from collections.abc import Mapping
 from importlib import import_module
 from os import fspath
@@ -12,6 +14,7 @@ import numpy as np
 
 from autoconv.backends.onnx.model import ERROR
 from autoconv.errors import AutoconvError, InvalidArgumentError
+from autoconv.graph.dtypes import bfloat16
 from autoconv.onnx.checksum import check_checksum
 
 
@@ -57,6 +60,7 @@ class Model:
 
     def __init__(self, session: Any) -> None:
         self._session = session
+        self._types = {value.name: value.type for value in (*session.get_inputs(), *session.get_outputs())}
         self.inputs = [value.name for value in session.get_inputs()]
         self.outputs = [value.name for value in session.get_outputs()]
 
@@ -72,7 +76,7 @@ class Model:
         if missing:
             raise TypeError(f"the model lacks its argument {missing[0]!r}")
         try:
-            outputs = self._session.run(None, feeds)
+            outputs = self._run(feeds)
         except Exception as error:
             raise InvalidArgumentError(f"ONNX Runtime: {error}") from None
         results = dict(zip(self.outputs, outputs, strict=True))
@@ -80,11 +84,34 @@ class Model:
         values = [value for name, value in results.items() if name != ERROR]
         return values[0] if len(values) == 1 else tuple(values)
 
+    def _run(self, feeds: Mapping[str, Any]) -> list[Any]:
+        if _BFLOAT16 not in self._types.values():
+            return list(self._session.run(None, feeds))
+        kind = import_module("onnxruntime").OrtValue
+        given = {
+            name: kind.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(value).view(np.uint16), _BFLOAT16_NUMBER)
+            if self._types[name] == _BFLOAT16 else kind.ortvalue_from_numpy(value)
+            for name, value in feeds.items()
+        }  # fmt: skip
+        return [_as_array(value) for value in self._session.run_with_ort_values(None, given)]
+
     def _check(self, results: Mapping[str, Any]) -> None:
         number = int(results.get(ERROR, 0))
         if number:
             places = self._session.get_modelmeta().custom_metadata_map
             raise InvalidArgumentError(f"the model failed in {places.get(f'place_{number}', f'place {number}')}")
+
+
+_BFLOAT16, _BFLOAT16_NUMBER = "tensor(bfloat16)", 16  # the type in models, and its number in ONNX's protocol buffers
+
+
+def _as_array(value: Any) -> Any:
+    """Return an array of ONNX Runtime's, whose own conversion lacks bfloat16."""
+    if value.data_type() != _BFLOAT16:
+        return value.numpy()
+    shape = tuple(value.shape())
+    memory = (ctypes.c_uint16 * math.prod(shape)).from_address(value.data_ptr())
+    return np.array(memory, np.uint16).view(bfloat16.numpy).reshape(shape)
 
 
 def _array(value: Any) -> Any:

@@ -68,3 +68,24 @@ def test_saturated_casts_of_bfloat16():
     x = ac.constant([0.5, 1.5, -2.5, 300.0, -1e9, 1e30, np.nan], ac.bfloat16)
     assert ac.saturate_cast(x, ac.int8).numpy().tolist() == [0, 1, -2, 127, -128, 127, 0]
     assert ac.saturate_cast(x, ac.uint8).numpy().tolist() == [0, 1, 0, 255, 0, 255, 0]
+
+
+@RUNTIMES
+def test_numbers_of_bfloat16(run):
+    """Each op computes in float32 and rounds its result, as here."""
+
+    def values(x, y):
+        turns = x
+        while ac.reduce_max(turns) < ac.cast(9.0, ac.bfloat16):
+            turns = turns * y + ac.constant(0.5, ac.bfloat16)
+        largest, places = ac.math.top_k(x, 2)
+        moved = ac.concat([x, y], 0)[1:, ::2], ac.gather(x, [1, 0]), ac.where(x > y, x, ac.zeros_like(x))
+        functions = ac.exp(x), x / y - ac.tanh(y), x @ y, ac.sort(x), ac.reduce_max(x, 0), ac.cast(x, ac.float32)
+        return (turns, largest, places, *moved, *functions)
+
+    dtype = ac.bfloat16.numpy
+    x, y = (np.array(each).astype(dtype) for each in ([[0.5, -1.5], [2.25, 3.0]], [[1.5, 2.0], [1.75, 1.25]]))
+    for found, expected in zip(run(values, x, y), values(ac.constant(x), ac.constant(y)), strict=True):
+        expected = expected.numpy()
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))

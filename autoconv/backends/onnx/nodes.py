@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.backends.portable.control import Control
 from autoconv.backends.portable.terms import Term, as_array
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.graph.dtypes import DType, int8, int16, int64, uint8, uint16, uint32, uint64
+from autoconv.graph.dtypes import DType, bfloat16, float32, int8, int16, int64, uint8, uint16, uint32, uint64
 
 
 @dataclass
@@ -37,6 +37,7 @@ class Block:
     outputs: list[Term] = field(default_factory=list)
 
 
+_ON_BFLOAT16 = ("BitCast", "Cast", "Identity", "Shape")
 WIDE = (int8, int16, uint8, uint16, uint32, uint64)  # dtypes for which ONNX Runtime lacks many kernels
 
 
@@ -68,9 +69,17 @@ class NodeWriter(Control):
     def emit(self, op: str, operands: Sequence[Term], dtype: DType, shape: Sequence[Any], **attributes: Any) -> Term:
         if dtype.is_complex or any(x.dtype.is_complex for x in operands):
             raise GraphUnfit(op, "ONNX has no complex numbers")
+        if op not in _ON_BFLOAT16 and bfloat16 in (dtype, *(x.dtype for x in operands)):
+            wide = [self.widen(x) for x in operands]
+            result = self.emit(op, wide, float32 if dtype is bfloat16 else dtype, shape, **attributes)
+            return self.emit("Cast", [result], dtype, result.shape, to=dtype) if dtype is bfloat16 else result
         result = self.new_term(dtype, shape)
         self.nodes.append(Record(op, tuple(x.name for x in operands), (result.name,), attributes))
         return result
+
+    def widen(self, x: Term) -> Term:
+        """Return numbers of bfloat16, for which ONNX Runtime has few kernels, as float32."""
+        return self.emit("Cast", [x], float32, x.shape, to=float32) if x.dtype is bfloat16 else x
 
     @contextmanager
     def subgraph(self, inputs: Sequence[Term]) -> Iterator[Block]:

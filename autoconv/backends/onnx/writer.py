@@ -10,7 +10,7 @@ from autoconv.backends.onnx.nodes import WIDE, Block, Record
 from autoconv.backends.onnx.shapes import ShapeWriter
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.unfit import GraphUnfit
-from autoconv.graph.dtypes import bool_, int32, int64, uint64
+from autoconv.graph.dtypes import bfloat16, bool_, int32, int64, uint64
 
 _FOLDS = {"add": "ReduceSum", "multiply": "ReduceProd", "maximum": "ReduceMax", "minimum": "ReduceMin"}
 
@@ -126,6 +126,9 @@ class Writer(ShapeWriter):
         if x.dtype in (*WIDE, bool_):
             values, positions = self.sort(self.emit_cast(x, int64), axis, descending)
             return self.cast(values, x.dtype), positions
+        if x.dtype is bfloat16:
+            values, positions = self.sort(self.widen(x), axis, descending)
+            return self.emit_cast(values, x.dtype), positions
         values, positions = self.new_term(x.dtype, x.shape), self.new_term(int64, x.shape)
         count = self.shape_vector([self.size(x, axis)])
         attributes = {"axis": axis, "largest": int(descending), "sorted": 1}
@@ -135,8 +138,9 @@ class Writer(ShapeWriter):
     def find_distinct(self, x: Term) -> list[Term]:
         if x.dtype.is_floating:
             self.fail(self.is_nan(x))  # the runtime has no order for nan
-        if x.dtype in (*WIDE, bool_, int32):
-            values, *positions_and_counts = self.find_distinct(self.cast(x, int64))
+        if x.dtype in (*WIDE, bool_, int32, bfloat16):
+            wide = self.widen(x) if x.dtype is bfloat16 else self.cast(x, int64)
+            values, *positions_and_counts = self.find_distinct(wide)
             return [self.cast(values, x.dtype), *positions_and_counts]
         values, first, inverse, count = (self.new_term(dtype, (None,)) for dtype in (x.dtype, int64, int64, int64))
         inverse.shape = x.shape

@@ -19,6 +19,7 @@ from autoconv.backends.portable.rules import RULES
 from autoconv.backends.portable.rules.windows import Window, elementwise, reduce_window
 from autoconv.backends.portable.terms import ListTerm, Progression, Term
 from autoconv.backends.portable.unfit import GraphUnfit
+from autoconv.graph.dtypes import bfloat16, float32
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.types import ArrayType, ResourceType, TensorType
 from autoconv.ops.elements import ELEMENTS
@@ -158,7 +159,8 @@ class Lowering(Memory):
             return None
         if result.dtype.is_complex and node.op.name not in _COMPLEX:
             return None
-        operands_broadcast = self.w.broadcast(*operands)
+        wide = [self.w.cast(x, float32) if x.dtype is bfloat16 else x for x in operands]
+        operands_broadcast = self.w.broadcast(*wide)
         element = ELEMENTS[node.op.name](self.w, *operands_broadcast, **node.attributes)
         if element is None:
             return None
