@@ -1,5 +1,6 @@
 """Functions chosen by an index, and max() and min(), of values known only at run time."""
 
+import numpy as np
 import pytest
 
 import autoconv as ac
@@ -61,3 +62,31 @@ def test_python_is_not_asked(function):
     for a in (2, 5, 0, 3, -2, 1):
         assert result_or_error(compiled, a) == result_or_error(function, a)
     assert "plain Python" not in compiled.explain()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, k: max(x, k), lambda x, k: min(k, x), lambda x, k: (max(k, x[0]), min(x[0], k)),
+        lambda x, k: (min(k, x[0]), max(x[-1], k)), lambda x, k: max(k, x.sum(), 2), lambda x, k: min(2.0, x.sum(), k),
+        lambda x, k: max(x, x),
+    ],
+)  # fmt: skip
+def test_extremes_of_numbers_of_python_and_numpy(function, monkeypatch):
+    """The first of equal numbers is taken, with its class; arrays of several elements have no truth."""
+    monkeypatch.setattr(ac.config.SETTINGS, "tiers", "native")
+    compiled = ac.compile(function)
+    for x, k in (([[2]], 2), ([3], 3), ([1, 2, 3], 1), ([2.0], 2), ([2.5], 2.5), ([4.0], 1)):
+        expected, found = (result_or_error(each, np.array(x), k) for each in (function, compiled))
+        assert repr(found) == repr(expected)
+
+
+def test_arrays_are_not_rounded_by_the_builtin():
+    def rounded(x, k):
+        x[0] = 1
+        return round(x if k > 1 else x[1])
+
+    compiled = ac.compile(rounded)
+    for k in (2, 0, 2):
+        results = [result_or_error(each, np.array([1.5, 2.5]), k) for each in (compiled, rounded)]
+        assert results[0] == results[1]

@@ -41,15 +41,10 @@ def _extreme_override(name: str, op: str, reduce: str) -> Callable[..., Any]:
     def pick(a: Any, b: Any) -> Any:
         # as in Python, max(a, b) is a unless b is greater, also for NaN
         better = b > a if name == "max" else b < a
-        if not isinstance(better, Tensor):
-            return b if better else a
-        if is_weak(a) and is_weak(b):
-            same = _same_dtype(a, b)
-            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
-        if is_compiled() and better.type.shape == ():
-            same = _same_dtype(a, b)
-            return dispatch.apply("select", better, b, a) if same else if_exp(better, lambda: b, lambda: a)
-        return dispatch.apply(op, a, b)
+        if not is_compiled() and not (is_weak(a) and is_weak(b)) and isinstance(better, Tensor):
+            return dispatch.apply(op, a, b)
+        is_selected = isinstance(better, Tensor) and better.type.shape == () and _are_of_one_kind(a, b)
+        return dispatch.apply("select", better, b, a) if is_selected else if_exp(better, lambda: b, lambda: a)
 
     def extreme(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(value_of, args))
@@ -99,8 +94,9 @@ def _empty_error(name: str) -> ValueError:
     raise AssertionError(name)
 
 
-def _same_dtype(a: object, b: object) -> bool:
-    return _dtype_of(a) is _dtype_of(b)
+def _are_of_one_kind(a: object, b: object) -> bool:
+    """Return whether both are numbers of Python's, or both of NumPy's, and of one dtype."""
+    return _dtype_of(a) is _dtype_of(b) and is_weak(a) == is_weak(b)
 
 
 def _dtype_of(x: object) -> Any:

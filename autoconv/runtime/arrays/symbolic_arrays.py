@@ -306,7 +306,7 @@ class SymbolicArray(TensorMethods):
         return fresh(dispatch.apply("invert", self.load()))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return fresh(binary_dispatch.round_to(self.load(), digits or 0))
+        raise as_program_error(TypeError("type numpy.ndarray doesn't define __round__ method"))
 
     def __getattr__(self, name: str) -> Any:
         return _get_member(self, name)
