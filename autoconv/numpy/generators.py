@@ -15,6 +15,7 @@ from autoconv.numpy.operands import NotStaged, integer, refusal, refuse, tensor
 from autoconv.ops.numpy.generators import drawn_type
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.recording.numpy_protocol import numpy_refusal
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present_errors
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -72,7 +73,7 @@ class SymbolicGenerator:
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
             if hasattr(np.random.Generator, name) and not name.startswith("__"):
-                raise StagingError(f"{name!r} of a random generator is not supported in a graph", current_place())
+                raise numpy_refusal(f"{name!r} of a random generator")
             raise AttributeError(f"'numpy.random._generator.Generator' object has no attribute {name!r}")
         return Draw(self, name)
 

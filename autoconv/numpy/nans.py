@@ -11,11 +11,13 @@ from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
     MISSING,
     argument_or_default,
+    assume,
     cast,
     computes,
     is_compiled,
     refuse,
     refuse_options,
+    sizes_of,
     tensor,
 )
 from autoconv.numpy.reductions import apply_reduction, mask_elements, total_function
@@ -61,6 +63,9 @@ def _nan_extreme(name: str, neutral: float) -> Callable[..., Any]:
     def run(a: Any, axis: Any = None, out: object = None, keepdims: Any = False, **other: Any) -> Any:
         refuse_options(**{key: argument_or_default(value) for key, value in other.items()})
         x, present = _without_nans(a, neutral)
+        for size in sizes_of(x):
+            if not isinstance(size, int):
+                assume(apply("greater", size, tensor(0)), "NumPy names another function where there are no elements")
         result = apply_reduction(name, x, axis, keepdims, None)
         if present is not None:
             has_number = apply_reduction("any", present, axis, keepdims, None)

@@ -17,10 +17,15 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
 from autoconv.runtime.arrays.assigned_values import convert_number, convert_numbers, holds_numbers, refuse_warning
-from autoconv.runtime.recording.numpy_protocol import FUNCTIONS, find_numpy_function, qualified_name, tensors_to_arrays
+from autoconv.runtime.recording.numpy_protocol import (
+    FUNCTIONS,
+    find_numpy_function,
+    numpy_refusal,
+    qualified_name,
+    tensors_to_arrays,
+)
 from autoconv.runtime.recording.regions import current_contract, current_region
 from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.binary_dispatch import dimension_of
 from autoconv.runtime.tensors.conversion import as_tensor, constant
 from autoconv.runtime.tensors.dispatch import apply
@@ -46,7 +51,7 @@ def refuse(reason: str) -> NoReturn:
 
 def refusal(name: str, error: NotStaged) -> StagingError:
     """Return the error for users, with the name of the function."""
-    return StagingError(f"{name} is not supported in a graph here: it {error.reason}", current_place())
+    return numpy_refusal(name, f" here: it {error.reason}")
 
 
 def is_compiled() -> bool:
@@ -242,9 +247,9 @@ def has_known_shape(x: Tensor) -> bool:
     return x.type.shape is not None and all(isinstance(d, int) for d in x.type.shape)
 
 
-def check(condition: TensorLike, message: str) -> None:
-    """Record a check of a run-time condition; where it fails, the error has NumPy's message."""
-    apply("assert_true", condition, message=(message,), kind="check")
+def check(condition: TensorLike, message: str, error: type[Exception] = ValueError) -> None:
+    """Record a check of a run-time condition; where it fails, the error stands for NumPy's, of that class and text."""
+    apply("assert_true", condition, message=(message,), kind=error.__name__)
 
 
 def assume(condition: TensorLike, message: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
+    assume,
     axis_of,
     cast,
     computes,
@@ -53,6 +54,9 @@ def dot(a: TensorLike, b: TensorLike, out: OutLike | None = None) -> Any:
 @computes("vdot")
 def vdot(a: TensorLike, b: TensorLike, /) -> Any:
     x, y = (apply("reshape", tensor(v), shape=(-1,)) for v in (a, b))
+    counts = sizes_of(x)[0], sizes_of(y)[0]
+    if not all(isinstance(count, int) for count in counts):
+        assume(apply("equal", *map(tensor, counts)), "NumPy raises the error of a reshape")
     return matrix_product(apply("conjugate", x) if x.dtype.is_complex else x, y)
 
 

@@ -300,7 +300,8 @@ def _average(
         weight_tensor = apply("broadcast_to_shape_of", weight_tensor, x)
         scale = apply_reduction("sum", weight_tensor, axis, keepdims, None)
         is_nonzero = apply("not_equal", scale, tensor(0, scale.dtype))
-        check(apply("numpy_all", is_nonzero, axis=None), "Weights sum to zero, can't be normalized")
+        are_nonzero = apply("numpy_all", is_nonzero, axis=None)
+        check(are_nonzero, "Weights sum to zero, can't be normalized", ZeroDivisionError)
         total = apply_reduction("sum", apply("multiply", x, weight_tensor), axis, keepdims, None)
         result = apply("divide", total, scale)
     return (result, scale) if returned else result

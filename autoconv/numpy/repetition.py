@@ -10,9 +10,9 @@ import numpy as np
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
+    assume,
     axis_of,
     cast,
-    check,
     computes,
     has_known_shape,
     holds_tensors,
@@ -108,7 +108,7 @@ def _extend_by_elements(x: Tensor, paddings: Sequence[tuple[int, int]], mode: st
 def _extension_indices(size: ShapeLike, low: int, high: int, mode: str) -> Tensor:
     """Return the indices that extend a dimension of unknown size at both ends."""
     count, one = tensor(size, np.int64), tensor(1, np.int64)
-    check(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
+    assume(apply("greater", count, tensor(0, np.int64)), "an empty axis cannot be extended")
     positions = apply("range", tensor(-low, np.int64), apply("add", count, tensor(high, np.int64)), one)
     last = apply("subtract", count, one)
     if mode == "edge":

@@ -10,6 +10,7 @@ from autoconv.graph.dtypes import as_dtype, uint64
 from autoconv.numpy.complex_loops import apply_by_parts
 from autoconv.numpy.kernels import call_numpy, register_kernels
 from autoconv.numpy.operands import (
+    assume,
     cast,
     check,
     common_dtype,
@@ -266,7 +267,7 @@ def interp(x: TensorLike, xp: Any, fp: Any, left: Any = None, right: Any = None,
             return call_numpy("interp", False, queries, points, values, left, right)
     else:
         check(count == value_count, "fp and xp are not of the same length.")
-        check(tensor(count, np.int64) > 1, "there are no two sample points")
+        assume(tensor(count, np.int64) > 1, "there are no two sample points")
     last = tensor(count - 2, np.int64)
     upper = searchsorted(points, queries, "right")
     lower = apply("minimum", apply("maximum", apply("subtract", upper, tensor(1)), tensor(0)), last)
@@ -307,7 +308,7 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Tensor:
     if not all(size for size in sizes if isinstance(size, int)):
         raise ValueError(f"{'a' if not sizes[0] else 'v'} cannot be empty")
     if not isinstance(sizes[0], int):
-        check(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second one is longer")
+        assume(tensor(sizes[0], np.int64) >= (1 if mode == "full" else sizes[1]), "the second one is longer")
     elif sizes[0] < sizes[1]:
         x, y, sizes = y, x, sizes[::-1]
     if sizes[1] > 64 or x.dtype.is_bool:

@@ -30,7 +30,7 @@ from autoconv.runtime.arrays.assigned_values import (
 from autoconv.runtime.arrays.members import array_member
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
 from autoconv.runtime.objects.symbol_search import holds_symbols
-from autoconv.runtime.recording.numpy_protocol import MUTATING, implementation, qualified_name
+from autoconv.runtime.recording.numpy_protocol import MUTATING, implementation, numpy_refusal, qualified_name
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -75,7 +75,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     region = current_region()
     compute = numpy_call(function, region)
     if compute is None:
-        raise StagingError(f"{qualified_name(function)} is not supported in a graph", current_place())
+        raise numpy_refusal(qualified_name(function))
     skipped = 1 if function in MUTATING else 0
     result = compute(
         *args[:skipped], *map(load_elements, args[skipped:]),

@@ -20,7 +20,7 @@ from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording.contracts import Contract
-from autoconv.runtime.recording.numpy_protocol import CREATING, find_numpy_function, implementation
+from autoconv.runtime.recording.numpy_protocol import CREATING, find_numpy_function, implementation, numpy_refusal
 from autoconv.runtime.support.shape import TensorShape
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors.conversion import as_tensor
@@ -94,8 +94,7 @@ def refuse_array_writes(method: Callable[..., Any]) -> Callable[..., Any]:
     def read(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("out") is not None or any(isinstance(value, np.ndarray) for value in args[1:]):
             name = f"numpy.ndarray.{method.__name__}"
-            message = f"{name} is not supported in a graph here: it may be given an array to write to"
-            raise StagingError(message, current_place())
+            raise numpy_refusal(name, " here: it may be given an array to write to")
         return method(*args, **kwargs)
 
     return read

@@ -13,6 +13,9 @@ from autoconv.ops.gradients import flat
 from autoconv.ops.record import define, sample
 from autoconv.ops.text.printing import element_text, fill_template
 
+# By the kind of an assertion: the class of NumPy's error for which it stands.
+_NUMPY_ERRORS: dict[str, type[Exception]] = {error.__name__: error for error in (ValueError, ZeroDivisionError)}
+
 
 def _assert_type(condition: Type, *data: Type, **_: Any) -> tuple[Type, ...]:
     if not isinstance(condition, TensorType) or not condition.dtype.is_bool:
@@ -27,8 +30,9 @@ def _assert_true(
         return ()
     if kind == "another":
         raise OtherKindError(_message(message, data, summarize))
-    if kind == "check":
-        raise InvalidArgumentError(_message(message, data, summarize))
+    if kind == "check" or kind in _NUMPY_ERRORS:
+        error = InvalidArgumentError(_message(message, data, summarize))
+        raise error.in_place_of(_NUMPY_ERRORS[kind](*message)) if kind in _NUMPY_ERRORS else error
     raise AssertionFailedError(f"assertion failed: {_message(message, data, summarize)}".rstrip())
 
 

@@ -132,7 +132,8 @@ def _range_type(
 def _range(start: Any, limit: Any, delta: Any, *, length: int | None = None) -> Any:
     dtype = np.asarray(start).dtype
     if delta == 0:
-        raise InvalidArgumentError("Requires delta != 0: 0")
+        error = ZeroDivisionError("division by zero" if dtype.kind in "iu" else "float division by zero")
+        raise InvalidArgumentError("Requires delta != 0: 0").in_place_of(error)
     if dtype.kind in "iu":
         return np.arange(int(start), int(limit), int(delta)).astype(dtype)
     count = max(int(np.ceil((limit - start) / delta)), 0)

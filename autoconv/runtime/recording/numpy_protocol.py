@@ -18,6 +18,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.python_operators import BINARY, COMPARISONS, Operator
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tape_recorders import active, follows
+from autoconv.runtime.support.remedies import BY_COMPILE
 from autoconv.runtime.support.spans import current_place, is_own_file
 
 # NumPy's function (or ufunc, or scalar type) -> its implementation by ops, with the same arguments.
@@ -94,11 +95,19 @@ def _is_followed(value: Any) -> bool:
     return any(follows([value]))
 
 
+def numpy_refusal(name: str, details: str = "") -> StagingError:
+    """Return the error for a function of NumPy that a graph does not support; `compile` runs it plain."""
+    region = current_region()
+    runs_plain = region is not None and region.contract.runs_plain
+    remedy = "" if runs_plain else f"functions of autoconv. Or: {BY_COMPILE}"
+    return StagingError(f"{name} is not supported in a graph{details}", current_place(), remedy)
+
+
 def call_numpy(function: Callable[..., Any], method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function on the tensors' arrays; raise StagingError while a graph is traced."""
     if current_region() is not None:
         name = qualified_name(function) + ("" if method == "__call__" else f".{method}")
-        raise StagingError(f"{name} is not supported in a graph", current_place())
+        raise numpy_refusal(name)
     called = function if method == "__call__" else getattr(function, method)
     return called(*tensors_to_arrays(args), **tensors_to_arrays(kwargs))
 
