@@ -288,7 +288,7 @@ class Case:
         self.name, self.call_kind = name, call_kind
         self.plain, self.arguments = make_program(name)
         self.contract = ac.function if name == "tensors" else ac.compile
-        with quiet():
+        with discard_output():
             self.warm = self.contract(self.plain)
             for _ in range(6):
                 self.expected = self.describe_call(self.warm)
@@ -329,7 +329,7 @@ class Case:
     log: Any = None
 
     def _run_in_child(self, start: int, stop: int) -> str:
-        quiet().__enter__()
+        discard_output().__enter__()
         with open(Case.log, "wb") as log:
             faulthandler.enable(log)
             faulthandler.dump_traceback_later(LIMIT, exit=True, file=log)
@@ -384,7 +384,7 @@ def exhaust_free_lists() -> list[Any]:
     return held
 
 
-class quiet:
+class discard_output:
     """A context that discards standard output and errors."""
 
     def __enter__(self) -> None:

@@ -4,13 +4,13 @@
 
 With `--held` the arrays are attributes of an object, or global names, instead of arguments.
 
-A program is run on inputs that take different paths. Compared are the results, what the arguments hold afterwards
-(after an error, too), and which arrays share memory. What is assigned is what was there before: NumPy's own copies of
-vectors over each other with unlike steps (`x[::2] = x[:3]`) read what they have just written, so plain NumPy is given
-`x[::2] = x[:3].copy()`. The summary counts programs by what became of them: "memory" ran
-with arrays as memory, "objects" as Python objects, "plain" as plain Python. With AUTOCONV_BACKEND=xla it also counts
-those that XLA ran, and why not the others; XLA may use no instruction younger than AVX there, since it would contract
-products and sums, and loops magnify what the last bits then differ by.
+A program is run on inputs that take different paths. Compared are the results, the contents of the arguments afterwards
+(after an error, too), and which arrays share memory. NumPy's own copies of vectors over each other with unlike steps
+(`x[::2] = x[:3]`) read elements that they have just written, so plain NumPy runs `x[::2] = x[:3].copy()`. The summary
+counts programs by outcome: "memory" ran with arrays as memory, "objects" as Python objects, "plain" as plain Python.
+With AUTOCONV_BACKEND=xla it also counts
+those that XLA ran, and the reasons of the others. XLA may use no instruction younger than AVX there: it would contract
+products and sums, and loops magnify differences of the last bits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autoconv.config import SETTINGS
 SETTINGS.tiers = "native"  # compare graphs, even slow ones
 SETTINGS.strict = True  # raise internal errors instead of running plain Python
 
-EXACT = "--xla_cpu_max_isa=AVX"
+EXACT_XLA_FLAG = "--xla_cpu_max_isa=AVX"
 SIZE = 6
 DTYPES = ("float64", "float64", "int64", "float32", "int32")
 NUMBERS = [(2, 3), (0, -1), (5, 1), (-2, 4), (7, 0)]
@@ -240,7 +240,7 @@ def check(source: str, number: int, dtype: str, held: bool = False) -> tuple[str
     if held:
         source = use_attributes(source) if number % 2 else use_globals(source)
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    plain, compiled = _define(copying(source), name), ac.compile(_define(source, name))
+    plain, compiled = define_program(copy_assigned_views(source), name), ac.compile(define_program(source, name))
     explain = compiled.explain
     if held:
         plain, compiled = bind_arrays(plain), bind_arrays(compiled)
@@ -290,13 +290,13 @@ def bind_arrays(function):
     return call
 
 
-def _define(program, name):
+def define_program(program, name):
     namespace = {"np": np}
     exec(compile(program, name, "exec"), namespace)
     return namespace["program"]
 
 
-def copying(source: str) -> str:
+def copy_assigned_views(source: str) -> str:
     """Return the program with a copy of each view that it assigns to a view."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -311,10 +311,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="why programs were not traced with arrays as memory")
-    parser.add_argument("--held", action="store_true", help="the arrays are attributes or global names")
+    parser.add_argument("--show", action="store_true", help="print why programs were not traced with arrays as memory")
+    parser.add_argument("--held", action="store_true", help="make the arrays attributes or global names")
     options = parser.parse_args()
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {EXACT}"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {EXACT_XLA_FLAG}"
     counts: collections.Counter[str] = collections.Counter()
     by_xla: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):

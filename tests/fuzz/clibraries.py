@@ -40,12 +40,12 @@ counting = importlib.import_module("differential.counting")
 sizes = importlib.import_module("sizes")
 grammar = importlib.import_module("grammar.tries")
 
-STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
+STRICT_FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic"]
 THREADS = 8
 KINDS = ("sizes", "names", "numbers", "tries")
 
 
-class Silent(numeric.Generator):
+class SilentGenerator(numeric.Generator):
     """A generator of numeric programs without output and without ints beyond 64 bits."""
 
     def program(self) -> str:
@@ -73,7 +73,7 @@ class Program:
             self.spec = " ".join([*shapes, "int64[]"])
             self.calls = [call for call in self.generator.calls() if "odd" not in call]
         elif self.kind == "numbers":
-            self.source, self.spec = Silent(number).program(), "int64[] int64[]"
+            self.source, self.spec = SilentGenerator(number).program(), "int64[] int64[]"
         else:
             self.source, self.spec = grammar.Generator(number).program(), "float64[n] int64[] int64[]"
 
@@ -83,17 +83,17 @@ class Program:
         if self.kind == "tries":
             return [tuple(call) for call in grammar.inputs()]
         if self.kind == "names":
-            return [(*sizes.arguments(self.generator, call, call_number), (2, 1, 0, 3)[call_number % 4])
+            return [(*sizes.random_arguments(self.generator, call, call_number), (2, 1, 0, 3)[call_number % 4])
                     for call_number, call in enumerate(self.calls)]  # fmt: skip
         return [(*array_programs.arguments(self.dtype, call_number, False), *numbers)
                 for call_number, numbers in enumerate(array_programs.NUMBERS)]  # fmt: skip
 
 
-def check(program: Program, folder: Path, by_c: bool) -> collections.Counter[str]:
+def check(program: Program, folder: Path, runs_in_c: bool) -> collections.Counter[str]:
     """Count the outcomes of the calls of one program; the text of a wrong outcome has the details."""
     name = f"<library {program.number}>"
-    plain = counting.made(array_programs.copying(program.source), name, np=np)
-    function = counting.made(program.source, name, np=np)
+    plain = counting.load_program(array_programs.copy_assigned_views(program.source), name, np=np)
+    function = counting.load_program(program.source, name, np=np)
     counts: collections.Counter[str] = collections.Counter()
     path = folder / f"library{program.number}"
     try:
@@ -109,16 +109,16 @@ def check(program: Program, folder: Path, by_c: bool) -> collections.Counter[str
     for arguments, expected in zip(program.inputs(), program.inputs(), strict=True):
         result = call_library(call, arguments)
         single_results.append((result, arguments))
-        counts[judge(result, arguments, plain, expected, constants)] += 1
+        counts[classify_call(result, arguments, plain, expected, constants)] += 1
     with ThreadPoolExecutor(THREADS) as pool:
         repeated_inputs = [arguments for _ in range(THREADS) for arguments in program.inputs()]
         threaded_results = list(pool.map(lambda given: call_library(call, given), repeated_inputs))
     for result, arguments, (single_result, single_arguments) in zip(
         threaded_results, repeated_inputs, single_results * THREADS, strict=True
     ):
-        if bits((result, arguments)) != bits((single_result, single_arguments)):
+        if result_bytes((result, arguments)) != result_bytes((single_result, single_arguments)):
             counts[f"WRONG: threads give {result}, {arguments}, one gives {single_result}, {single_arguments}"] += 1
-    if by_c and (problem := c_problem(program, library, folder)):
+    if runs_in_c and (problem := c_problem(program, library, folder)):
         counts[f"WRONG: {problem}"] += 1
     return counts
 
@@ -131,12 +131,15 @@ def call_library(call, arguments: tuple[Any, ...]) -> Any:
         return error.args[1]
 
 
-def judge(actual: Any, arguments: tuple[Any, ...], plain, expected: tuple[Any, ...], constants: list[str]) -> str:
+def classify_call(
+    actual: Any, arguments: tuple[Any, ...], plain, expected: tuple[Any, ...], constants: list[str]
+) -> str:
+    """Return the outcome of a call of a library: how it agrees, or "WRONG" with the difference."""
     try:
         with np.errstate(all="ignore"):
-            result, error_expected = leaves(plain(*expected)), None
+            result, expected_error = leaves(plain(*expected)), None
     except Exception as error:
-        result, error_expected = [], error
+        result, expected_error = [], error
     result = drop_constants(result, constants)
     arrays = [
         (array, expected_array) for array, expected_array in zip(
@@ -145,21 +148,21 @@ def judge(actual: Any, arguments: tuple[Any, ...], plain, expected: tuple[Any, .
     ]
     context = f"{[x for x in expected if not isinstance(x, np.ndarray)]}: "
     if isinstance(actual, str) and "64 bits" in actual and (
-        error_expected is None or type(error_expected).__name__ not in actual
+        expected_error is None or type(expected_error).__name__ not in actual
     ):
         return "beyond 64 bits, or perhaps"
     if isinstance(actual, str) and "no code for these sizes" in actual:
-        return "no code for these sizes" + (", for which Python raises" if error_expected is not None else "")
-    if isinstance(actual, str) != (error_expected is not None):
-        return f"WRONG {context}{actual!r} for {error_expected or result!r}"
-    if error_expected is not None and type(error_expected).__name__ not in actual:
-        return f"WRONG {context}{actual!r} for {error_expected!r}"
-    if error_expected is None and (len(actual) != len(result) or not all(map(is_equal, actual, result))):
+        return "no code for these sizes" + (", for which Python raises" if expected_error is not None else "")
+    if isinstance(actual, str) != (expected_error is not None):
+        return f"WRONG {context}{actual!r} for {expected_error or result!r}"
+    if expected_error is not None and type(expected_error).__name__ not in actual:
+        return f"WRONG {context}{actual!r} for {expected_error!r}"
+    if expected_error is None and (len(actual) != len(result) or not all(map(is_equal, actual, result))):
         return f"WRONG {context}{actual!r} for {result!r}"
     for array, expected_array in arrays:
         if not is_equal(array, expected_array):
             return f"WRONG {context}an argument holds {array!r} for {expected_array!r}"
-    return "agrees" if error_expected is None else "agrees on an error"
+    return "agrees" if expected_error is None else "agrees on an error"
 
 
 def drop_constants(result: list[Any], constants: list[str]) -> list[Any]:
@@ -179,13 +182,13 @@ def literals_of_constant(constant: str) -> list[str]:
         return [constant]
 
 
-def is_equal(found: Any, expected: Any) -> bool:
-    found, expected = np.asarray(found), np.asarray(expected)
+def is_equal(actual: Any, expected: Any) -> bool:
+    actual, expected = np.asarray(actual), np.asarray(expected)
     with np.errstate(all="ignore"):
-        if found.dtype.kind == "f" and found.shape == expected.shape:  # sums have another order
-            tolerance = 1e-5 if found.dtype == np.float32 else 1e-12
-            return np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-        return found.shape == expected.shape and np.array_equal(found, expected)
+        if actual.dtype.kind == "f" and actual.shape == expected.shape:  # sums have another order
+            tolerance = 1e-5 if actual.dtype == np.float32 else 1e-12
+            return np.allclose(actual, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return actual.shape == expected.shape and np.array_equal(actual, expected)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -196,9 +199,9 @@ def leaves(value: Any) -> list[Any]:
     return [] if value is None or isinstance(value, str) else [value]
 
 
-def bits(value: Any) -> Any:
+def result_bytes(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [bits(part) for part in value]
+        return [result_bytes(part) for part in value]
     return value if isinstance(value, str) else np.asarray(value).tobytes()
 
 
@@ -212,7 +215,8 @@ def refusal_reason(error: AutoconvError) -> str:
 def header_problem(library, folder: Path) -> str:
     source = folder / "header.c"
     source.write_text(f'#include "{library.header.name}"\nint main(void) {{ return 0; }}\n')
-    compilation = subprocess.run(["cc", *STRICT, "-c", source.name, "-o", "header.o"], cwd=folder, capture_output=True)
+    command = ["cc", *STRICT_FLAGS, "-c", source.name, "-o", "header.o"]
+    compilation = subprocess.run(command, cwd=folder, capture_output=True)
     return compilation.stderr.decode()
 
 
@@ -223,7 +227,8 @@ def c_problem(program: Program, library, folder: Path) -> str:
     if shutil.which("valgrind"):
         tools.append(("memcheck", [], ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]))
     for name, options, runner in tools:
-        command = ["cc", *STRICT, "-Wno-conversion", *options, "-g", "calls.c", library.object.name, "-lm", "-o", name]
+        flags = [*STRICT_FLAGS, "-Wno-conversion", *options, "-g"]
+        command = ["cc", *flags, "calls.c", library.object.name, "-lm", "-o", name]
         compilation = subprocess.run(command, cwd=folder, capture_output=True)
         if compilation.returncode:
             return compilation.stderr.decode()

@@ -19,7 +19,7 @@ import autoconv as ac
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
-from differential.counting import became, command, made
+from differential.counting import execution_kind, load_program, run_command
 
 _INF, _NAN = math.inf, math.nan
 # z, w: complex; x: float; n: int.
@@ -49,9 +49,9 @@ class Generator(Blocks):
     def statement(self, depth: int, in_loop: bool) -> list[str]:
         choice = self.random.random()
         if depth < 3 and choice < 0.18:
-            lines = [f"if {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 2))]
+            lines = [f"if {self.condition(2)}:", *indent(self.block(depth + 1, in_loop, 2))]
             if self.random.random() < 0.6:
-                lines += ["else:", *indented(self.block(depth + 1, in_loop, 2))]
+                lines += ["else:", *indent(self.block(depth + 1, in_loop, 2))]
             return lines
         if depth < 2 and choice < 0.34:
             return self.loop(depth)
@@ -60,7 +60,7 @@ class Generator(Blocks):
         if choice < 0.45:
             return [f"if {self.condition(1)}:", f"    return {self.pick('u', 'v', 'z, k', self.number(1), 'None')}"]
         if choice < 0.5 and depth < 2:
-            body = indented(self.block(depth + 1, False, 2))
+            body = indent(self.block(depth + 1, False, 2))
             error = self.pick("ZeroDivisionError", "OverflowError", "ValueError", "(ArithmeticError, ValueError)")
             return ["try:", *body, f"except {error} as error:", "    k += len(str(error))"]
         if choice < 0.55:
@@ -90,11 +90,11 @@ class Generator(Blocks):
         name = f"i_{self.counter}"
         body = self.block(depth + 1, True, 3)
         if self.random.random() < 0.4:
-            lines = [f"for {name} in range({self.pick('4', 'n', 'abs(k) % 6')}):", *indented(body)]
+            lines = [f"for {name} in range({self.pick('4', 'n', 'abs(k) % 6')}):", *indent(body)]
         else:
-            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 9:", f"    {name} += 1", *indented(body)]
+            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 9:", f"    {name} += 1", *indent(body)]
         if self.random.random() < 0.2:
-            lines += ["else:", *indented(self.block(depth + 1, False, 2))]
+            lines += ["else:", *indent(self.block(depth + 1, False, 2))]
         return lines
 
     def number(self, depth: int) -> str:
@@ -131,7 +131,7 @@ class Generator(Blocks):
         return self.pick(f"({simple} and {self.condition(1)})", f"({simple} or {self.condition(1)})")
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
@@ -149,14 +149,14 @@ def outcome(function, arguments) -> tuple[str, str]:
 
 def check(source: str, number: int) -> tuple[str, str]:
     """Compare a program; return "graph", "plain Python", "several traces" or "WRONG", and details."""
-    plain = made(source, f"<complex program {number}>")
+    plain = load_program(source, f"<complex program {number}>")
     compiled = ac.compile(plain)
     for arguments in INPUTS:
-        expected, found = outcome(plain, arguments), outcome(compiled, arguments)
-        if expected != found:
-            return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {found}\n{compiled.explain()}"
-    return became(compiled)
+        expected, actual = outcome(plain, arguments), outcome(compiled, arguments)
+        if expected != actual:
+            return "WRONG", f"program{arguments}:\n  expected {expected}\n  found    {actual}\n{compiled.explain()}"
+    return execution_kind(compiled)
 
 
 if __name__ == "__main__":
-    sys.exit(command(__doc__, lambda seed: Generator(seed).program(), check))
+    sys.exit(run_command(__doc__, lambda seed: Generator(seed).program(), check))

@@ -34,14 +34,14 @@ import autoconv
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from grammar.effects import Program, pairs, product, sample
+from grammar.effects import Program, all_programs, pairwise_programs, sample_programs
 
 _NAMES = ("SEEN", "LOG", "BOX", "TABLE", "NESTED", "OTHER", "NAMES", "POINTS", "GRID", "QUEUE")
 CALLS = ((1.5, 2), (2.5, 3), (-1.0, 1), (3, 3), (2.0, 2), (4.5, 4))
 
 
 def run(program: Program, compiles: bool) -> tuple[list[Any], Any]:
-    """What each call gave and left behind, and the function."""
+    """Return the outcome of each call with the state after it, and the function."""
     name = f"<{', '.join(program)}>"
     source = program.source()
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -55,14 +55,14 @@ def run(program: Program, compiles: bool) -> tuple[list[Any], Any]:
     objects: tuple[Any, ...] = ()
     if program.has_objects():
         objects = namespace["new"](), [namespace["new"](), namespace["new"]()]
-    found = []
-    for turn, arguments in enumerate(CALLS):
-        if turn == 2:
+    outcomes = []
+    for call_number, arguments in enumerate(CALLS):
+        if call_number == 2:
             change(namespace)
-        if turn == 4:
+        if call_number == 4:
             replace()
-        found.append((outcome(function, (*arguments, *objects)), state(namespace)))
-    return found, function
+        outcomes.append((outcome(function, (*arguments, *objects)), state(namespace)))
+    return outcomes, function
 
 
 def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:
@@ -70,49 +70,49 @@ def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            result = described(function(*arguments))
+            result = describe(function(*arguments))
         except Exception as error:
             result = type(error).__name__, str(error)
     return result, printed.getvalue()
 
 
 def change(namespace: dict[str, Any]) -> None:
-    """What somebody else does to the objects between two calls."""
+    """Change the objects from outside, between two calls."""
     namespace["SEEN"] += 3
     namespace["LOG"].append("outside")
     namespace["OTHER"].part += 2
     namespace["GRID"][0] += 4
     namespace["NAMES"]["n"] = namespace["NAMES"].get("n", 0) + 6
-    for made in namespace["MADE"]:
-        if type(made) is namespace.get("Counter"):
-            held = object.__getattribute__(made, "__dict__")
-            held["count"] += 10
-            held["log"].append("outside")
-            held["table"]["n"] += 5
-            held["array"] += 1
-            type(made).total += 7
-        elif isinstance(made, list):
-            made.extend(made[:1])
+    for created in namespace["MADE"]:
+        if type(created) is namespace.get("Counter"):
+            attributes = object.__getattribute__(created, "__dict__")
+            attributes["count"] += 10
+            attributes["log"].append("outside")
+            attributes["table"]["n"] += 5
+            attributes["array"] += 1
+            type(created).total += 7
+        elif isinstance(created, list):
+            created.extend(created[:1])
 
 
 def state(namespace: dict[str, Any]) -> Any:
-    """What is to be seen of the program's objects, and of Python's."""
+    """Return the observable state of the program's objects and of the global random streams."""
     names = [name for name in _NAMES if name in namespace]
-    held = [described(made) for made in namespace["MADE"]]
+    descriptions = [describe(created) for created in namespace["MADE"]]
     total = getattr(namespace.get("Counter"), "total", None)
     streams = hash(random.getstate()), hash(np.random.get_state()[1].tobytes()), np.random.get_state()[2]
-    return [described(namespace[name]) for name in names], held, total, repr(namespace["STREAM"]), streams
+    return [describe(namespace[name]) for name in names], descriptions, total, repr(namespace["STREAM"]), streams
 
 
-def described(value: Any, depth: int = 5) -> Any:
-    """The value in a form that compares, which runs nothing of it."""
+def describe(value: Any, depth: int = 5) -> Any:
+    """Return the value in a comparable form, without a call of its methods."""
     kind = type(value).__name__
     if isinstance(value, (list, tuple, collections.deque)):
-        return kind, [described(part, depth) for part in value]
+        return kind, [describe(part, depth) for part in value]
     if isinstance(value, dict):
-        return kind, [(described(key), described(part)) for key, part in value.items()]
+        return kind, [(describe(key), describe(part)) for key, part in value.items()]
     if isinstance(value, np.ndarray):
-        return kind, value.dtype.name, described(value.tolist())
+        return kind, value.dtype.name, describe(value.tolist())
     if isinstance(value, np.random.RandomState):
         return kind, value.get_state()[1].tobytes(), value.get_state()[2]
     if isinstance(value, np.random.Generator):
@@ -122,33 +122,34 @@ def described(value: Any, depth: int = 5) -> Any:
     if isinstance(value, io.StringIO):
         return kind, value.getvalue()
     if type(value).__module__ == "effects_program" and depth:
-        held = object.__getattribute__(value, "__dict__") if kind != "Slotted" else {}
-        return kind, [(name, described(part, depth - 1)) for name, part in held.items()]
+        attributes = object.__getattribute__(value, "__dict__") if kind != "Slotted" else {}
+        return kind, [(name, describe(part, depth - 1)) for name, part in attributes.items()]
     if type(value) in (bool, int, float, str, bytes, bytearray, set, type(None)) or isinstance(value, np.generic):
         return kind, repr(value)
     return kind
 
 
 def check(program: Program) -> tuple[str, str, str]:
-    """("same" | "plain" | "WRONG", details, why it ran plain)."""
-    wanted, _ = run(program, compiles=False)
-    found, function = run(program, compiles=True)
-    told = function.explain()
-    reasons = [line.strip() for line in told.splitlines() if "plain Python:" in line]
-    if wanted != found:
-        turn = next(i for i, (a, b) in enumerate(zip(wanted, found, strict=True)) if a != b)
-        return "WRONG", f"call {turn}: {difference(wanted[turn], found[turn])}", reasons[0] if reasons else ""
+    """Return ("same" | "plain" | "WRONG", details, the reason why the program ran plain)."""
+    expected, _ = run(program, compiles=False)
+    actual, function = run(program, compiles=True)
+    explanation = function.explain()
+    reasons = [line.strip() for line in explanation.splitlines() if "plain Python:" in line]
+    if expected != actual:
+        call_number = next(i for i, (a, b) in enumerate(zip(expected, actual, strict=True)) if a != b)
+        details = f"call {call_number}: {difference(expected[call_number], actual[call_number])}"
+        return "WRONG", details, reasons[0] if reasons else ""
     return ("plain" if reasons else "same"), "", reasons[0] if reasons else ""
 
 
-def difference(wanted: Any, found: Any) -> str:
-    """The innermost parts that differ, the first ones."""
-    if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)) and len(wanted) == len(found):
-        return next(difference(a, b) for a, b in zip(wanted, found, strict=True) if a != b)
-    return f"wanted {wanted}, found {found}"
+def difference(expected: Any, actual: Any) -> str:
+    """Describe the first of the innermost parts that differ."""
+    if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)) and len(expected) == len(actual):
+        return next(difference(a, b) for a, b in zip(expected, actual, strict=True) if a != b)
+    return f"wanted {expected}, found {actual}"
 
 
-def checked(program: Program) -> tuple[Program, tuple[str, str, str]]:
+def check_safely(program: Program) -> tuple[Program, tuple[str, str, str]]:
     logging.getLogger("autoconv").setLevel(logging.ERROR)
     try:
         return program, check(program)
@@ -158,30 +159,35 @@ def checked(program: Program) -> tuple[Program, tuple[str, str, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=0, help="so many programs, drawn from all of them")
-    parser.add_argument("--whole", action="store_true", help="all of them, which are some fifty million")
-    parser.add_argument("--begin", type=int, default=0, help="leave out so many programs, which an earlier run had")
-    parser.add_argument("--minutes", type=float, default=1e9, help="end after so many minutes")
+    parser.add_argument("--sample", type=int, default=0, help="number of programs to draw from all of them")
+    parser.add_argument("--whole", action="store_true", help="run all programs, some fifty million")
+    parser.add_argument("--begin", type=int, default=0, help="number of programs to skip, which an earlier run has run")
+    parser.add_argument("--minutes", type=float, default=1e9, help="number of minutes after which to end")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="programs whose names hold this text")
+    parser.add_argument("--only", default="", help="run the programs whose names contain TEXT")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--show", action="store_true", help="why programs ran plain, by kinds")
-    parser.add_argument("--source", action="store_true", help="the text of the programs that are wrong")
+    parser.add_argument("--show", action="store_true", help="print why programs ran plain, by kinds")
+    parser.add_argument("--source", action="store_true", help="print the text of the programs that are wrong")
     options = parser.parse_args()
-    draws, start = random.Random(options.seed), time.monotonic()
-    chosen = product() if options.whole else sample(options.sample, draws) if options.sample else pairs(draws)
+    generator, start = random.Random(options.seed), time.monotonic()
+    if options.whole:
+        chosen = all_programs()
+    elif options.sample:
+        chosen = sample_programs(options.sample, generator)
+    else:
+        chosen = pairwise_programs(generator)
     matching = (program for program in chosen if options.only in ", ".join(program))
     programs = itertools.islice(matching, options.begin, None)
     counts: collections.Counter[str] = collections.Counter()
     wrong: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     reasons: collections.Counter[str] = collections.Counter()
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        for program, (what, details, reason) in pool.imap(checked, programs, chunksize=5):
-            counts[what] += 1
+        for program, (verdict, details, reason) in pool.imap(check_safely, programs, chunksize=5):
+            counts[verdict] += 1
             if time.monotonic() > start + 60 * options.minutes:
                 break
             reasons[re.sub(r"<[^>]*>(:\d+)*|\d+", "…", reason)[:150]] += bool(reason)
-            if what == "WRONG":
+            if verdict == "WRONG":
                 for field, name in program._asdict().items():
                     wrong[field][name] += 1
                 print(f"--- {program}\n{details}\n{program.source() if options.source else ''}", flush=True)
@@ -189,8 +195,8 @@ def main() -> int:
         print(f"wrong by {field}: {', '.join(f'{name} {count}' for name, count in names.most_common(12))}")
     for reason, count in reasons.most_common(40) if options.show else ():
         print(f"{count:6} {reason}")
-    told = ", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items()))
-    print(f"{sum(counts.values())} programs from {options.begin} on, in {time.monotonic() - start:.0f} s: {told}")
+    totals = ", ".join(f"{kind}: {count}" for kind, count in sorted(counts.items()))
+    print(f"{sum(counts.values())} programs from {options.begin} on, in {time.monotonic() - start:.0f} s: {totals}")
     return 1 if counts["WRONG"] else 0
 
 

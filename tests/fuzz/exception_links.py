@@ -21,27 +21,29 @@ import autoconv as ac
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from differential.counting import became, command, made
+from differential.counting import execution_kind, load_program, run_command
 
-RAISING = (
+RAISING_STATEMENTS = (
     "v = d[k]", "v = 6 // (k - 1)", "v = xs[k]", "v = int(d.get('t', k))", "raise ValueError('given', k)",
-    "v = xs.index(k)", "raise Own(k)", "v = k + 1",
+    "v = xs.index(k)", "raise ProgramError(k)", "v = k + 1",
 )  # fmt: skip
-KINDS = (
-    "KeyError", "ZeroDivisionError", "IndexError", "ValueError", "(KeyError, Own)", "LookupError", "Exception",
+HANDLED_CLASSES = (
+    "KeyError", "ZeroDivisionError", "IndexError", "ValueError", "(KeyError, ProgramError)", "LookupError", "Exception",
     "ArithmeticError", "(ValueError, TypeError)",
 )  # fmt: skip
-RAISED = ("raise", "raise RuntimeError('again')", "raise RuntimeError(k) from {0}", "raise Own(3) from None")
-ASKED = (
+RAISES_IN_HANDLERS = (
+    "raise", "raise RuntimeError('again')", "raise RuntimeError(k) from {0}", "raise ProgramError(3) from None",
+)  # fmt: skip
+HANDLER_STATEMENTS = (
     "kept.append({0})", "out.append(type({0}).__name__)", "out.append(str({0}))", "out.append({0}.args)",
     "out.append(type({0}.__context__).__name__)", "out.append(repr({0}.__cause__))", "d['e'] = k", "v += 2",
     "out.append(isinstance({0}, LookupError))", "out.append({0}.__cause__ is {0})", "v = {0}.args[0]", "d[v] = k",
 )  # fmt: skip
-AROUND = ("if k > 1:", "for k in range(k, k + 2):", "with Manager(out, KeyError):")
-VALUES = (0, 1, 2, 3, 1, 0)
+ENCLOSING_HEADERS = ("if k > 1:", "for k in range(k, k + 2):", "with Manager(out, KeyError):")
+ARGUMENTS = (0, 1, 2, 3, 1, 0)
 
 
-class Own(Exception):
+class ProgramError(Exception):
     """An exception of the program, without a constructor of its own."""
 
 
@@ -64,59 +66,59 @@ class _Writer:
         self._errors = 0
 
     def program(self) -> str:
-        self.put(1, self.draw.choice(["print(k)", "d['p'] = k", "pass"]))
+        self.add_line(1, self.draw.choice(["print(k)", "d['p'] = k", "pass"]))
         self.block(1, 0, "")
         return "\n".join(["def program(k, d, xs, kept):", "    out, v = [], 0", *self.lines, "    return out, v", ""])
 
-    def put(self, depth: int, text: str) -> None:
+    def add_line(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
 
     def block(self, depth: int, nesting: int, error: str) -> None:
         for _ in range(self.draw.choice([1, 1, 2])):
             choice = self.draw.random()
             if nesting < 3 and choice < 0.55:
-                self.attempt(depth, nesting, error)
+                self.add_try(depth, nesting, error)
             elif nesting < 3 and choice < 0.65:
-                self.put(depth, self.draw.choice(AROUND))
+                self.add_line(depth, self.draw.choice(ENCLOSING_HEADERS))
                 self.block(depth + 1, nesting + 1, error)
             else:
-                self.put(depth, self.draw.choice(RAISING))
+                self.add_line(depth, self.draw.choice(RAISING_STATEMENTS))
 
-    def attempt(self, depth: int, nesting: int, error: str) -> None:
-        self.put(depth, "try:")
+    def add_try(self, depth: int, nesting: int, error: str) -> None:
+        self.add_line(depth, "try:")
         self.block(depth + 1, nesting + 1, error)
         has_finally = self.draw.random() < 0.3
         for _ in range(self.draw.choice([0, 1, 1, 2] if has_finally else [1, 1, 2])):
             self._errors += 1
             name = f"e{self._errors}"
-            self.put(depth, f"except {self.draw.choice(KINDS)} as {name}:")
-            self.handler(depth + 1, nesting, name)
+            self.add_line(depth, f"except {self.draw.choice(HANDLED_CLASSES)} as {name}:")
+            self.add_handler(depth + 1, nesting, name)
         if has_finally:
-            self.put(depth, "finally:")
-            self.put(depth + 1, self.draw.choice(["out.append('f')", "d['f'] = v", "v += 1"]))
+            self.add_line(depth, "finally:")
+            self.add_line(depth + 1, self.draw.choice(["out.append('f')", "d['f'] = v", "v += 1"]))
 
-    def handler(self, depth: int, nesting: int, error: str) -> None:
+    def add_handler(self, depth: int, nesting: int, error: str) -> None:
         for _ in range(self.draw.choice([1, 2])):
-            self.put(depth, self.draw.choice(ASKED).format(error))
+            self.add_line(depth, self.draw.choice(HANDLER_STATEMENTS).format(error))
         if nesting < 2 and self.draw.random() < 0.4:
-            self.attempt(depth, nesting + 1, error)
+            self.add_try(depth, nesting + 1, error)
         elif self.draw.random() < 0.5:
-            self.put(depth, self.draw.choice(RAISED).format(error))
+            self.add_line(depth, self.draw.choice(RAISES_IN_HANDLERS).format(error))
 
 
 def program(seed: int) -> str:
     return _Writer(seed).program()
 
 
-def told(error: BaseException | None, depth: int = 6) -> Any:
-    """Return what an outsider can see of an exception and of those that it is linked to."""
+def describe_error(error: BaseException | None, depth: int = 6) -> Any:
+    """Return the class and arguments of an exception and of those that it is linked to."""
     if error is None or not depth:
         return None
-    links = told(error.__cause__, depth - 1), told(error.__context__, depth - 1), error.__suppress_context__
-    return type(error).__name__, repr(error.args), links
+    cause, context = (describe_error(link, depth - 1) for link in (error.__cause__, error.__context__))
+    return type(error).__name__, repr(error.args), (cause, context, error.__suppress_context__)
 
 
-def values_of_traces(error: BaseException | None) -> list[str]:
+def leaked_trace_values(error: BaseException | None) -> list[str]:
     """Return the texts of exceptions, among those linked by causes and contexts, that hold values of a trace."""
     texts = []
     while error is not None:
@@ -131,26 +133,26 @@ def outcome(function: Any, k: int) -> Any:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            found = "returned", repr(function(k, d, [4, 2, 0], kept))
+            result = "returned", repr(function(k, d, [4, 2, 0], kept))
         except Exception as error:
-            found = "raised", told(error)
+            result = "raised", describe_error(error)
             kept.append(error)
-    left = printed.getvalue(), repr(d)
-    return found, *left, [told(error) for error in kept], [values_of_traces(error) for error in kept]
+    effects = printed.getvalue(), repr(d)
+    return result, *effects, [describe_error(error) for error in kept], [leaked_trace_values(error) for error in kept]
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """What became of a program, and details."""
-    plain = made(source, f"<links program {number}>", Own=Own, Manager=Manager)
+    """Compare a program; return how it ran or "WRONG", and details."""
+    plain = load_program(source, f"<links program {number}>", ProgramError=ProgramError, Manager=Manager)
     compiled = ac.compile(plain)
-    for k in VALUES:
-        expected, found = outcome(plain, k), outcome(compiled, k)
-        if expected != found:
-            return "WRONG", f"k = {k}:\nexpected {expected}\nfound    {found}\n{compiled.explain()}"
+    for k in ARGUMENTS:
+        expected, actual = outcome(plain, k), outcome(compiled, k)
+        if expected != actual:
+            return "WRONG", f"k = {k}:\nexpected {expected}\nfound    {actual}\n{compiled.explain()}"
     if "internal error" in compiled.explain():
         return "WRONG", compiled.explain()
-    return became(compiled)
+    return execution_kind(compiled)
 
 
 if __name__ == "__main__":
-    sys.exit(command(__doc__, program, check))
+    sys.exit(run_command(__doc__, program, check))

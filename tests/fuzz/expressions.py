@@ -11,7 +11,7 @@ COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 
 
 class Expressions:
-    """Writes expressions over `names`; `assignable` are those that a walrus may assign."""
+    """A writer of expressions over `names`; `assignable` are those that a walrus may assign."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -25,7 +25,7 @@ class Expressions:
             return self.atom()
         choices: list[tuple[float, Callable[[int], str]]] = [
             (3, self.binary),
-            (2, self.logged),
+            (2, self.log_call),
             (1.5, self.logic),
             (1, self.conditional),
             (1, self.comparison),
@@ -33,9 +33,9 @@ class Expressions:
             (0.6, self.lambda_),
             (0.7, self.subscript),
             (0.5, self.walrus),
-            (0.4, self.negated),
+            (0.4, self.negation),
             (0.06, self.container),
-            (0.3, self.quantified),
+            (0.3, self.quantifier),
         ]
         return self.pick(choices)(depth - 1)
 
@@ -53,7 +53,7 @@ class Expressions:
         right = self.expression(depth) if operator not in ("//", "%") or self.chance(0.2) else "3"
         return f"({self.expression(depth)} {operator} {right})"
 
-    def logged(self, depth: int) -> str:
+    def log_call(self, depth: int) -> str:
         return f"log({self.event()}, {self.expression(depth)})"
 
     def logic(self, depth: int) -> str:
@@ -87,10 +87,10 @@ class Expressions:
         )
 
     def comprehension(self, depth: int) -> str:
-        before, self.names = self.names, [*self.names, "v"]
-        walrus, self.can_walrus = self.can_walrus, False
+        outer_names, self.names = self.names, [*self.names, "v"]
+        could_walrus, self.can_walrus = self.can_walrus, False
         element, test = self.expression(depth), self.condition()
-        self.names, self.can_walrus = before, walrus
+        self.names, self.can_walrus = outer_names, could_walrus
         test = f" if {test}" if self.chance(0.5) else ""
         inner = f"for v in {self.sequence(0)}{test}"
         return self.rng.choice(
@@ -103,10 +103,10 @@ class Expressions:
         )
 
     def lambda_(self, depth: int) -> str:
-        before, self.names = self.names, [*self.names, "p"]
-        walrus, self.can_walrus = self.can_walrus, False
+        outer_names, self.names = self.names, [*self.names, "p"]
+        could_walrus, self.can_walrus = self.can_walrus, False
         body = self.expression(depth)
-        self.names, self.can_walrus = before, walrus
+        self.names, self.can_walrus = outer_names, could_walrus
         return f"(lambda p, *q: {body})({self.atom()})"
 
     def subscript(self, depth: int) -> str:
@@ -124,7 +124,7 @@ class Expressions:
             return self.atom()
         return f"({self.target()} := {self.expression(depth)})"
 
-    def negated(self, depth: int) -> str:
+    def negation(self, depth: int) -> str:
         return f"({self.rng.choice(['not ', '-', '~'])}{self.expression(depth)})"
 
     def container(self, depth: int) -> str:
@@ -137,11 +137,11 @@ class Expressions:
             ]
         )
 
-    def quantified(self, depth: int) -> str:
-        before, self.names = self.names, [*self.names, "v"]
-        walrus, self.can_walrus = self.can_walrus, False
+    def quantifier(self, depth: int) -> str:
+        outer_names, self.names = self.names, [*self.names, "v"]
+        could_walrus, self.can_walrus = self.can_walrus, False
         text = f"{self.rng.choice(['any', 'all', 'sum', 'max'])}({self.expression(depth)} for v in {self.sequence(0)})"
-        self.names, self.can_walrus = before, walrus
+        self.names, self.can_walrus = outer_names, could_walrus
         return text
 
     def sequence(self, depth: int) -> str:

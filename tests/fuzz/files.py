@@ -1,4 +1,4 @@
-"""Files of every kind through the commands that read Python.
+"""Random files of every kind, given to the commands that read Python.
 
     python tests/fuzz/files.py [--files N] [--seed N] [--lines N]
 
@@ -25,8 +25,8 @@ from pathlib import Path
 from autoconv.cli import main
 from click.testing import CliRunner
 
-SECONDS = 10.0
-BYTES = 2**30
+MAX_SECONDS = 10.0
+MAX_BYTES = 2**30
 PROGRAM = """\
 import math
 
@@ -57,7 +57,7 @@ def random_bytes(draw: Draw) -> bytes:
     return draw.randbytes(draw.choice([0, 1, 7, 200, 5000]))
 
 
-def printable(draw: Draw) -> bytes:
+def printable_text(draw: Draw) -> bytes:
     words = [
         *"()[]{}:;,=+-*<>@\\\"'#\n\t ",
         "def ",
@@ -74,8 +74,8 @@ def printable(draw: Draw) -> bytes:
     return "".join(draw.choices(words, k=draw.choice([5, 50, 500]))).encode()
 
 
-def damaged(draw: Draw) -> bytes:
-    """A program with bytes that are left out, doubled, put in or exchanged."""
+def damaged_program(draw: Draw) -> bytes:
+    """Return a program in which bytes are dropped, doubled, inserted or replaced."""
     data = bytearray(PROGRAM.encode())
     for _ in range(draw.randint(1, 4)):
         start = draw.randrange(len(data))
@@ -86,13 +86,13 @@ def damaged(draw: Draw) -> bytes:
     return bytes(data)
 
 
-def encoded(draw: Draw) -> bytes:
+def encoded_program(draw: Draw) -> bytes:
     names = ["utf-8", "latin-1", "cp1252", "utf-16", "utf-32", "utf-7", "ascii", "shift_jis", "rot13", "hex", "idna"]
-    said, meant = draw.choice([*names, "klingon", "utf-8-sig", "unicode_escape"]), draw.choice(names[:5])
-    cookie = draw.choice(
-        ["", f"# coding: {said}\n", f"#!/bin/python\n# -*- coding: {said} -*-\n", f"\n\n# coding={said}\n"]
+    declared, actual = draw.choice([*names, "klingon", "utf-8-sig", "unicode_escape"]), draw.choice(names[:5])
+    coding_line = draw.choice(
+        ["", f"# coding: {declared}\n", f"#!/bin/python\n# -*- coding: {declared} -*-\n", f"\n\n# coding={declared}\n"]
     )
-    return draw.choice([b"", b"", b"\xef\xbb\xbf", b"\xff\xfe"]) + (cookie + PROGRAM).encode(meant)
+    return draw.choice([b"", b"", b"\xef\xbb\xbf", b"\xff\xfe"]) + (coding_line + PROGRAM).encode(actual)
 
 
 def line_ends(draw: Draw) -> bytes:
@@ -102,7 +102,7 @@ def line_ends(draw: Draw) -> bytes:
     return text.encode()
 
 
-def deep(draw: Draw) -> bytes:
+def deep_expression(draw: Draw) -> bytes:
     n = draw.choice([10, 19, 50, 99, 150, 250, 1000, 5000])
     opening, closing = draw.choice(
         [
@@ -154,7 +154,7 @@ def huge_literals(draw: Draw) -> bytes:
 
 def long_lines(draw: Draw) -> bytes:
     n = draw.choice([1000, 10_000])
-    part, before, after = draw.choice(
+    part, opening, closing = draw.choice(
         [
             ("x, ", "[", "]"),
             ("x; ", "", "x"),
@@ -165,26 +165,29 @@ def long_lines(draw: Draw) -> bytes:
             ("{x}", "f'", "'"),
         ]
     )
-    return f"def f(x):\n    {before}{part * n}{after}\n".encode()
+    return f"def f(x):\n    {opening}{part * n}{closing}\n".encode()
 
 
-def many_lines(draw: Draw, most: int) -> bytes:
-    n = draw.choice([most // 10, most])
+def many_lines(draw: Draw, max_lines: int) -> bytes:
+    n = draw.choice([max_lines // 10, max_lines])
     line = draw.choice(["x = 1\n", "\n", "# a comment\n", "f(x)\n", "    pass\n", "x = (\n", "'''\n"])
     return (line * n).encode()
 
 
-def kinds(lines: int) -> dict[str, Callable[[Draw], bytes]]:
-    made = (random_bytes, printable, damaged, encoded, line_ends, deep, deep_blocks, huge_literals, long_lines)
-    return {**{make.__name__: make for make in made}, "many_lines": lambda draw: many_lines(draw, lines)}
+def file_kinds(lines: int) -> dict[str, Callable[[Draw], bytes]]:
+    makers = (
+        random_bytes, printable_text, damaged_program, encoded_program, line_ends, deep_expression, deep_blocks,
+        huge_literals, long_lines,
+    )  # fmt: skip
+    return {**{make.__name__: make for make in makers}, "many_lines": lambda draw: many_lines(draw, lines)}
 
 
-def judge(data: bytes, folder: Path) -> tuple[list[str], float, int]:
-    """(what is wrong, the most seconds of a command, the exit code of `convert`) for one file."""
+def judge_file(data: bytes, folder: Path) -> tuple[list[str], float, int]:
+    """Return (problems, largest time of a command in seconds, exit code of `convert`) for one file."""
     path = folder / "drawn.py"
     path.write_bytes(data)
     wrong: list[str] = []
-    most, first = 0.0, 0
+    max_seconds, convert_code = 0.0, 0
     compiles = _compiles(data)
     for command in ("convert", "show-code", "run"):
         before = {entry.name for entry in folder.iterdir()}
@@ -193,26 +196,26 @@ def judge(data: bytes, folder: Path) -> tuple[list[str], float, int]:
         start = time.process_time()
         result = CliRunner().invoke(main, [command, str(path)])
         seconds = time.process_time() - start
-        most = max(most, seconds)
-        shown = result.stderr
+        max_seconds = max(max_seconds, seconds)
+        errors = result.stderr
         new = {entry.name for entry in folder.iterdir()} - before
         if command == "convert":
-            first = result.exit_code
+            convert_code = result.exit_code
         if result.exit_code not in (0, 1, 3):
-            wrong.append(f"{command}: exit code {result.exit_code}: {shown[:300]}")
-        if "Traceback" in shown or "bug in autoconv" in shown:
-            wrong.append(f"{command}: {shown[:300]}")
-        if result.exit_code and (new or not shown):
-            wrong.append(f"{command}: exit code {result.exit_code}, wrote {sorted(new)}, {shown[:100]!r}")
-        if compiles and result.exit_code and "nested too deeply" not in shown:
-            wrong.append(f"{command}: Python takes it: {shown[:300]}")
+            wrong.append(f"{command}: exit code {result.exit_code}: {errors[:300]}")
+        if "Traceback" in errors or "bug in autoconv" in errors:
+            wrong.append(f"{command}: {errors[:300]}")
+        if result.exit_code and (new or not errors):
+            wrong.append(f"{command}: exit code {result.exit_code}, wrote {sorted(new)}, {errors[:100]!r}")
+        if compiles and result.exit_code and "nested too deeply" not in errors:
+            wrong.append(f"{command}: Python takes it: {errors[:300]}")
         if not compiles and not result.exit_code:
             wrong.append(f"{command}: Python does not take it")
-        if seconds > SECONDS:
+        if seconds > MAX_SECONDS:
             wrong.append(f"{command}: {seconds:.1f} s")
         for name in new:
             (folder / name).unlink()
-    return wrong, most, first
+    return wrong, max_seconds, convert_code
 
 
 def _compiles(data: bytes) -> bool:
@@ -224,23 +227,23 @@ def _compiles(data: bytes) -> bool:
 
 
 def run(files: int, seed: int, lines: int) -> int:
-    """Judges so many files and prints what was found; how many were wrong."""
-    every = kinds(lines)
+    """Judge `files` drawn files, print the problems, and return the number of files that have any."""
+    kinds = file_kinds(lines)
     codes: Counter[int] = Counter()
     wrong, slowest = 0, (0.0, "")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # of other work of the process
-    with tempfile.TemporaryDirectory() as place:
+    initial_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # of other work of the process
+    with tempfile.TemporaryDirectory() as folder:
         for number in range(files):
-            kind = list(every)[number % len(every)]
-            data = every[kind](random.Random(f"{seed} {number}"))
-            found, seconds, code = judge(data, Path(place))
+            kind = list(kinds)[number % len(kinds)]
+            data = kinds[kind](random.Random(f"{seed} {number}"))
+            problems, seconds, code = judge_file(data, Path(folder))
             codes[code] += 1
             slowest = max(slowest, (seconds, kind))
-            wrong += bool(found)
-            for line in found:
+            wrong += bool(problems)
+            for line in problems:
                 print(f"file {number} ({kind}, {len(data)} bytes): {line}\n    {data[:60]!r}", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    if peak > max(BYTES, before):
+    if peak > max(MAX_BYTES, initial_peak):
         wrong += 1
     print(
         f"files: {files}, seed {seed}; converted {codes[0]}, unsupported {codes[1]}, not Python {codes[3]}; "
@@ -249,7 +252,7 @@ def run(files: int, seed: int, lines: int) -> int:
     return wrong
 
 
-def main_() -> int:
+def run_command() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
@@ -259,4 +262,4 @@ def main_() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main_())
+    sys.exit(run_command())

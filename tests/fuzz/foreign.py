@@ -23,11 +23,11 @@ import autoconv as ac
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from differential.counting import became, command, made
+from differential.counting import execution_kind, load_program, run_command
 
 OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "@")
 BUILTINS = ("divmod({}, {})", "{} in ({}, 7)", "sum([{}], {})", "operator.add({}, {})", "operator.eq({}, {})")
-PLACES = (
+BODIES = (
     "    return {}",
     "    if k > 1:\n        return {}\n    return k",
     "    found = None\n    for _ in range(abs(int(k)) % 3):\n        found = {}\n    return found",
@@ -36,7 +36,7 @@ PLACES = (
 NUMBERS = (1, 2, 3, -2, 0, 2.5, 0.5, True)
 
 
-class Ours:
+class ProgramClass:
     def __repr__(self):
         return "Ours()"
 
@@ -56,49 +56,49 @@ class Real(float):
         return "rmul", float(self), other
 
 
-def _told(name: str) -> Any:
+def _make_method(name: str) -> Any:
     return lambda self, other: (name, other)
 
 
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rpow", "pow", "rdivmod", "lt", "eq", "ror"):
-    setattr(Ours, f"__{_name}__", _told(_name))
-Ours.__hash__ = None  # type: ignore[assignment]
+    setattr(ProgramClass, f"__{_name}__", _make_method(_name))
+ProgramClass.__hash__ = None  # type: ignore[assignment]
 
 FOREIGN = (
-    Fraction(1, 3), Fraction(3), Decimal("1.5"), Decimal(3), Ours(), Whole(3), Real(2.5), np.float64(2.5), np.int32(3),
-    np.float32(0.1), np.uint8(250), datetime.timedelta(seconds=3), 2j, None, ..., object(), range(3),
+    Fraction(1, 3), Fraction(3), Decimal("1.5"), Decimal(3), ProgramClass(), Whole(3), Real(2.5), np.float64(2.5),
+    np.int32(3), np.float32(0.1), np.uint8(250), datetime.timedelta(seconds=3), 2j, None, ..., object(), range(3),
 )  # fmt: skip
 
 
 def program(seed: int) -> str:
-    chosen = random.Random(seed)
-    sides = ["z", "k"] if chosen.random() < 0.5 else ["k", "z"]
-    form = chosen.choice(BUILTINS) if chosen.random() < 0.2 else f"{{}} {chosen.choice(OPERATORS)} {{}}"
-    return "def program(k):\n" + chosen.choice(PLACES).format(form.format(*sides)) + "\n"
+    generator = random.Random(seed)
+    operands = ["z", "k"] if generator.random() < 0.5 else ["k", "z"]
+    form = generator.choice(BUILTINS) if generator.random() < 0.2 else f"{{}} {generator.choice(OPERATORS)} {{}}"
+    return "def program(k):\n" + generator.choice(BODIES).format(form.format(*operands)) + "\n"
 
 
 def outcome(function: Any, k: Any) -> tuple[Any, ...]:
     try:
-        found = function(k)
+        result = function(k)
     except Exception as error:
         return (type(error),)
-    return type(found), repr(found)
+    return type(result), repr(result)
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """What became of a program, and details."""
+    """Compare a program; return how it ran or "WRONG", and details."""
     other = FOREIGN[number % len(FOREIGN)]
-    plain = made(source, f"<foreign program {number}>", z=other, operator=operator)
+    plain = load_program(source, f"<foreign program {number}>", z=other, operator=operator)
     compiled = ac.compile(plain)
     for k in NUMBERS:
-        expected, found = outcome(plain, k), outcome(compiled, k)
-        if expected != found:
-            return "WRONG", f"k = {k!r}, z = {other!r}: expected {expected}, found {found}\n{compiled.explain()}"
+        expected, actual = outcome(plain, k), outcome(compiled, k)
+        if expected != actual:
+            return "WRONG", f"k = {k!r}, z = {other!r}: expected {expected}, found {actual}\n{compiled.explain()}"
     if "internal error" in compiled.explain():
         return "WRONG", compiled.explain()
-    return became(compiled)
+    return execution_kind(compiled)
 
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    sys.exit(command(__doc__, program, check))
+    sys.exit(run_command(__doc__, program, check))

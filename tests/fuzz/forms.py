@@ -1,13 +1,13 @@
-"""Forms of fixtures/numpy, of fixtures/programs and of the samples of ops for each runtime, and how far results differ.
+"""Forms of fixtures/numpy, of fixtures/programs and of the samples of ops for each runtime, compared with NumPy.
 
     python tests/fuzz/forms.py [--programs] [--samples] [--only NAME]
 
 Each program runs as native code of this process, as a StableHLO module by XLA, as an ONNX model by ONNX Runtime, and as
-a C library. Its results, and what it leaves in its arguments, are compared: those of fixtures/numpy with plain NumPy's,
+a C library. Its results and its arguments after the call are compared: those of fixtures/numpy with plain NumPy's,
 those of fixtures/programs with the ones of plain Python or of ops that run one by one. The distance of two arrays is
-that of their furthest elements, in units in the last place of the largest element. Beyond 1,000 of them, and beyond the
-tolerance that a program states, a result is wrong. XLA is told to contract no products and sums. What has no form is
-listed with its reason.
+the largest difference of their elements, in units in the last place of the largest element. A result is wrong when its
+distance exceeds both 1,000 units and the tolerance that the program states. XLA must not contract products and sums. A
+program without a form is listed with the reason.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import copy
 import functools
 import importlib
+import itertools
 import os
 import sys
 import tempfile
@@ -63,117 +64,119 @@ class Program:
     def arguments(self, number: int) -> list[Any]:
         return copy.deepcopy(list(self.cases[number]))
 
-    def after(self, number: int) -> list[Any]:
-        """What plain Python leaves in the arguments."""
-        left = self.arguments(number)
-        self.function(*left)
-        return left
+    def arguments_after_call(self, number: int) -> list[Any]:
+        """The arguments of a case after a call in plain Python, which may write to them."""
+        arguments = self.arguments(number)
+        self.function(*arguments)
+        return arguments
 
 
 def numpy_programs() -> list[Program]:
-    found = []
+    programs = []
     for path in sorted((portable.FIXTURES / "numpy").glob("*.py")):
         if path.stem != "__init__":
             module = four_ways.load(path)
             expected = module.program(*module.make(0))
-            found.append(Program(path.stem, module.program, "compile", module.TOLERANCE, [module.make(0)], [expected]))
-    return found
+            cases = [module.make(0)]
+            programs.append(Program(path.stem, module.program, "compile", module.TOLERANCE, cases, [expected]))
+    return programs
 
 
 def numeric_programs() -> list[Program]:
-    found = []
+    programs = []
     for path in four_ways.PROGRAMS:
         module, expected = four_ways.original_of(path)
         ops = module.KIND == "ops"
-        given = four_ways.as_tensors if ops else four_ways.as_inputs
-        cases = [tuple(map(given, case)) for case in module.CASES]
+        convert = four_ways.as_tensors if ops else four_ways.as_inputs
+        cases = [tuple(map(convert, case)) for case in module.CASES]
         contract = "function" if ops else "compile"
-        found.append(Program(path.stem, getattr(module, module.ENTRY), contract, module.TOLERANCE, cases, expected))
-    return found
+        programs.append(Program(path.stem, getattr(module, module.ENTRY), contract, module.TOLERANCE, cases, expected))
+    return programs
 
 
-def distance(found: Any, expected: Any) -> float:
-    """How far the arrays are apart; infinity where they have another shape, or differ and are no floats."""
-    found, expected = np.asarray(found), np.asarray(expected)
-    if found.shape != expected.shape:
+def ulp_distance(actual: Any, expected: Any) -> float:
+    """The distance of two arrays; infinity where their shapes differ, or arrays that are not floats differ."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    if actual.shape != expected.shape:
         return np.inf
     if expected.dtype.kind not in "fc":
-        return 0.0 if np.array_equal(found, expected) else np.inf
-    if np.array_equal(found, expected, equal_nan=True):
+        return 0.0 if np.array_equal(actual, expected) else np.inf
+    if np.array_equal(actual, expected, equal_nan=True):
         return 0.0
     largest = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))
-    return float(np.max(np.abs(found - expected)) / np.spacing(largest))
+    return float(np.max(np.abs(actual - expected)) / np.spacing(largest))
 
 
-def furthest(found: Sequence[Any], expected: Sequence[Any]) -> float:
-    return max([0.0, *(distance(one, other) for one, other in zip(found, expected, strict=True))])
+def max_distance(actual: Sequence[Any], expected: Sequence[Any]) -> float:
+    return max([0.0, *itertools.starmap(ulp_distance, zip(actual, expected, strict=True))])
 
 
-def by_native(program: Program, folder: str) -> tuple[str, float]:
-    """("" or why there is no form, distance) of a program as native code of this process."""
-    far = 0.0
+def run_native(program: Program, folder: str) -> tuple[str, float]:
+    """Run a program as native code of this process: (the reason that it has no form, or "", and its distance)."""
+    distance = 0.0
     for number, expected in enumerate(program.expected):
-        given = program.arguments(number)
-        found = clibraries.leaves(program.compiled(*given))
-        far = max(far, furthest(found, clibraries.leaves(expected)))
+        arguments = program.arguments(number)
+        actual = clibraries.leaves(program.compiled(*arguments))
+        distance = max(distance, max_distance(actual, clibraries.leaves(expected)))
         if program.contract == "compile":
-            far = max(far, furthest(*map(arrays_of, (given, program.after(number)))))
-    plain = [line.strip() for line in program.compiled.explain().splitlines() if "plain Python:" in line]
-    return (plain[0] if plain else ""), far
+            distance = max(distance, max_distance(*map(arrays_of, (arguments, program.arguments_after_call(number)))))
+    plain_reasons = [line.strip() for line in program.compiled.explain().splitlines() if "plain Python:" in line]
+    return (plain_reasons[0] if plain_reasons else ""), distance
 
 
-def by_format(run: Run) -> Callable[[Program, str], tuple[str, float]]:
-    """As `by_native`, for a format that `run` writes and runs."""
+def format_runner(run: Run) -> Callable[[Program, str], tuple[str, float]]:
+    """A function like `run_native`, for a format that `run` writes and runs."""
 
-    def of_program(program: Program, folder: str) -> tuple[str, float]:
-        far = 0.0
+    def run_format(program: Program, folder: str) -> tuple[str, float]:
+        distance = 0.0
         for number, expected in enumerate(program.expected):
             concrete = program.compiled.get_concrete_function(*program.arguments(number))
             graph, arrays = portable.graph_and_arrays(concrete, program.arguments(number))
             try:
-                found, count, written, word = run(graph, arrays)
+                arrays_found, result_count, written, error_word = run(graph, arrays)
             except GraphUnfit as error:
                 return f"{error.failed_op}: {error.reason}", 0.0
-            if word:
+            if error_word:
                 return "", np.inf
-            results = rebuild(concrete.layout, iter([np.asarray(x) for x in found[:count]]))
-            far = max(far, furthest(clibraries.leaves(results), clibraries.leaves(expected)))
+            results = rebuild(concrete.layout, iter([np.asarray(x) for x in arrays_found[:result_count]]))
+            distance = max(distance, max_distance(clibraries.leaves(results), clibraries.leaves(expected)))
             if written:
-                after = portable.parameters_of(concrete, program.after(number))
-                far = max(far, furthest(found[count:], [after[position] for position in written]))
-        return "", far
+                after = portable.parameters_of(concrete, program.arguments_after_call(number))
+                expected_arrays = [after[position] for position in written]
+                distance = max(distance, max_distance(arrays_found[result_count:], expected_arrays))
+        return "", distance
 
-    return of_program
+    return run_format
 
 
-def by_library(program: Program, folder: str) -> tuple[str, float]:
-    """As `by_native`, for a C library."""
+def run_library(program: Program, folder: str) -> tuple[str, float]:
+    """Build a C library of a program and call it; its result is that of `run_native`."""
     try:
-        made = ac.clibrary.build(
-            program.function, *specs_of(program.cases), to=f"{folder}/{program.name}", contract=program.contract
+        library = ac.clibrary.build(
+            program.function, *argument_specs(program.cases), to=f"{folder}/{program.name}", contract=program.contract
         )
     except (AutoconvError, TypeError) as error:
         return clibraries.refusal_reason(error), 0.0
-    call, far = calling.Caller(made), 0.0
+    call, distance = calling.Caller(library), 0.0
     for number, expected in enumerate(program.expected):
-        given = program.arguments(number)
-        passed = [x for x in map(as_passed, given) if isinstance(x, np.ndarray) or np.isscalar(x)]
-        far = max(far, furthest(clibraries.leaves(call(*passed)), clibraries.leaves(expected)))
+        arguments = program.arguments(number)
+        call_arguments = [x for x in map(plain_argument, arguments) if isinstance(x, np.ndarray) or np.isscalar(x)]
+        distance = max(distance, max_distance(clibraries.leaves(call(*call_arguments)), clibraries.leaves(expected)))
         if program.contract == "compile":
-            far = max(far, furthest(*map(arrays_of, (given, program.after(number)))))
-    return "", far
+            distance = max(distance, max_distance(*map(arrays_of, (arguments, program.arguments_after_call(number)))))
+    return "", distance
 
 
-def as_passed(value: Any) -> Any:
+def plain_argument(value: Any) -> Any:
     return value.numpy() if ac.is_tensor(value) else value
 
 
 def arrays_of(arguments: Sequence[Any]) -> list[np.ndarray]:
-    return [one for one in arguments if isinstance(one, np.ndarray)]
+    return [argument for argument in arguments if isinstance(argument, np.ndarray)]
 
 
-def specs_of(cases: Sequence[Sequence[Any]]) -> list[Any]:
-    """The arguments of all cases as specs: sizes that are equal in each case have one name."""
+def argument_specs(cases: Sequence[Sequence[Any]]) -> list[Any]:
+    """The specs of the arguments: a size that differs between cases has a name, and equal sizes have the same name."""
     names: dict[tuple[int, ...], str] = {}
     specs: list[Any] = []
     for values in zip(*cases, strict=True):
@@ -182,7 +185,8 @@ def specs_of(cases: Sequence[Sequence[Any]]) -> list[Any]:
             continue
         sizes = zip(*(np.shape(x) for x in values), strict=True)
         shape = [
-            str(each[0]) if len(set(each)) == 1 else names.setdefault(each, f"n{len(names)}") for each in sizes
+            str(by_case[0]) if len(set(by_case)) == 1 else names.setdefault(by_case, f"n{len(names)}")
+            for by_case in sizes
         ]
         dtype = values[0].dtype.name if ac.is_tensor(values[0]) else np.asarray(values[0]).dtype.name
         specs.append(f"{dtype}[{','.join(shape)}]")
@@ -190,66 +194,70 @@ def specs_of(cases: Sequence[Sequence[Any]]) -> list[Any]:
 
 
 RUNTIMES = {
-    "native": by_native, "StableHLO": by_format(exports.by_stablehlo), "ONNX": by_format(exports.by_onnx),
-    "C": by_library,
-}  # fmt: skip
+    "native": run_native,
+    "StableHLO": format_runner(exports.run_by_stablehlo),
+    "ONNX": format_runner(exports.run_by_onnx),
+    "C": run_library,
+}
 
 
-def programs(only: str | None) -> bool:
-    well = True
-    for folder, all_ in zip(FOLDERS, (numpy_programs(), numeric_programs()), strict=True):
-        chosen = [one for one in all_ if only in (None, one.name)]
+def check_programs(only: str | None) -> bool:
+    all_right = True
+    for folder, candidates in zip(FOLDERS, (numpy_programs(), numeric_programs()), strict=True):
+        chosen = [program for program in candidates if only in (None, program.name)]
         with tempfile.TemporaryDirectory() as scratch:
             for runtime, run in RUNTIMES.items():
-                well &= summary(f"{runtime}, fixtures/{folder}", chosen, functools.partial(run, folder=scratch))
-    return well
+                run_in_folder = functools.partial(run, folder=scratch)
+                all_right &= print_summary(f"{runtime}, fixtures/{folder}", chosen, run_in_folder)
+    return all_right
 
 
-def summary(title: str, chosen: Sequence[Program], run: Callable[[Program], tuple[str, float]]) -> bool:
-    """Run the programs, and print how many have a form, the furthest results, and the reasons of the others."""
-    well, fitting, farthest, none = True, 0, (0.0, ""), []
+def print_summary(title: str, chosen: Sequence[Program], run: Callable[[Program], tuple[str, float]]) -> bool:
+    """Run the programs; print the number of those with a form, the largest distance, and the reasons of the others."""
+    all_right, form_count, worst, without_form = True, 0, (0.0, ""), []
     for program in chosen:
         try:
-            why, far = run(program)
+            reason, distance = run(program)
         except Exception as error:
-            why, far = "", np.inf
+            reason, distance = "", np.inf
             print(f"{title}: {program.name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
-        if why:
-            none.append(f"{program.name} ({why})")
+        if reason:
+            without_form.append(f"{program.name} ({reason})")
             continue
-        fitting += 1
-        farthest = max(farthest, (far, program.name))
-        if far > 1000.0 and far * np.finfo(np.float64).eps > program.tolerance:
-            well = False
-            print(f"{title}: {program.name}: WRONG, {far:.3g} units", flush=True)
-    print(f"{title}: {fitting} of {len(chosen)}, furthest {farthest[1]} by {farthest[0]:.3g} units")
-    if none:
-        print("  no form: " + "; ".join(none), flush=True)
-    return well
+        form_count += 1
+        worst = max(worst, (distance, program.name))
+        if distance > 1000.0 and distance * np.finfo(np.float64).eps > program.tolerance:
+            all_right = False
+            print(f"{title}: {program.name}: WRONG, {distance:.3g} units", flush=True)
+    print(f"{title}: {form_count} of {len(chosen)}, furthest {worst[1]} by {worst[0]:.3g} units")
+    if without_form:
+        print("  no form: " + "; ".join(without_form), flush=True)
+    return all_right
 
 
-def samples() -> bool:
-    """Samples that have a form, by StableHLO and ONNX; those of C libraries are in tests/clibrary/test_samples.py."""
-    well, all_ = True, len(list(portable.numeric_samples()))
-    for runtime, write, run in (("StableHLO", static, exports.by_stablehlo), ("ONNX", to_onnx, exports.by_onnx)):
-        fits, furthest = portable.fitting(write), (0.0, "")
-        for start in range(0, len(fits), 64):
-            part = fits[start : start + 64]
-            graph = portable.graph_of(*(row[1:] for row in part))
-            found = iter(run(graph, [np.asarray(x) for row in part for x in copy.deepcopy(row[2].inputs)])[0])
-            for name, op, sample in part:
-                far = max([0.0, *(distance(next(found), value) for value in portable.wanted(op, sample))])
-                furthest = max(furthest, (far, name))
-                if far > 100.0:
-                    well = False
-                    print(f"{runtime} {name}: WRONG, {far:.3g} units", flush=True)
-        names = {name.rpartition("-")[0] for name, _, _ in fits}
-        print(f"{runtime}: {len(fits)} of {all_} samples of {len(names)} ops, furthest {furthest}", flush=True)
-    return well
+def check_samples() -> bool:
+    """Check samples with a form of StableHLO or ONNX; tests/clibrary/test_samples.py checks those of C libraries."""
+    all_right, sample_count = True, len(list(portable.numeric_samples()))
+    runtimes = ("StableHLO", write_static, exports.run_by_stablehlo), ("ONNX", to_onnx, exports.run_by_onnx)
+    for runtime, write, run in runtimes:
+        samples, worst = portable.fitting(write), (0.0, "")
+        for start in range(0, len(samples), 64):
+            batch = samples[start : start + 64]
+            graph = portable.graph_of(*(row[1:] for row in batch))
+            values = iter(run(graph, [np.asarray(x) for row in batch for x in copy.deepcopy(row[2].inputs)])[0])
+            for name, op, sample in batch:
+                distance = max([0.0, *(ulp_distance(next(values), value) for value in portable.wanted(op, sample))])
+                worst = max(worst, (distance, name))
+                if distance > 100.0:
+                    all_right = False
+                    print(f"{runtime} {name}: WRONG, {distance:.3g} units", flush=True)
+        names = {name.rpartition("-")[0] for name, _, _ in samples}
+        print(f"{runtime}: {len(samples)} of {sample_count} samples of {len(names)} ops, furthest {worst}", flush=True)
+    return all_right
 
 
-def static(graph):
-    """Write a graph; shapes that are values are valid text, which XLA does not take."""
+def write_static(graph):
+    """Write a graph as StableHLO. XLA rejects shapes that are values, although StableHLO permits them."""
     module = to_stablehlo(graph)
     if "dynamic_broadcast_in_dim" in module.text or "dynamic_reshape" in module.text:
         raise GraphUnfit("shape", "a size depends on a value")
@@ -258,14 +266,14 @@ def static(graph):
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", action="store_true", help="only the programs")
-    parser.add_argument("--samples", action="store_true", help="only the samples")
+    parser.add_argument("--programs", action="store_true", help="check only the programs")
+    parser.add_argument("--samples", action="store_true", help="check only the samples")
     parser.add_argument("--only", help="the name of one program")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {exports.array_programs.EXACT}"
-    well = options.samples or programs(options.only)
-    return 0 if (options.programs or samples()) and well else 1
+    all_right = options.samples or check_programs(options.only)
+    return 0 if (options.programs or check_samples()) and all_right else 1
 
 
 if __name__ == "__main__":

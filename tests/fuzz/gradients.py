@@ -2,9 +2,9 @@
 
     python tests/fuzz/gradients.py --programs 500 [--seed 0]
 
-Each program is gone back through under both decorators, once and twice, with and without segments that are computed
-again, for inputs that take different paths. A dual number carries its derivatives along (W. K. Clifford, 1873), so that
-the comparison is exact but for rounding.
+Each program is differentiated once and twice under both decorators, with and without recomputed segments, for inputs
+that take different paths. A dual number carries its derivatives along (W. K. Clifford, 1873), so that the results
+differ only by rounding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import autoconv as ac
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
-from differential.counting import command, made
+from differential.counting import load_program, run_command
 
 INPUTS = [(0.7, 3), (-1.3, 0), (2.1, 5), (0.05, 1)]
 
@@ -40,8 +40,8 @@ class Dual:
         return Dual(self.value * value_of(other), self.slope * value_of(other) + self.value * slope_of(other))
 
     def __truediv__(self, other: Any) -> Dual:
-        below = value_of(other)
-        return Dual(self.value / below, (self.slope * below - self.value * slope_of(other)) / (below * below))
+        divisor = value_of(other)
+        return Dual(self.value / divisor, (self.slope * divisor - self.value * slope_of(other)) / (divisor * divisor))
 
     def __rsub__(self, other: Any) -> Dual:
         return Dual(other, 0.0) - self
@@ -53,10 +53,10 @@ class Dual:
         return Dual(-self.value, -self.slope)
 
     def __lt__(self, other: Any) -> bool:
-        return plain(self) < plain(other)
+        return plain_value(self) < plain_value(other)
 
     def __gt__(self, other: Any) -> bool:
-        return plain(self) > plain(other)
+        return plain_value(self) > plain_value(other)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -69,8 +69,8 @@ def slope_of(x: Any) -> Any:
     return x.slope if isinstance(x, Dual) else 0.0
 
 
-def plain(x: Any) -> float:
-    return plain(x.value) if isinstance(x, Dual) else float(x)
+def plain_value(x: Any) -> float:
+    return plain_value(x.value) if isinstance(x, Dual) else float(x)
 
 
 def dual_sin(x: Any) -> Any:
@@ -88,20 +88,20 @@ def dual_tanh(x: Any) -> Any:
     return Dual(t, (1.0 - t * t) * x.slope)
 
 
-def wide_sin(x: Any) -> Any:
+def float64_sin(x: Any) -> Any:
     return ac.sin(ac.convert_to_tensor(x, ac.float64))
 
 
-def wide_cos(x: Any) -> Any:
+def float64_cos(x: Any) -> Any:
     return ac.cos(ac.convert_to_tensor(x, ac.float64))
 
 
-def wide_tanh(x: Any) -> Any:
+def float64_tanh(x: Any) -> Any:
     return ac.tanh(ac.convert_to_tensor(x, ac.float64))
 
 
 class Generator(Blocks):
-    """Writes one function of a float and an int; loops are bounded, values stay small."""
+    """A writer of a function of a float and an int, with bounded loops and small values."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -110,14 +110,14 @@ class Generator(Blocks):
     def program(self) -> str:
         end = self.random.choice(["return u", "return u * v + x"])
         lines = ["u = x * 0.5", "v = 1.5", *self.block(0, False, 5), end]
-        return "def program(x, n):\n" + "\n".join(indented(lines)) + "\n"
+        return "def program(x, n):\n" + "\n".join(indent(lines)) + "\n"
 
     def statement(self, depth: int, in_loop: bool) -> list[str]:
         choice = self.random.random()
         if depth < 3 and choice < 0.2:
-            lines = [f"if {self.condition()}:", *indented(self.block(depth + 1, in_loop, 2))]
+            lines = [f"if {self.condition()}:", *indent(self.block(depth + 1, in_loop, 2))]
             if self.random.random() < 0.6:
-                lines += ["else:", *indented(self.block(depth + 1, in_loop, 2))]
+                lines += ["else:", *indent(self.block(depth + 1, in_loop, 2))]
             return lines
         if depth < 3 and choice < 0.42:
             return self.loop(depth)
@@ -148,10 +148,10 @@ class Generator(Blocks):
         if self.random.random() < 0.5:
             lines = [f"for {name} in range({self.random.choice(['3', 'n', 'n + 1', '2'])}):"]
             body = self.block(depth + 1, True, 3)
-            return lines + indented(body)
+            return lines + indent(body)
         body = self.block(depth + 1, True, 3)
         return [f"{name} = 0", f"while {name} < {self.random.randint(1, 4)} and {self.condition()}:",
-                *indented([f"{name} += 1", *body])]  # fmt: skip
+                *indent([f"{name} += 1", *body])]  # fmt: skip
 
     def number(self, depth: int, names: str = "xuv") -> str:
         if depth == 0 or self.random.random() < 0.2:
@@ -166,54 +166,54 @@ class Generator(Blocks):
         return self.random.choice([f"{self.number(1)} < {self.number(1)}", f"{self.number(1)} > 0.3", "u > v", "n > 2"])
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
-def expected(function: Any, x: float, n: int) -> tuple[float, float]:
-    """The first and second derivative."""
-    found = function(Dual(Dual(x, 1.0), Dual(1.0, 0.0)), n)
-    slope = slope_of(found)
-    return plain(slope), plain(slope_of(slope))
+def expected_derivatives(function: Any, x: float, n: int) -> tuple[float, float]:
+    """The first and the second derivative of a function at (x, n), by dual numbers."""
+    result = function(Dual(Dual(x, 1.0), Dual(1.0, 0.0)), n)
+    slope = slope_of(result)
+    return plain_value(slope), plain_value(slope_of(slope))
 
 
-def close(a: float, b: float) -> bool:
+def is_close(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b)) or (a != a and b != b)
 
 
 def load(source: str, number: int, **names: Any) -> Any:
-    return made(source, f"<gradient program {number}>", **names)
+    return load_program(source, f"<gradient program {number}>", **names)
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """"agrees", "refused" or "WRONG", and details."""
+    """Compare the derivatives of a program: ("agrees", "refused" or "WRONG", details)."""
     dual = load(source, number, sin=dual_sin, cos=dual_cos, tanh=dual_tanh)
     staged = ac.compile(load(source, number, sin=math.sin, cos=math.cos, tanh=math.tanh))
-    graph = ac.function(load(source, number, sin=wide_sin, cos=wide_cos, tanh=wide_tanh))
+    graph = ac.function(load(source, number, sin=float64_sin, cos=float64_cos, tanh=float64_tanh))
     kind, details = "agrees", ""
     for x, n in INPUTS:
-        wanted = expected(dual, x, n)
+        expected = expected_derivatives(dual, x, n)
         point, count = ac.constant(x, ac.float64), ac.constant(n)
-        ways = {
+        derivatives = {
             "compile": lambda x=x, n=n: (ac.grad(staged)(x, n), ac.grad(ac.grad(staged))(x, n)),
             "function": lambda p=point, c=count: (
                 float(ac.grad(graph)(p, c)), float(ac.grad(ac.grad(graph))(p, c)),
             ),
-            "segments": lambda p=point, c=count, w=wanted: (float(ac.grad(graph, recompute_every=2)(p, c)), w[1]),
+            "segments": lambda p=point, c=count, w=expected: (float(ac.grad(graph, recompute_every=2)(p, c)), w[1]),
         }  # fmt: skip
-        for name, way in ways.items():
+        for name, derive in derivatives.items():
             try:
-                found = way()
+                actual = derive()
             except (ac.errors.AutoconvError, TypeError) as error:
                 kind, details = "refused", f"{name}: {error}"
                 continue
-            if not all(map(close, found, wanted)):
-                return "WRONG", f"{name}, program({x}, {n}): expected {wanted}, found {found}\n{staged.explain()}"
+            if not all(map(is_close, actual, expected)):
+                return "WRONG", f"{name}, program({x}, {n}): expected {expected}, found {actual}\n{staged.explain()}"
     return kind, details
 
 
 def main() -> int:
-    return command(__doc__, lambda number: Generator(number).program(), check, programs=200)
+    return run_command(__doc__, lambda number: Generator(number).program(), check, programs=200)
 
 
 if __name__ == "__main__":

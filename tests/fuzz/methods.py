@@ -2,10 +2,10 @@
 
     python tests/fuzz/methods.py --programs 4000 [--seed 0] [--show]
 
-A program is one method (by the object, or by its class), operator, builtin or piece of text of a list, dict, set,
-string, tuple, number, deque, Counter, OrderedDict, defaultdict, dataclass, or object of a class that inherits from one;
-straight, or where a number decides whether it runs. It is called three times. Compared are the result, what the
-arguments hold then, and the class and text of exceptions.
+A program applies one method (of the object, or of its class), operator, builtin or text format to a list, dict, set,
+string, tuple, number, deque, Counter, OrderedDict, defaultdict, dataclass, or object of a subclass of one, with or
+without a condition on a number. It is called three times. The results are compared, the arguments after the call, and
+the classes and texts of exceptions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from differential.compare import TooLongError, limited, load
+from differential.compare import TooLongError, limit_time, load
 
 import autoconv as ac
 
@@ -98,7 +98,7 @@ class Ranked:
 
 
 """
-# Of each class a few objects that differ in what they hold.
+# For each class, three objects with different contents.
 VALUES = {
     "list": ["[3, 1, 2]", "[1, 2, 2, 5]", "[0]"],
     "nested": ["[[1], [2, 3]]", "[[0], [4]]", "[[5], []]"],
@@ -138,25 +138,25 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-def _words(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     return text.split()
 
 
-_LEFT_OUT = frozenset(_words(
+_EXCLUDED_METHODS = frozenset(_split(
     "__class__ __new__ __init_subclass__ __subclasshook__ __reduce__ __reduce_ex__ __getstate__ __sizeof__ __dir__ "
     "__getattribute__ __setattr__ __delattr__ __init__ __class_getitem__ __doc__ __module__ __dict__ __weakref__ "
     "__getnewargs__ __copy__ __deepcopy__ __buffer__ __release_buffer__ __post_init__ __match_args__ __slots__ "
     "__replace__ __static_attributes__ __firstlineno__ _replace _make _asdict"
 ))  # fmt: skip
-# Python's words for a wrong number of arguments, which differ from way to way of calling.
-_WORDS = re.compile(r"(\w+\.)?\w+\(\) takes .*")
-_BINARY = _words("+ - * / // % ** @ & | ^ << >> < <= == != > >= in is")
-_BUILTINS = _words("abs len list tuple sorted reversed repr str bool hash int float iter set sum min max any all round")
-_OTHERS = (
+# Python's messages about a wrong number of arguments, which depend on the kind of call.
+_ARITY_ERROR = re.compile(r"(\w+\.)?\w+\(\) takes .*")
+_BINARY = _split("+ - * / // % ** @ & | ^ << >> < <= == != > >= in is")
+_BUILTINS = _split("abs len list tuple sorted reversed repr str bool hash int float iter set sum min max any all round")
+_OTHER_EXPRESSIONS = (
     "q[a]", "q[0]", "q[-1:]", "q[::2]", "-q", "+q", "~q", "not q", "divmod(q, a)", "[x for x in q]", "next(iter(q))",
     "q[a:b]", "dict(q)", "q and a", "q or a",
 )  # fmt: skip
-_TEXTS = ("f'{q}'", "f'{q!r:>30}'", "'%r' % (q,)", "'%s' % q", "'{}'.format(q)", "f'{q}{a}'")
+_FORMATS = ("f'{q}'", "f'{q!r:>30}'", "'%r' % (q,)", "'%s' % q", "'{}'.format(q)", "f'{q}{a}'")
 
 
 class Writer:
@@ -168,12 +168,13 @@ class Writer:
         self.a, self.b = self.random.choices(ARGUMENTS, k=2)
         if self.random.random() < 0.25:
             self.a = tuple(VALUES[self.kind])
-        self.expression = self.written()
+        self.expression = self.random_expression()
 
-    def written(self) -> str:
+    def random_expression(self) -> str:
         kind = self.random.random()
         if kind < 0.5:
-            methods = [name for name in dir(self.cls) if name not in _LEFT_OUT and callable(getattr(self.cls, name))]
+            names = [name for name in dir(self.cls) if name not in _EXCLUDED_METHODS]
+            methods = [name for name in names if callable(getattr(self.cls, name))]
             name = self.random.choice(methods)
             arguments = self.random.choice(["", "", "a", "a", "a", "a, b", "b, a"])
             if self.random.random() < 0.3:
@@ -185,8 +186,8 @@ class Writer:
         if kind < 0.88:
             return f"{self.random.choice(_BUILTINS)}(q)"
         if kind < 0.95:
-            return self.random.choice(_OTHERS)
-        return self.random.choice(_TEXTS)
+            return self.random.choice(_OTHER_EXPRESSIONS)
+        return self.random.choice(_FORMATS)
 
     def source(self) -> str:
         change = self.random.random()
@@ -203,65 +204,66 @@ class Writer:
 
     def calls(self, names: dict) -> list:
         return [
-            tuple(eval(text, dict(names)) for text in (VALUES[self.kind][at], self.a[at], self.b[at], str(3 - at)))
-            for at in range(3)
+            tuple(eval(text, dict(names)) for text in (value, a, b, str(3 - call)))
+            for call, (value, a, b) in enumerate(zip(VALUES[self.kind], self.a, self.b, strict=True))
         ]
 
 
-def outcome(function, given):
-    """What a call came to, and what the arguments hold then."""
+def outcome(function, arguments):
+    """The result or the exception of a call, and its arguments afterwards, in a form that compares."""
     try:
-        with limited(20):
-            found = ("returns", shown(function(*given)))
+        with limit_time(20):
+            result = ("returns", comparable(function(*arguments)))
     except TooLongError:
         return "too long"
     except Exception as error:
-        found = "raises", type(error).__name__, _WORDS.sub("", str(error))
-    return found, shown(given)
+        result = "raises", type(error).__name__, _ARITY_ERROR.sub("", str(error))
+    return result, comparable(arguments)
 
 
-def shown(value, depth=0):
-    """A value as text and tuples: its class, and what it holds as Python's own class would have it."""
+def comparable(value, depth=0):
+    """Convert a value to text and tuples: its class, and its items by the methods of Python's own class."""
     kind = type(value)
     if kind.__module__.startswith("autoconv"):
         return "LEAK", kind.__name__
     if isinstance(value, (tuple, list, collections.deque)) and depth < 6:
         base = next(base for base in (tuple, list, collections.deque) if isinstance(value, base))
-        return kind.__name__, *(shown(item, depth + 1) for item in base.__iter__(value)), *_besides(value, depth)
+        items = [comparable(item, depth + 1) for item in base.__iter__(value)]
+        return kind.__name__, *items, *_attributes(value, depth)
     if isinstance(value, dict) and depth < 6:
-        items = [(shown(key, depth + 1), shown(item, depth + 1)) for key, item in dict.items(value)]
+        items = [(comparable(key, depth + 1), comparable(item, depth + 1)) for key, item in dict.items(value)]
         return kind.__name__, *(list(value) if isinstance(value, collections.OrderedDict) else ()), *items
-    if isinstance(value, (set, frozenset)):  # in no order
+    if isinstance(value, (set, frozenset)):  # whose order may differ
         return kind.__name__, *sorted(map(repr, kind.__mro__[-2].__iter__(value)))
     if isinstance(value, collections.abc.Iterator):
-        return "iterator", *(shown(item, depth + 1) for item in itertools.islice(value, 50))
+        return "iterator", *(comparable(item, depth + 1) for item in itertools.islice(value, 50))
     if kind.__name__ in ("method", "builtin_function_or_method", "method-wrapper", "function"):
         return (kind.__name__,)
     if hasattr(value, "__dataclass_fields__"):
-        return kind.__name__, shown(vars(value), depth + 1)
+        return kind.__name__, comparable(vars(value), depth + 1)
     return kind.__name__, repr(value)
 
 
-def _besides(value, depth):
-    return (shown(vars(value), depth + 1),) if getattr(value, "__dict__", None) else ()
+def _attributes(value, depth):
+    return (comparable(vars(value), depth + 1),) if getattr(value, "__dict__", None) else ()
 
 
 def check(seed: int) -> tuple[str, str, float]:
-    """("same" | "WRONG", details, seconds of the longest call) for one program."""
+    """Compare the calls of a program: ("same" or "WRONG", details, seconds of the longest call)."""
     classes = load(PRELUDE, "<classes>")
     writer = Writer(seed, classes)
     source = writer.source()
     names = load(source, f"<method program {seed}>")
     compiled, longest = ac.compile(names["program"]), 0.0
-    for given in writer.calls(names):
-        # What is hashed or shown with its place in memory differs from object to object.
-        expected = outcome(names["program"], copy.deepcopy(given))
+    for arguments in writer.calls(names):
+        # Hashes and texts that depend on addresses differ from object to object.
+        expected = outcome(names["program"], copy.deepcopy(arguments))
         start = time.process_time()
-        found = outcome(compiled, copy.deepcopy(given))
+        actual = outcome(compiled, copy.deepcopy(arguments))
         longest = max(longest, time.process_time() - start)
-        if expected != found and " at 0x" not in str(expected):
+        if expected != actual and " at 0x" not in str(expected):
             lines = source.partition("def program")[2]
-            return "WRONG", f"{given}\nexpected {expected}\nfound    {found}\n{lines}{compiled.explain()}", longest
+            return "WRONG", f"{arguments}\nexpected {expected}\nfound    {actual}\n{lines}{compiled.explain()}", longest
     return "same", "", longest
 
 

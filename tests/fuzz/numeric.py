@@ -1,9 +1,9 @@
-"""Random programs of ifs, loops, early exits and short circuits over numbers, compiled and compared with plain Python:
-results and what they print. Ints of some programs outgrow 64 bits behind prints; some have constants beyond 64 bits.
+"""Random programs of ifs, loops, early exits and short circuits over numbers, compiled and compared with plain Python.
 
     python tests/fuzz/numeric.py --programs 2000 [--seed 0]
 
-A program is one trace run on inputs that take different paths. The summary counts programs by what became of them.
+Results and output are compared. In some programs ints outgrow 64 bits after a print, or constants have more than 64
+bits. A program should have one trace for inputs that take different paths. The summary counts programs by outcome.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import autoconv as ac
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from differential.blocks import Blocks
-from differential.counting import became, command, made
+from differential.counting import execution_kind, load_program, run_command
 
 LARGE = ("2 ** 64 - 1", "10 ** 20", "-(2 ** 63) - 1", "2 ** 63")
 INPUTS = [(3, 5), (0, -2), (-7, 4), (12, 1), (5, 5), (1, 30)]
 
 
 class Generator(Blocks):
-    """Writes one function of two ints; loops are bounded, so every program ends."""
+    """A writer of a function of two ints with bounded loops."""
 
     def program(self) -> str:
         self.outgrows = self.random.random() < 0.25
@@ -37,8 +37,8 @@ class Generator(Blocks):
         if self.outgrows and self.random.random() < 0.25:
             target = self.random.choice(["u", "x", "y"])
             factor = self.random.choice(["1000003", "7", "2 ** 40", "-(10 ** 9)"])
-            grown = self.random.choice([f"{target} = ({target} + 3) * {factor}", f"{target} += {self.large()}"])
-            return [grown, f"print({self.random.choice(['', repr('now'), 'v'])}, {target})".replace("(, ", "(")]
+            growth = self.random.choice([f"{target} = ({target} + 3) * {factor}", f"{target} += {self.large()}"])
+            return [growth, f"print({self.random.choice(['', repr('now'), 'v'])}, {target})".replace("(, ", "(")]
         choice = self.random.random()
         if depth < 4 and choice < 0.22:
             return self.if_statement(depth, in_loop)
@@ -79,11 +79,11 @@ class Generator(Blocks):
         return [f"{target} = ({self.integer(2)}) % 1000"]
 
     def if_statement(self, depth: int, in_loop: bool) -> list[str]:
-        lines = [f"if {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 3))]
+        lines = [f"if {self.condition(2)}:", *indent(self.block(depth + 1, in_loop, 3))]
         for _ in range(self.random.randint(0, 2)):
-            lines += [f"elif {self.condition(2)}:", *indented(self.block(depth + 1, in_loop, 2))]
+            lines += [f"elif {self.condition(2)}:", *indent(self.block(depth + 1, in_loop, 2))]
         if self.random.random() < 0.6:
-            lines += ["else:", *indented(self.block(depth + 1, in_loop, 3))]
+            lines += ["else:", *indent(self.block(depth + 1, in_loop, 3))]
         return lines
 
     def loop(self, depth: int) -> list[str]:
@@ -92,11 +92,11 @@ class Generator(Blocks):
         body = self.block(depth + 1, True, 3)
         if self.random.random() < 0.5:
             lines = [f"for {name} in range({self.random.choice(['5', 'abs(x) % 7', 'x', '2, y, 2'])}):"]
-            lines += indented([*body, f"if {name} > 20:", "    break"])
+            lines += indent([*body, f"if {name} > 20:", "    break"])
         else:
-            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 8:", f"    {name} += 1", *indented(body)]
+            lines = [f"{name} = 0", f"while ({self.condition(1)}) and {name} < 8:", f"    {name} += 1", *indent(body)]
         if self.random.random() < 0.3:
-            lines += ["else:", *indented(self.block(depth + 1, False, 2))]
+            lines += ["else:", *indent(self.block(depth + 1, False, 2))]
         return lines
 
     def large(self) -> str:
@@ -137,12 +137,12 @@ class Generator(Blocks):
         )  # fmt: skip
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
 def outcome(function, arguments):
-    """(what is printed and kind of result, result) in a form that compares."""
+    """Call the function: ((output, kind of result), result), in a form that compares."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         try:
             kind, value = "value", function(*arguments)
@@ -151,24 +151,24 @@ def outcome(function, arguments):
     return (printed.getvalue(), kind), value
 
 
-def agree(a, b) -> bool:
+def results_agree(a, b) -> bool:
     if isinstance(a, (tuple, list)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(agree, a, b))
+        return type(a) is type(b) and len(a) == len(b) and all(map(results_agree, a, b))
     if isinstance(a, (bool, int, float)) and isinstance(b, (bool, int, float)):
         return a == b or (a != a and b != b) or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
     return type(a) is type(b) and a == b
 
 
 def check(source: str, number: int) -> tuple[str, str]:
-    """What became of a program ("graph", "plain Python", "several traces" or "WRONG"), and details."""
-    plain = made(source, f"<program {number}>")
+    """Compare the calls of a program: ("graph", "plain Python", "several traces" or "WRONG", details)."""
+    plain = load_program(source, f"<program {number}>")
     compiled = ac.compile(plain)
     for arguments in INPUTS:
-        expected, found = outcome(plain, arguments), outcome(compiled, arguments)
-        if expected[0] != found[0] or not agree(expected[1], found[1]):
-            return "WRONG", f"program{arguments}: expected {expected}, found {found}\n{compiled.explain()}"
-    return became(compiled)
+        expected, actual = outcome(plain, arguments), outcome(compiled, arguments)
+        if expected[0] != actual[0] or not results_agree(expected[1], actual[1]):
+            return "WRONG", f"program{arguments}: expected {expected}, found {actual}\n{compiled.explain()}"
+    return execution_kind(compiled)
 
 
 if __name__ == "__main__":
-    sys.exit(command(__doc__, lambda seed: Generator(seed).program(), check))
+    sys.exit(run_command(__doc__, lambda seed: Generator(seed).program(), check))

@@ -1,13 +1,13 @@
-"""NumPy's functions and array methods on drawn arguments, odd ones among them: plain NumPy against `@autoconv.compile`.
+"""NumPy's functions and array methods on random arguments: plain NumPy against `@autoconv.compile`.
 
     python tests/fuzz/numpy_calls.py --programs 3000 [--seed 0] [--only NAME] [--show]
 
-A program is one line: a call of a function that autoconv's table has, of a method, an operator or an index. Arguments
-are drawn by the names of parameters: numbers of Python's, arrays without dimensions, of no element and of one, in
-columns, with steps, reversed, overlapping, read-only, of the other byte order, bools of other bytes than 0 and 1,
-infinities and NaN, huge steps; now and then what NumPy refuses. Each program is called three times. Compared are
-results (classes, dtypes, shapes, values, what may be written to), exceptions, what the arguments hold afterwards, and
-which arguments a result shares memory with; of warnings, and of the strides of results, differences are counted alone.
+A program is one line: a call of a function in autoconv's table, of a method, an operator or an index. The name of a
+parameter determines its random argument: a number of Python, or an array without dimensions, with no element or one,
+in columns, with steps, reversed, overlapping, read-only, of the other byte order, with bools of other bytes than 0 and
+1, with infinities and NaN, with huge steps; some arguments are errors in NumPy. Each program is called three times.
+Results are compared (classes, dtypes, shapes, values, whether they are writable), exceptions, the arguments after the
+call, and the arguments with which a result shares memory. Differences of warnings and of strides are only counted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import collections
 import inspect
+import itertools
 import linecache
 import random
 import sys
@@ -30,8 +31,8 @@ from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 
 DTYPES = ["float64", "float64", "float64", "int64", "int32", "bool", "complex128", "float32", "int8", "uint8"]
 DTYPES += ["float16"]
-# Of which NumPy itself does not say what comes: what memory held, how a generator goes, which vectors span a space.
-LEFT_OUT = {
+# Functions whose results NumPy does not determine: old contents of memory, vectors that span a space, and the like.
+EXCLUDED_FUNCTIONS = {
     "empty", "empty_like", "linalg.eig", "linalg.eigh", "linalg.svd", "linalg.qr", "frombuffer", "fromiter", "load",
     "may_share_memory", "shares_memory", "linalg.lstsq", "polyfit", "roots", "fill_diagonal", "einsum", "copyto",
     "put", "place", "putmask", "put_along_axis", "histogramdd", "histogram2d", "linalg.cond", "linalg.matrix_rank",
@@ -56,27 +57,27 @@ SPECIAL = ["nan", "inf", "-inf", "-0.0", "1e308", "-1e308", "5e-324"]
 STEPS = ["2", "-1", "-2", "3", "2**63 - 1", "-2**63", "2**62", "-2**63 + 1", "2**70", "1"]
 
 
-def table() -> dict[str, Any]:
-    """The functions of the table by the names that users write."""
-    found: dict[str, Any] = {}
+def table_functions() -> dict[str, Any]:
+    """The functions of autoconv's table, by the names that programs use."""
+    functions: dict[str, Any] = {}
     for prefix, module in (("", np), ("fft.", np.fft), ("linalg.", np.linalg)):
         for name, function in vars(module).items():
-            if name.startswith("_") or not callable(function) or prefix + name in LEFT_OUT:
+            if name.startswith("_") or not callable(function) or prefix + name in EXCLUDED_FUNCTIONS:
                 continue
             try:
-                known = function in FUNCTIONS
+                is_in_table = function in FUNCTIONS
             except TypeError:
-                known = False
-            if known:
-                found[prefix + name] = function
-    return dict(sorted(found.items()))
+                is_in_table = False
+            if is_in_table:
+                functions[prefix + name] = function
+    return dict(sorted(functions.items()))
 
 
-TABLE = table()
+TABLE_FUNCTIONS = table_functions()
 
 
 class Generator:
-    """Writes one program, and the text of each of its arguments."""
+    """A writer of a program and of the texts of its arguments."""
 
     def __init__(self, seed: int, only: str | None = None) -> None:
         self.random = random.Random(seed)
@@ -107,11 +108,11 @@ class Generator:
         if self.only is not None:
             choice = 0.0
         if choice < 0.68:
-            return self.of_function(self.only or self.random.choice(list(TABLE)))
+            return self.function_call(self.only or self.random.choice(list(TABLE_FUNCTIONS)))
         if choice < 0.8:
             name = self.random.choice(list(METHODS))
-            given = [self.parameter(p) for p in METHODS[name].split()]
-            return f"{self.operand()}.{name}({', '.join(given[: self.random.randint(0, len(given))])})"
+            arguments = [self.parameter(p) for p in METHODS[name].split()]
+            return f"{self.operand()}.{name}({', '.join(arguments[: self.random.randint(0, len(arguments))])})"
         if choice < 0.84:
             return f"{self.operand()}.{self.random.choice(ATTRIBUTES)}"
         if choice < 0.93:
@@ -129,42 +130,42 @@ class Generator:
 
     # ---- calls of functions
 
-    def of_function(self, name: str) -> str:
-        function = TABLE[name]
+    def function_call(self, name: str) -> str:
+        function = TABLE_FUNCTIONS[name]
         if isinstance(function, np.ufunc):
-            return f"np.{name}({', '.join(self.of_ufunc(function))})"
+            return f"np.{name}({', '.join(self.ufunc_arguments(function))})"
         if isinstance(function, type):
             return f"np.{name}({self.number()})"
         try:
             parameters = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             return f"np.{name}({self.operand()})"
-        given = []
+        arguments = []
         for parameter in parameters:
-            needed = parameter.default is parameter.empty
-            if parameter.kind in (parameter.VAR_KEYWORD,) or parameter.name in _NEVER:
+            is_required = parameter.default is parameter.empty
+            if parameter.kind in (parameter.VAR_KEYWORD,) or parameter.name in _EXCLUDED_PARAMETERS:
                 continue
             if parameter.kind is parameter.VAR_POSITIONAL:
-                given += [self.operand() for _ in range(self.random.randint(1, 3))]
+                arguments += [self.operand() for _ in range(self.random.randint(1, 3))]
                 continue
-            if not needed and not self.chance(0.3):
+            if not is_required and not self.chance(0.3):
                 continue
             value = self.parameter(parameter.name)
-            by_name = parameter.kind is parameter.KEYWORD_ONLY or not needed
-            given.append(f"{parameter.name}={value}" if by_name else value)
-        return f"np.{name}({', '.join(given)})"
+            by_name = parameter.kind is parameter.KEYWORD_ONLY or not is_required
+            arguments.append(f"{parameter.name}={value}" if by_name else value)
+        return f"np.{name}({', '.join(arguments)})"
 
-    def of_ufunc(self, function: np.ufunc) -> list[str]:
-        given = [self.operand() for _ in range(function.nin)]
+    def ufunc_arguments(self, function: np.ufunc) -> list[str]:
+        arguments = [self.operand() for _ in range(function.nin)]
         if self.chance(0.1):
-            given.append(f"dtype={self.dtype_text()}")
+            arguments.append(f"dtype={self.dtype_text()}")
         if self.chance(0.07):
-            given.append(f"order={self.one_of('C', 'F', 'A', 'K')!r}")
+            arguments.append(f"order={self.one_of('C', 'F', 'A', 'K')!r}")
         if function.nout == 1 and self.chance(0.12):
-            given.append(f"out={self.argument(f'np.ones({self.shape}, {self.random.choice(DTYPES)!r})')}")
+            arguments.append(f"out={self.argument(f'np.ones({self.shape}, {self.random.choice(DTYPES)!r})')}")
             if self.chance(0.5):
-                given.append(f"where={self.parameter('where')}")
-        return given
+                arguments.append(f"where={self.parameter('where')}")
+        return arguments
 
     def parameter(self, name: str) -> str:
         draw = _PARAMETERS.get(name)
@@ -173,7 +174,7 @@ class Generator:
     # ---- values
 
     def argument(self, text: str) -> str:
-        """An argument of the program; an earlier one now and then."""
+        """The name of a new argument of the program, whose value is `text`."""
         self.arguments.append(text)
         return f"a{len(self.arguments) - 1}"
 
@@ -208,23 +209,23 @@ class Generator:
         values = ", ".join(f"float('{n}')" if isinstance(n, str) else repr(n) for n in numbers)
         if dtype == "uint8":
             values = ", ".join(str(abs(n)) for n in numbers)
-        made = f"np.array([{values}], {dtype!r}).reshape({shape})"
+        array = f"np.array([{values}], {dtype!r}).reshape({shape})"
         if dtype == "bool" and self.chance(0.3):
             return f"np.array([{', '.join(str(n % 5) for n in numbers)}], 'uint8').view(bool).reshape({shape})"
         if not self.chance(0.4):
-            return made
+            return array
         return self.random.choice([
-            f"np.asfortranarray({made})", f"np.repeat({made}, 2, axis=-1)[..., ::2]" if shape else made,
-            f"{made}[::-1]" if shape else made, f"locked({made})",
-            f"{made}.astype(np.dtype({dtype!r}).newbyteorder())",
-            f"{made}.T", f"np.broadcast_to({made}, (2, *{shape}))", f"pickled({made})", f"{made}.tolist()",
+            f"np.asfortranarray({array})", f"np.repeat({array}, 2, axis=-1)[..., ::2]" if shape else array,
+            f"{array}[::-1]" if shape else array, f"read_only({array})",
+            f"{array}.astype(np.dtype({dtype!r}).newbyteorder())",
+            f"{array}.T", f"np.broadcast_to({array}, (2, *{shape}))", f"pickled({array})", f"{array}.tolist()",
         ])  # fmt: skip
 
     def dtype_text(self) -> str:
         name = self.random.choice(DTYPES)
         return self.one_of(repr(name), f"np.{name}", "float", "int", "bool", "complex")
 
-    def small(self, low: int = -1, high: int = 3) -> str:
+    def small_int(self, low: int = -1, high: int = 3) -> str:
         text = str(self.random.randint(low, high))
         return self.argument(text) if self.chance(0.5) else text
 
@@ -239,13 +240,13 @@ class Generator:
         return self.one_of(str(count), f"({count},)", "-1", f"(1, {count})", f"(-1, {last})", str(self.shape))
 
 
-_NEVER = {"like", "device", "subok", "copy", "casting", "signature", "extobj", "assume_unique", "kind_"}
+_EXCLUDED_PARAMETERS = {"like", "device", "subok", "copy", "casting", "signature", "extobj", "assume_unique", "kind_"}
 _PARAMETERS: dict[str, Callable[[Generator], str]] = {
     **dict.fromkeys(("axis", "axes", "axis1", "axis2"), Generator.axis),
     **dict.fromkeys(("shape", "newshape", "new_shape", "reps", "s"), Generator.new_shape),
     **dict.fromkeys(("n", "N", "M", "m_", "num", "k", "offset", "decimals", "ddof", "minlength", "ndmin", "deg",
                      "shift",
-                     "repeats", "sections", "bins", "rowvar_", "start", "bias_", "fill"), Generator.small),
+                     "repeats", "sections", "bins", "rowvar_", "start", "bias_", "fill"), Generator.small_int),
     "dtype": Generator.dtype_text, "order": lambda g: repr(g.one_of("C", "F", "A", "K")),
     **dict.fromkeys(("keepdims", "equal_nan", "increasing", "endpoint", "retstep", "right", "invert", "bias", "rowvar",
                      "returned", "sparse", "density", "hermitian", "sorted", "return_index", "return_counts",
@@ -256,7 +257,7 @@ _PARAMETERS: dict[str, Callable[[Generator], str]] = {
     "mode": lambda g: repr(g.one_of("full", "same", "valid", "wrap", "clip", "raise", "edge", "constant", "reflect")),
     "side": lambda g: repr(g.one_of("left", "right")), "indexing": lambda g: repr(g.one_of("xy", "ij")),
     "ord": lambda g: g.one_of("None", "1", "2", "'fro'", "float('inf')"),
-    "norm": lambda g: repr(g.one_of("ortho", "forward")), "initial": lambda g: g.small(0, 2),
+    "norm": lambda g: repr(g.one_of("ortho", "forward")), "initial": lambda g: g.small_int(0, 2),
     "method": lambda g: repr(g.one_of("linear", "nearest", "lower", "median_unbiased")),
     "indices": lambda g: g.argument(f"np.array([{g.one_of('0', '0, 0', '0, -1', '')}], 'int64')"),
     "pad_width": lambda g: g.one_of("1", "(1, 2)", "0"), "trim": lambda g: repr(g.one_of("fb", "f", "b")),
@@ -267,11 +268,12 @@ _PARAMETERS: dict[str, Callable[[Generator], str]] = {
     "arys": lambda g: g.operand(), "object": Generator.operand, "fill_value": Generator.number,
     "prepend": Generator.number, "append": Generator.number, "rtol": lambda g: g.one_of("1e-5", "0.5"),
     "period": lambda g: g.one_of("None", "2.0"),
-    "atol": lambda g: g.one_of("1e-8", "1"), "step": lambda g: g.one_of("1", "0.5", "2", "-1"), "stop": Generator.small,
+    "atol": lambda g: g.one_of("1e-8", "1"), "step": lambda g: g.one_of("1", "0.5", "2", "-1"),
+    "stop": Generator.small_int,
     "choices": lambda g: f"[{g.operand()}, {g.operand()}]",
     **dict.fromkeys(("axisa", "axisb", "axisc"), Generator.axis),
     "source": lambda g: "0", "destination": lambda g: "-1", "UPLO": lambda g: repr(g.one_of("L", "U")),
-    "range": lambda g: g.one_of("None", "(0, 3)"), "sorter": lambda g: "None", "ddof_": Generator.small,
+    "range": lambda g: g.one_of("None", "(0, 3)"), "sorter": lambda g: "None", "ddof_": Generator.small_int,
     "interpolation": lambda g: "None", "missing": lambda g: "None", "d": lambda g: "1.0",
 }  # fmt: skip
 
@@ -279,7 +281,7 @@ _PARAMETERS: dict[str, Callable[[Generator], str]] = {
 # ---- runs
 
 
-def locked(array: np.ndarray) -> np.ndarray:
+def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
 
@@ -290,167 +292,171 @@ def pickled(array: np.ndarray) -> np.ndarray:
     return pickle.loads(pickle.dumps(array))
 
 
-SPACE = {"np": np, "locked": locked, "pickled": pickled}
+NAMESPACE = {"np": np, "read_only": read_only, "pickled": pickled}
 
 
-def made(arguments: list[str]) -> list[Any]:
+def evaluate(arguments: list[str]) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [eval(text, dict(SPACE)) for text in arguments]
+        return [eval(text, dict(NAMESPACE)) for text in arguments]
 
 
-OF_NUMBERS = (RuntimeWarning, np.exceptions.ComplexWarning)
+NUMERIC_WARNINGS = (RuntimeWarning, np.exceptions.ComplexWarning)
 
 
 class Outcome:
-    """What one call gave, and what it left behind."""
+    """The result or the exception of a call, its warnings, and its arguments afterwards."""
 
     def __init__(self, function: Callable[..., Any], arguments: list[Any]) -> None:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 self.result, self.error = function(*arguments), None
             except Exception as error:
                 self.result, self.error = None, error
-        self.warnings = sorted({w.category.__name__ for w in told if issubclass(w.category, OF_NUMBERS)})
+        self.warnings = sorted({w.category.__name__ for w in caught if issubclass(w.category, NUMERIC_WARNINGS)})
         self.arguments = arguments
 
     def parts(self) -> list[Any]:
-        return flat(self.result)
+        return flatten(self.result)
 
 
-def flat(value: Any) -> list[Any]:
-    return [part for each in value for part in flat(each)] if isinstance(value, (tuple, list)) else [value]
+def flatten(value: Any) -> list[Any]:
+    return [part for each in value for part in flatten(each)] if isinstance(value, (tuple, list)) else [value]
 
 
-def difference(plain: Outcome, ours: Outcome) -> tuple[str, str] | None:
-    """The kind of the first difference, worst first, and what it is."""
-    if (plain.error is None) != (ours.error is None) or type(plain.error) is not type(ours.error):
-        return "error", f"{plain.error!r} / {ours.error!r}"
+def difference(plain: Outcome, compiled: Outcome) -> tuple[str, str] | None:
+    """The kind and the text of the most severe difference, or None."""
+    if (plain.error is None) != (compiled.error is None) or type(plain.error) is not type(compiled.error):
+        return "error", f"{plain.error!r} / {compiled.error!r}"
     if plain.error is None:
-        found = differs(plain.result, ours.result)
-        if found is not None:
-            return found
-        for one, other in zip(plain.parts(), ours.parts(), strict=True):
-            if isinstance(one, np.ndarray):
-                if one.flags.writeable != other.flags.writeable:
-                    return "writable", f"{one.flags.writeable} / {other.flags.writeable}"
-                if shared(one, plain.arguments) != shared(other, ours.arguments):
-                    return "memory", f"{shared(one, plain.arguments)} / {shared(other, ours.arguments)}"
-    for one, other in zip(plain.arguments, ours.arguments, strict=True):
-        if differs(one, other) is not None:
-            return "argument", f"{one!r} / {other!r}"
-    if plain.warnings != ours.warnings:
-        return "warning", f"{plain.warnings} / {ours.warnings}"
-    for one, other in zip(plain.parts(), ours.parts(), strict=True):
-        if isinstance(one, np.ndarray) and one.size > 1 and strides(one) != strides(other):
-            return "strides", f"{one.strides} / {other.strides}"
+        difference = value_difference(plain.result, compiled.result)
+        if difference is not None:
+            return difference
+        for plain_part, compiled_part in zip(plain.parts(), compiled.parts(), strict=True):
+            if isinstance(plain_part, np.ndarray):
+                if plain_part.flags.writeable != compiled_part.flags.writeable:
+                    return "writable", f"{plain_part.flags.writeable} / {compiled_part.flags.writeable}"
+                plain_shared = shared_arguments(plain_part, plain.arguments)
+                compiled_shared = shared_arguments(compiled_part, compiled.arguments)
+                if plain_shared != compiled_shared:
+                    return "memory", f"{plain_shared} / {compiled_shared}"
+    for plain_part, compiled_part in zip(plain.arguments, compiled.arguments, strict=True):
+        if value_difference(plain_part, compiled_part) is not None:
+            return "argument", f"{plain_part!r} / {compiled_part!r}"
+    if plain.warnings != compiled.warnings:
+        return "warning", f"{plain.warnings} / {compiled.warnings}"
+    for plain_part, compiled_part in zip(plain.parts(), compiled.parts(), strict=True):
+        has_strides = isinstance(plain_part, np.ndarray) and plain_part.size > 1
+        if has_strides and relevant_strides(plain_part) != relevant_strides(compiled_part):
+            return "strides", f"{plain_part.strides} / {compiled_part.strides}"
     return None
 
 
-def strides(array: np.ndarray) -> list[int]:
+def relevant_strides(array: np.ndarray) -> list[int]:
     return [step for step, size in zip(array.strides, array.shape, strict=True) if size > 1]
 
 
-def shared(array: np.ndarray, arguments: list[Any]) -> list[int]:
+def shared_arguments(array: np.ndarray, arguments: list[Any]) -> list[int]:
     if not array.size:
         return []
     return [i for i, x in enumerate(arguments) if isinstance(x, np.ndarray) and np.may_share_memory(array, x)]
 
 
-def differs(one: Any, other: Any) -> tuple[str, str] | None:
-    if type(one) is not type(other):
-        return "class", f"{type(one).__name__} {one!r} / {type(other).__name__} {other!r}"
-    if isinstance(one, (tuple, list)):
-        if len(one) != len(other):
-            return "value", f"{one!r} / {other!r}"
-        return next((found for pair in zip(one, other, strict=True) if (found := differs(*pair)) is not None), None)
-    if isinstance(one, (np.ndarray, np.generic)):
-        if one.dtype != other.dtype:
-            return "dtype", f"{one.dtype} / {other.dtype}"
-        if one.shape != other.shape:
-            return "shape", f"{one.shape} / {other.shape}"
-        return None if close(one, other) else ("value", f"{one!r} / {other!r}")
-    if isinstance(one, (float, complex)):
-        return None if close(np.asarray(one), np.asarray(other)) else ("value", f"{one!r} / {other!r}")
-    if isinstance(one, (int, str, bool, bytes, np.dtype)):
-        return None if one == other else ("value", f"{one!r} / {other!r}")
+def value_difference(plain: Any, compiled: Any) -> tuple[str, str] | None:
+    if type(plain) is not type(compiled):
+        return "class", f"{type(plain).__name__} {plain!r} / {type(compiled).__name__} {compiled!r}"
+    if isinstance(plain, (tuple, list)):
+        if len(plain) != len(compiled):
+            return "value", f"{plain!r} / {compiled!r}"
+        differences = itertools.starmap(value_difference, zip(plain, compiled, strict=True))
+        return next(filter(None, differences), None)
+    if isinstance(plain, (np.ndarray, np.generic)):
+        if plain.dtype != compiled.dtype:
+            return "dtype", f"{plain.dtype} / {compiled.dtype}"
+        if plain.shape != compiled.shape:
+            return "shape", f"{plain.shape} / {compiled.shape}"
+        return None if is_close(plain, compiled) else ("value", f"{plain!r} / {compiled!r}")
+    if isinstance(plain, (float, complex)):
+        return None if is_close(np.asarray(plain), np.asarray(compiled)) else ("value", f"{plain!r} / {compiled!r}")
+    if isinstance(plain, (int, str, bool, bytes, np.dtype)):
+        return None if plain == compiled else ("value", f"{plain!r} / {compiled!r}")
     return None
 
 
 class Precision:
-    """How far floats may be apart, as the arguments of the program are precise."""
+    """The tolerance for floats, which depends on the dtypes of the program's arguments."""
 
     tolerance = 1e-12
 
 
-def precision(texts: list[str]) -> float:
+def input_precision(texts: list[str]) -> float:
     text = " ".join(texts)
     return 4e-3 if "float16" in text else 3e-6 if "float32" in text else 1e-12
 
 
-def close(one: Any, other: Any) -> bool:
-    if one.dtype.kind not in "fc":
-        return one.tobytes() == other.tobytes() or bool(np.array_equal(one, other))
-    tolerance = max(Precision.tolerance, 3e-6 if one.dtype.itemsize <= 4 * (1 + (one.dtype.kind == "c")) else 0)
+def is_close(plain: Any, compiled: Any) -> bool:
+    if plain.dtype.kind not in "fc":
+        return plain.tobytes() == compiled.tobytes() or bool(np.array_equal(plain, compiled))
+    tolerance = max(Precision.tolerance, 3e-6 if plain.dtype.itemsize <= 4 * (1 + (plain.dtype.kind == "c")) else 0)
     with np.errstate(all="ignore"):
-        if one.dtype.kind == "c":  # of products with infinities each library has its own infinite and NaN parts
-            odd = ~np.isfinite(one)
-            if not np.array_equal(odd, ~np.isfinite(other)):
+        if plain.dtype.kind == "c":  # the parts of products with infinities differ between libraries
+            is_not_finite = ~np.isfinite(plain)
+            if not np.array_equal(is_not_finite, ~np.isfinite(compiled)):
                 return False
-            one, other = np.where(odd, 0, one), np.where(odd, 0, other)
-            return close(one.real, other.real) and close(one.imag, other.imag)
-        finite = np.abs(one)[np.isfinite(one)]
-        size = float(finite.max()) if finite.size else 0.0  # of sums in which large numbers cancel
-        return bool(np.allclose(one, other, rtol=tolerance * 10, atol=tolerance * max(size, 1.0), equal_nan=True))
+            plain, compiled = np.where(is_not_finite, 0, plain), np.where(is_not_finite, 0, compiled)
+            return is_close(plain.real, compiled.real) and is_close(plain.imag, compiled.imag)
+        finite = np.abs(plain)[np.isfinite(plain)]
+        size = float(finite.max()) if finite.size else 0.0  # because large numbers may cancel in sums
+        return bool(np.allclose(plain, compiled, rtol=tolerance * 10, atol=tolerance * max(size, 1.0), equal_nan=True))
 
 
 def check(source: str, arguments: list[str], number: int) -> tuple[str, str, str]:
-    """(how it ran, the kind of difference or "", details)."""
+    """Compare the calls of a program: ("plain" or "staged", the kind of a difference or "", details)."""
     name = f"<numpy call {number}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space: dict[str, Any] = dict(SPACE)
-    exec(compile(source, name, "exec"), space)
-    function = space["program"]
+    namespace: dict[str, Any] = dict(NAMESPACE)
+    exec(compile(source, name, "exec"), namespace)
+    function = namespace["program"]
     compiled = ac.compile(function)
-    Precision.tolerance = precision([source, *arguments])
-    found = None
+    Precision.tolerance = input_precision([source, *arguments])
+    found_difference = None
     for _ in range(3):
-        found = difference(Outcome(function, made(arguments)), Outcome(compiled, made(arguments)))
-        if found is not None:
+        found_difference = difference(Outcome(function, evaluate(arguments)), Outcome(compiled, evaluate(arguments)))
+        if found_difference is not None:
             break
     del linecache.cache[name]
-    how = "plain" if "plain Python" in compiled.explain() else "staged"
-    return (how, *(found or ("", "")))
+    execution = "plain" if "plain Python" in compiled.explain() else "staged"
+    return (execution, *(found_difference or ("", "")))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", help="calls of this function of NumPy's alone")
-    parser.add_argument("--show", action="store_true", help="differences of warnings and strides as well")
-    given = parser.parse_args()
+    parser.add_argument("--only", help="test only calls of this function of NumPy")
+    parser.add_argument("--show", action="store_true", help="print differences of warnings and strides, too")
+    options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
-    for number in range(given.seed, given.seed + given.programs):
-        generator = Generator(number, given.only)
+    for number in range(options.seed, options.seed + options.programs):
+        generator = Generator(number, options.only)
         source = generator.program()
-        how, kind, details = check(source, generator.arguments, number)
-        counts[how] += 1
+        execution, kind, details = check(source, generator.arguments, number)
+        counts[execution] += 1
         counts[kind] += bool(kind)
-        if kind and (given.show or kind not in COUNTED):
-            counts["wrong"] += kind not in COUNTED
-            shown = ", ".join(f"a{i} = {text}" for i, text in enumerate(generator.arguments))
-            print(f"{number} {kind}: {source.partition(':')[2].strip()}   [{shown}]\n    {details[:300]}")
-    others = ("wrong", "staged", "plain", "")
-    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()) if kind not in others)
-    print(f"{given.programs} calls: {counts['staged']} staged, {counts['plain']} plain; {counts['wrong']} wrong"
+        if kind and (options.show or kind not in ACCEPTED_KINDS):
+            counts["wrong"] += kind not in ACCEPTED_KINDS
+            arguments = ", ".join(f"a{i} = {text}" for i, text in enumerate(generator.arguments))
+            print(f"{number} {kind}: {source.partition(':')[2].strip()}   [{arguments}]\n    {details[:300]}")
+    other_keys = ("wrong", "staged", "plain", "")
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()) if kind not in other_keys)
+    print(f"{options.programs} calls: {counts['staged']} staged, {counts['plain']} plain; {counts['wrong']} wrong"
           f"{f' ({kinds})' if kinds else ''}")  # fmt: skip
     return counts["wrong"] > 0
 
 
-# Of which differences are counted, and no wrong results: see docs/limits.md, NumPy.
-COUNTED = {"warning", "strides"}
+# Kinds of differences that do not count as wrong: see docs/limits.md, NumPy.
+ACCEPTED_KINDS = {"warning", "strides"}
 
 if __name__ == "__main__":
     sys.exit(main())

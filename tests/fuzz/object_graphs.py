@@ -2,11 +2,11 @@
 
     python tests/fuzz/object_graphs.py --programs 5000 [--seed 0]
 
-Linked lists, trees, cycles, lists that hold themselves, and shared parts, of 0 to some 60 objects: dataclasses and
+Linked lists, trees, cycles, lists that contain themselves, and shared parts, of 0 to about 60 objects: dataclasses and
 plain classes with and without slots, subclasses of list and dict, named tuples. Each program is called several times,
-with equal arguments and globals or once more with those that it changed. Compared are results and arguments as one
-graph: which object is which, of what class, and what it holds; and exceptions. A value of the trace anywhere in it is
-wrong, and so is a call that takes longer than 10 s.
+with equal arguments and globals, or with those that the last call changed. Results and arguments are compared as one
+graph: the identities, the classes and the contents of its objects; and exceptions. A value of the trace anywhere in the
+graph is wrong, and so is a call that takes longer than 10 s.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from differential.compare import TooLongError, limited, load
-from graphs.classes import SIZES, arguments, give_globals
+from differential.compare import TooLongError, limit_time, load
+from graphs.classes import SIZES, arguments, set_globals
 from graphs.programs import Writer
 
 import autoconv as ac
 
 CALLS = 4
-LONGEST = 10.0  # seconds a call
-_LISTS = (list, tuple, collections.deque)
-_TEXTS = (bool, int, float, complex, str, bytes, type(None))
+MAX_SECONDS = 10.0  # of a call
+_SEQUENCES = (list, tuple, collections.deque)
+_ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
-def form(*roots):
-    """What is reached from the roots, as rows that are equal for graphs of the same shape; and what is of a trace."""
+def graph_rows(*roots):
+    """(rows for the objects that the roots reach, equal for equal graphs; the names of classes of a trace)."""
     numbers: dict[int, int] = {}
-    kept, rows, leaks = [], [], []
+    visited, rows, leaks = [], [], []
     pending = list(reversed(roots))
     while pending:
         value = pending.pop()
         kind = type(value)
-        if kind in _TEXTS:
+        if kind in _ATOMS:
             rows.append((kind.__name__, repr(value)))
             continue
-        if isinstance(value, tuple):  # one that equals it is as good
+        if isinstance(value, tuple):  # whose identity does not matter
             rows.append((kind.__name__, len(value)))
             pending.extend(reversed(value))
             continue
@@ -50,95 +50,97 @@ def form(*roots):
             rows.append(("again", numbers[id(value)]))
             continue
         numbers[id(value)] = len(numbers)
-        kept.append(value)
+        visited.append(value)
         if kind.__module__.startswith("autoconv"):
             leaks.append(kind.__name__)
-        parts = _parts(value)
+        parts = _labelled_parts(value)
         rows.append((kind.__name__, tuple(name for name, _ in parts)))
         pending.extend(part for _, part in reversed(parts))
     return rows, leaks
 
 
-def _parts(value):
-    found = []
+def _labelled_parts(value):
+    parts = []
     if isinstance(value, dict):
         for key, item in dict.items(value):
-            found += [("key", key), ("item", item)]
-    elif isinstance(value, _LISTS):
-        base = next(kind for kind in _LISTS if isinstance(value, kind))
-        found += [("item", item) for item in base.__iter__(value)]
+            parts += [("key", key), ("item", item)]
+    elif isinstance(value, _SEQUENCES):
+        base = next(kind for kind in _SEQUENCES if isinstance(value, kind))
+        parts += [("item", item) for item in base.__iter__(value)]
     elif isinstance(value, (set, frozenset)):
-        found += [("item", item) for item in sorted(value, key=repr)]
+        parts += [("item", item) for item in sorted(value, key=repr)]
     elif isinstance(value, BaseException):
-        found += [("argument", argument) for argument in value.args]
+        parts += [("argument", argument) for argument in value.args]
     for base in type(value).__mro__:
         for name in vars(base).get("__slots__", ()):
             if hasattr(value, name):
-                found.append((name, getattr(value, name)))
-    held = getattr(value, "__dict__", None)
-    if isinstance(held, dict):
-        found += [(name, held[name]) for name in sorted(held) if not name.startswith("_autoconv")]
-    return found
+                parts.append((name, getattr(value, name)))
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(attributes, dict):
+        parts += [(name, attributes[name]) for name in sorted(attributes) if not name.startswith("_autoconv")]
+    return parts
 
 
-def outcome(function, given, most, names):
-    """(what a call came to, together with its arguments and globals; what is of a trace; the seconds)."""
+def outcome(function, arguments, limit, names):
+    """(the rows of a call's result, arguments and globals; the names of classes of a trace; seconds)."""
     start = time.process_time()
     try:
-        with limited(most):
-            found = ("returns", function(*given))
+        with limit_time(limit):
+            result = ("returns", function(*arguments))
     except TooLongError:
-        return "too long", [], most
+        return "too long", [], limit
     except Exception as error:
-        found = ("raises", error)
+        result = ("raises", error)
     seconds = time.process_time() - start
-    return *form(*found, *given, names["FIRST"], names["MANY"]), seconds
+    return *graph_rows(*result, *arguments, names["FIRST"], names["MANY"]), seconds
 
 
 def check(seed: int) -> tuple[str, str, float]:
-    """("traced" | "plain" | "WRONG", details, the seconds of the longest call) for one program."""
+    """Compare the calls of a program: ("traced", "plain", "skipped" or "WRONG", details, seconds of the longest)."""
     writer = Writer(seed)
     source = writer.source()
-    modules = [load(source, f"<object program {seed}>") for _ in range(2)]  # each with globals of its own
+    modules = [load(source, f"<object program {seed}>") for _ in range(2)]  # with separate globals
     plain, compiled = modules[0]["program"], ac.compile(modules[1]["program"])
-    goes_on, globals_stay = writer.random.random() < 0.4, writer.random.random() < 0.5
+    keeps_arguments, keeps_globals = writer.random.random() < 0.4, writer.random.random() < 0.5
     size = writer.random.choice(SIZES)
-    longest, given = 0.0, []
-    for turn in range(CALLS):
-        if not given or not goes_on:
-            given = [arguments(names, seed + (turn == CALLS - 1), size, writer.few) for names in modules]
-        if writer.outside and (turn == 0 or not globals_stay):
+    longest, call_arguments = 0.0, []
+    for call in range(CALLS):
+        if not call_arguments or not keeps_arguments:
+            call_arguments = [arguments(names, seed + (call == CALLS - 1), size, writer.is_simple) for names in modules]
+        if writer.uses_globals and (call == 0 or not keeps_globals):
             for names in modules:
-                give_globals(names, seed + turn, size)
-        expected, _, _ = outcome(plain, given[0], 2, modules[0])
+                set_globals(names, seed + call, size)
+        expected, _, _ = outcome(plain, call_arguments[0], 2, modules[0])
         if expected == "too long":
             return "skipped", "", 0.0
-        found, leaks, seconds = outcome(compiled, given[1], 40, modules[1])
+        actual, leaks, seconds = outcome(compiled, call_arguments[1], 40, modules[1])
         longest = max(longest, seconds)
-        told = f"{writer.style}, {size} objects, call {turn + 1}"
+        description = f"{writer.style}, {size} objects, call {call + 1}"
         if leaks:
-            return "WRONG", f"{told}: a {leaks[0]} comes out\n{compiled.explain()}", longest
-        if expected != found:
-            return "WRONG", f"{told}\nexpected {_short(expected, found)}\n{compiled.explain()}", longest
-        if seconds > LONGEST:
-            return "WRONG", f"{told}: {seconds:.1f} s\n{compiled.explain()}", longest
+            return "WRONG", f"{description}: a {leaks[0]} comes out\n{compiled.explain()}", longest
+        if expected != actual:
+            difference = _first_difference(expected, actual)
+            return "WRONG", f"{description}\nexpected {difference}\n{compiled.explain()}", longest
+        if seconds > MAX_SECONDS:
+            return "WRONG", f"{description}: {seconds:.1f} s\n{compiled.explain()}", longest
     return ("plain" if not compiled.concrete_functions else "traced"), compiled.explain(), longest
 
 
-def _short(expected, found) -> str:
-    """The first rows in which they differ."""
-    if isinstance(found, str) or isinstance(expected, str):
-        return f"{str(expected)[:200]}\nfound    {found[:200]}"
-    pairs = enumerate(zip(expected, found, strict=False))
-    at = next((i for i, (a, b) in pairs if a != b), min(len(expected), len(found)))
-    return f"{at}: {expected[at : at + 6]}\nfound    {at}: {found[at : at + 6]}\nrows {expected[:3]} / {found[:3]}"
+def _first_difference(expected, actual) -> str:
+    """The first rows that differ."""
+    if isinstance(actual, str) or isinstance(expected, str):
+        return f"{str(expected)[:200]}\nfound    {actual[:200]}"
+    pairs = enumerate(zip(expected, actual, strict=False))
+    start = next((i for i, (a, b) in pairs if a != b), min(len(expected), len(actual)))
+    rows = f"rows {expected[:3]} / {actual[:3]}"
+    return f"{start}: {expected[start : start + 6]}\nfound    {start}: {actual[start : start + 6]}\n{rows}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="why programs were not traced")
+    parser.add_argument("--show", action="store_true", help="print the reasons of programs that were not traced")
     options = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
     longest = 0.0

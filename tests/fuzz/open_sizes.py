@@ -2,9 +2,9 @@
 
     python tests/fuzz/open_sizes.py --programs 500 [--seed 0]
 
-A program is one trace with an input signature of None dimensions. It is called with several shapes, sizes 0 and 1 and
-equal ones among them, and what it answers, or that it raises, has to be what its ops give when they run at once, each
-by its NumPy kernel. The summary says for which ops there was code for any size, and which were compiled for each shape.
+A program is one trace with an input signature of None dimensions. It is called with several shapes, including sizes 0
+and 1 and equal sizes. Its results and exceptions must agree with those of its ops when they run eagerly, each by its
+NumPy kernel. The summary counts the programs with code for any size, and those that were compiled for each shape.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from autoconv.tracing.execute.symbolic_shapes import ByShape
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from differential.counting import asked_for, made
+from differential.counting import load_program, parse_options
 
-ONE = [
+UNARY_STATEMENTS = [
     "{a} * 2.0 + 1.0", "ac.tanh({a})", "ac.sin({a})", "-{a}", "ac.square({a})", "ac.exp(-ac.abs({a}))",
     "ac.sigmoid({a})", "ac.reduce_sum({a}, axis={k})", "ac.reduce_mean({a}, axis={k})", "ac.reduce_max({a}, axis={k})",
     "ac.reduce_min({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a}, axis={k}, keepdims=True)", "ac.reduce_sum({a})",
@@ -66,7 +66,7 @@ ONE = [
     "ac.cast(ac.reduce_mean(ac.cast({a} * 9.0, ac.int32), axis={k}), {t})", "np.var({a}, ddof=1)", "np.argmax({a})",
     "ac.imag(ac.exp(ac.complex({a} * 0.1, {a})))", "ac.linalg.trace(ac.matmul({a}, {a}, transpose_b=True))",
 ]  # fmt: skip
-TWO = [
+BINARY_STATEMENTS = [
     "{a} + {b}", "{a} - {b}", "{a} * {b}", "ac.maximum({a}, {b})", "ac.where({a} > {b}, {a}, {b} * 2.0)",
     "{a} / ({b} * {b} + 1.0)", "ac.where({a} > 0.0, {b}, 0.0)", "ac.concat([{a}, {b}], 0)", "ac.concat([{a}, {b}], -1)",
     "ac.stack([{a}, {b}], {k})", "ac.matmul({a}, {b})", "ac.matmul({a}, {b}, transpose_b=True)",
@@ -78,7 +78,7 @@ TWO = [
     "ac.linalg.matvec({a}, {b})", "ac.nn.softmax_cross_entropy_with_logits(ac.nn.softmax({a}), {b})",
     "ac.tensor_scatter_nd_add({a}, [[0], [1]], {a}[:2])", "ac.concat([{a}, {b}, {a}], 0)",
 ]  # fmt: skip
-INDEXED = [  # i and j are vectors of positions, s a single one
+INDEX_STATEMENTS = [  # i and j are vectors of positions, s is one position
     "ac.gather({a}, i)", "ac.gather({a}, i, axis={k})", "{a}[i]", "{a}[:, j]", "{a}[i, j]", "{a}[i, 1:]", "{a}[..., j]",
     "{a}[s]", "{a}[s:]", "{a}[:s]", "{a}[s : s + 2]", "{a}[:, s]", "{a}[s, ::2]",
     "ac.gather_nd({a}, ac.expand_dims(i, 1))",
@@ -91,7 +91,7 @@ INDEXED = [  # i and j are vectors of positions, s a single one
     "ac.one_hot(i, ac.shape({a})[0], dtype={t})", "ac.tile({a}[:1], [s] + [1] * ({r} - 1))",
     "ac.sequence_mask(i, ac.shape({a})[0], dtype={t})", "ac.nn.embedding_lookup({a}, i)",
 ]  # fmt: skip
-IMAGES = [
+IMAGE_STATEMENTS = [
     "ac.nn.conv2d({a}, w, 1, 'SAME')", "ac.nn.conv2d({a}, w, 2, 'VALID')",
     "ac.nn.relu(ac.nn.conv2d({a}, w, 1, 'VALID'))", "ac.reduce_mean({a}, [1, 2])",
     "ac.nn.conv2d({a}, w, 1, 'SAME', dilations=2)", "ac.reshape({a}, [ac.shape({a})[0], -1])",
@@ -107,16 +107,16 @@ SIZES = (2, 3, 4, 5, 7)
 
 
 class Generator:
-    """Writes one function; statements that raise for typical sizes are left out."""
+    """A writer of a function, without statements that raise for typical sizes."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         r = self.random
-        self.wide = r.random() < 0.5
-        self.images = r.random() < 0.12
+        self.is_float64 = r.random() < 0.5
+        self.has_images = r.random() < 0.12
         names = ["n", "m", "k"]
-        self.arguments: list[tuple[Dimension, ...]] = []  # names of open dimensions, numbers
-        if self.images:
+        self.arguments: list[tuple[Dimension, ...]] = []  # names of open dimensions, or numbers
+        if self.has_images:
             self.arguments = [r.choice((("n", 6, 5, 3), ("n", "m", "k", 3), ("n", "m", "m", 3)))]
         else:
             for _ in range(r.randint(1, 3)):
@@ -125,7 +125,7 @@ class Generator:
                 self.arguments.append(shape)
             if not any(isinstance(d, str) for shape in self.arguments for d in shape):
                 self.arguments[0] = ("n", *self.arguments[0][1:])
-        self.typical = [{"n": 5, "m": 4, "k": 3}, {"n": 4, "m": 4, "k": 6}]
+        self.typical_sizes = [{"n": 5, "m": 4, "k": 3}, {"n": 4, "m": 4, "k": 6}]
 
     def sizes(self) -> dict[str, int]:
         r = self.random
@@ -135,35 +135,35 @@ class Generator:
 
     def inputs(self, sizes: dict[str, int], number: int, broadcast: bool = False) -> list[np.ndarray]:
         draw = np.random.default_rng(number)
-        dtype = np.float64 if self.wide else np.float32
-        found: list[np.ndarray] = []
+        dtype = np.float64 if self.is_float64 else np.float32
+        arrays: list[np.ndarray] = []
         for shape in self.arguments:
-            known = tuple(d if isinstance(d, int) else sizes[d] for d in shape)
+            sizes_of_shape = tuple(d if isinstance(d, int) else sizes[d] for d in shape)
             if broadcast:
-                chosen = zip(shape, known, strict=True)
-                known = tuple(1 if isinstance(d, str) and draw.random() < 0.3 else n for d, n in chosen)
-            found.append(draw.standard_normal(known).astype(dtype))
+                pairs = zip(shape, sizes_of_shape, strict=True)
+                sizes_of_shape = tuple(1 if isinstance(d, str) and draw.random() < 0.3 else n for d, n in pairs)
+            arrays.append(draw.standard_normal(sizes_of_shape).astype(dtype))
         count = int(draw.integers(0, 5))
-        found += [draw.integers(0, 3, (count,)).astype(np.int32) for _ in "ij"]
-        found.append(np.asarray(draw.integers(0, 4), np.int32))
-        if self.images:
-            found.append(np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(dtype))
-        return found
+        arrays += [draw.integers(0, 3, (count,)).astype(np.int32) for _ in "ij"]
+        arrays.append(np.asarray(draw.integers(0, 4), np.int32))
+        if self.has_images:
+            arrays.append(np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(dtype))
+        return arrays
 
     def signature(self) -> list[Any]:
-        dtype = ac.float64 if self.wide else ac.float32
+        dtype = ac.float64 if self.is_float64 else ac.float32
         specs = [ac.TensorSpec([d if isinstance(d, int) else None for d in shape], dtype) for shape in self.arguments]
         specs += [ac.TensorSpec([None], ac.int32)] * 2 + [ac.TensorSpec([], ac.int32)]
-        return [*specs, ac.TensorSpec([3, 2, 3, 3], dtype)] if self.images else specs
+        return [*specs, ac.TensorSpec([3, 2, 3, 3], dtype)] if self.has_images else specs
 
     def program(self) -> str:
-        r, kind = self.random, "ac.float64" if self.wide else "ac.float32"
+        r, kind = self.random, "ac.float64" if self.is_float64 else "ac.float32"
         names = [f"x{i}" for i in range(len(self.arguments))]
-        parameters = [*names, "i", "j", "s", *(["w"] if self.images else [])]
+        parameters = [*names, "i", "j", "s", *(["w"] if self.has_images else [])]
         scopes = []
-        for number, sizes in enumerate(self.typical):
-            given = self.inputs(sizes, number)
-            values = {name: ac.constant(x) for name, x in zip(parameters, given, strict=True)}
+        for number, sizes in enumerate(self.typical_sizes):
+            inputs = self.inputs(sizes, number)
+            values = {name: ac.constant(x) for name, x in zip(parameters, inputs, strict=True)}
             scopes.append({"ac": ac, "np": np, **values})
             scopes[-1]["i"] = ac.constant(np.arange(3, dtype=np.int32))
             scopes[-1]["j"] = ac.constant(np.array([1, 0, 2], np.int32))
@@ -188,17 +188,17 @@ class Generator:
                 scope[name] = value
             lines.append(f"{name} = {statement}")
             names.append(name)
-        made = names[len(self.arguments) :] or names
+        results = names[len(self.arguments) :] or names
         watched = names[: len(self.arguments)]
         body = ["with ac.GradientTape() as tape:", f"    tape.watch([{', '.join(watched)}])"]
         body += [f"    {line}" for line in lines]
         if r.random() < 0.5:
-            body = [*lines, f"return [{', '.join(made)}]"]
+            body = [*lines, f"return [{', '.join(results)}]"]
         else:
-            loss = " + ".join(f"ac.reduce_sum({name} * {name})" for name in made[-2:])
+            loss = " + ".join(f"ac.reduce_sum({name} * {name})" for name in results[-2:])
             body += [f"    loss = {loss}"]
-            slopes = f"tape.gradient(loss, [{', '.join(watched)}], unconnected_gradients='zero')"
-            body.append(f"return [{', '.join(made)}, *{slopes}]")
+            gradients = f"tape.gradient(loss, [{', '.join(watched)}], unconnected_gradients='zero')"
+            body.append(f"return [{', '.join(results)}, *{gradients}]")
         return f"def program({', '.join(parameters)}):\n" + "\n".join("    " + line for line in body) + "\n"
 
     def statement(self, names: list[str], kind: str, scope: dict[str, Any]) -> str:
@@ -206,18 +206,21 @@ class Generator:
         recent = [*names, *names[-2:]]
         a, b = r.choice(recent), r.choice(recent)
         rank = len(scope[a].shape)
-        table = IMAGES if self.images and r.random() < 0.5 else r.choice((ONE, ONE, ONE, TWO, TWO, INDEXED))
+        if self.has_images and r.random() < 0.5:
+            table = IMAGE_STATEMENTS
+        else:
+            table = r.choice((*[UNARY_STATEMENTS] * 3, *[BINARY_STATEMENTS] * 2, INDEX_STATEMENTS))
         axis = r.randrange(-rank, rank) if rank else 0
         return r.choice(table).format(a=a, b=b, k=axis, r=rank, t=kind)
 
 
-def calls(generator: Generator, number: int) -> list[list[np.ndarray]]:
-    """What the program is called with: typical sizes first, then any."""
-    found = [generator.inputs(sizes, number + i) for i, sizes in enumerate(generator.typical)]
+def call_arguments(generator: Generator, number: int) -> list[list[np.ndarray]]:
+    """The arguments of the calls: with typical sizes first, then with any sizes."""
+    inputs = [generator.inputs(sizes, number + i) for i, sizes in enumerate(generator.typical_sizes)]
     for i in range(4):
-        found.append(generator.inputs(generator.sizes(), number + 10 + i, broadcast=i == 3))
-    found.append(generator.inputs({"n": 9, "m": 6, "k": 2}, number + 20))
-    return found
+        inputs.append(generator.inputs(generator.sizes(), number + 10 + i, broadcast=i == 3))
+    inputs.append(generator.inputs({"n": 9, "m": 6, "k": 2}, number + 20))
+    return inputs
 
 
 def outcome(function: Any, arguments: list[np.ndarray]) -> tuple[str, Any]:
@@ -227,79 +230,80 @@ def outcome(function: Any, arguments: list[np.ndarray]) -> tuple[str, Any]:
         return "raised", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
-def agree(expected: tuple[str, Any], found: tuple[str, Any]) -> bool:
-    if expected[0] != found[0]:
+def outcomes_agree(expected: tuple[str, Any], actual: tuple[str, Any]) -> bool:
+    if expected[0] != actual[0]:
         return False
     if expected[0] == "raised":
-        return bool(expected[1].partition(":")[0] == found[1].partition(":")[0])
-    return all(map(close, expected[1], found[1]))
+        return bool(expected[1].partition(":")[0] == actual[1].partition(":")[0])
+    return all(map(is_close, expected[1], actual[1]))
 
 
-def close(expected: np.ndarray, found: np.ndarray) -> bool:
-    if expected.shape != found.shape or expected.dtype != found.dtype:
+def is_close(expected: np.ndarray, actual: np.ndarray) -> bool:
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
         return False
-    some = expected[np.isfinite(expected)]
-    scale = float(np.max(np.abs(some), initial=1.0))
+    finite = expected[np.isfinite(expected)]
+    scale = float(np.max(np.abs(finite), initial=1.0))
     tolerance = 2e-3 if expected.dtype == np.float32 else 1e-7
-    return bool(np.allclose(expected, found, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+    return bool(np.allclose(expected, actual, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
 
 
 def check(number: int, counts: collections.Counter[str] | None = None) -> tuple[str, str]:
-    """What became of a program ("agrees", "WRONG" and others), and details: its text, shapes, results."""
+    """Compare the calls of a program: ("one compilation", "WRONG" or another kind, details)."""
     generator = Generator(number)
     source = generator.program()
-    plain = made(source, f"<program {number}>", ac=ac, np=np)
+    plain = load_program(source, f"<program {number}>", ac=ac, np=np)
     compiled = ac.function(plain, input_signature=generator.signature())
     details = ""
-    some = False
-    for arguments in calls(generator, number):
+    has_result = False
+    for arguments in call_arguments(generator, number):
         with np.errstate(all="ignore"):
             expected = outcome(plain, arguments)
-            found = outcome(compiled, arguments)
+            actual = outcome(compiled, arguments)
         shapes = ", ".join(str(x.shape) for x in arguments)
-        if not agree(expected, found):
+        if not outcomes_agree(expected, actual):
             try:
-                explained = compiled.explain()
+                explanation = compiled.explain()
             except Exception as error:
-                explained = repr(error)
-            if not some and found[0] == "raised" and expected[0] == "value":
-                return "not traced", f"{source}{found[1]}"
-            return "WRONG", f"{source}for {shapes}\nexpected {expected}\nfound    {found}\n{explained}"
-        some = some or found[0] == "value"
-    kind = note(compiled, counts)
-    return (kind if some else "raises"), details
+                explanation = repr(error)
+            if not has_result and actual[0] == "raised" and expected[0] == "value":
+                return "not traced", f"{source}{actual[1]}"
+            return "WRONG", f"{source}for {shapes}\nexpected {expected}\nfound    {actual}\n{explanation}"
+        has_result = has_result or actual[0] == "value"
+    kind = compilation_kind(compiled, counts)
+    return (kind if has_result else "raises"), details
 
 
-def note(compiled: Any, counts: collections.Counter[str] | None) -> str:
-    """Which ops had no code for any size."""
+def compilation_kind(compiled: Any, counts: collections.Counter[str] | None) -> str:
+    """The kind of compilation of a program; count the ops without code for any size."""
     try:
-        run = compiled.get_concrete_function()._compiled
+        by_shape = compiled.get_concrete_function()._compiled
     except Exception:
         return "raises"
-    if not isinstance(run, ByShape):
+    if not isinstance(by_shape, ByShape):
         return "no shapes"
-    lost = {name for code in run._code_by_pattern.values() if code is not None for name in code.kernel_ops}
-    none = any(code is None for code in run._code_by_pattern.values())
+    kernel_ops = {name for code in by_shape._code_by_pattern.values() if code is not None for name in code.kernel_ops}
+    has_failed = any(code is None for code in by_shape._code_by_pattern.values())
     if counts is not None:
-        counts.update(lost)
-        counts.update(["(the graph as a whole)"] * none)
-        counts.update(f"always by kernels: {name}" for name in {name for name, _ in run.kernel_calls or ()} - lost)
-    if lost or none:
+        counts.update(kernel_ops)
+        counts.update(["(the graph as a whole)"] * has_failed)
+        called_ops = {name for name, _ in by_shape.kernel_calls or ()}
+        counts.update(f"always by kernels: {name}" for name in called_ops - kernel_ops)
+    if kernel_ops or has_failed:
         return "compiled for each shape"
     return "one compilation"
 
 
 def main() -> int:
-    options = asked_for(__doc__, programs=200)
+    options = parse_options(__doc__, programs=200)
     counts: collections.Counter[str] = collections.Counter()
-    lost: collections.Counter[str] = collections.Counter()
+    kernel_counts: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
-        kind, details = check(number, lost)
+        kind, details = check(number, kernel_counts)
         counts[kind] += 1
         if details and counts[kind] <= options.show:
             print(f"program {number}: {kind}\n{details}\n", flush=True)
     print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
-    print("compiled for each shape: " + ", ".join(f"{name} {n}" for name, n in lost.most_common()))
+    print("compiled for each shape: " + ", ".join(f"{name} {n}" for name, n in kernel_counts.most_common()))
     return 1 if counts["WRONG"] else 0
 
 

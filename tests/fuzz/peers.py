@@ -2,26 +2,27 @@
 
     python tests/fuzz/peers.py --programs 300 [--seed 0] [--kind arrays|loops|gradients] [--results FILE] [--tiers auto]
 
-Two kinds of programs: "arrays" compute with whole arrays, "loops" go over their elements. A third of the programs each
-has arrays of up to 10^3, 10^5 and 10^6 numbers, where plain Python takes at most a second a call; some arrays are in
-Fortran order, transposed or `[::2]`. Every call is timed on its own, on equal arguments, NumPy's and ours in turns;
-the best of each counts, on one thread. Results and arguments are compared. What is behind by more than 5 % is timed
-twice more, and the median counts. Every fourth program is run by JAX (whole arrays), Numba and clang (loops over
-float64 and int64) as well, every twentieth by torch.compile, where they are installed and take it: see
-measured/peers.py.
+Programs of the kind "arrays" compute with whole arrays, those of the kind "loops" iterate over elements. The arrays of
+a third of the programs have up to 10^3 numbers, of a third 10^5, of a third 10^6, unless plain Python takes more than a
+second a call; some arrays are in Fortran order, transposed or `[::2]`. Each call is timed separately, on equal
+arguments, NumPy's and ours in turns on one thread, and the best times count. Results and arguments are compared. If
+ours is slower by more than 5 %, the measurement is repeated twice, and the median counts. Every fourth program also
+runs by JAX (whole arrays), Numba and clang (loops over float64 and int64), every twentieth by torch.compile, if they
+are installed and compile it: see measured/peers.py.
 
-The kind "gradients" is the value and the gradients of the sum of squares of what a program of whole arrays gives. It
-needs JAX, whose gradients have to agree, and whose time stands in place of NumPy's.
+The kind "gradients" is the value and the gradients of the sum of the squared results of a program of whole arrays. It
+needs JAX, whose gradients must agree, and whose time replaces NumPy's.
 
-A ratio is NumPy's time over ours: below 1 we are slower. The graph is measured, however slow it is; `--tiers auto`
-measures what a user gets, after the calls that choose between the graph and plain Python. Results are kept in a file,
-a line of JSON a program; programs that it has are not run again. At the end: the distribution of ratios, the share
-behind, and the worst programs, made small while they stay as slow.
+A ratio is NumPy's time over ours: below 1 ours is slower. The graph is always measured; `--tiers auto` measures the
+choice between the graph and plain Python, after the calls that decide it. Results are kept in a file, a line of JSON a
+program; programs in it do not run again. The last lines have the distribution of ratios, the share of slower programs,
+and the slowest programs, reduced as far as they stay slow.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import importlib.util
 import json
 import math
@@ -34,12 +35,12 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-EVEN = 0.95
-SECONDS = 150  # for one program, all in all
+MIN_EVEN_RATIO = 0.95
+PROGRAM_SECONDS = 150  # limit of one program
 
 
 class Worker:
-    """A process that measures one program after another: a crash, or a program without end, costs no more than it."""
+    """A process that measures programs, so that a crash or an endless program does not end the search."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         variables = ("OPENBLAS_NUM_THREADS", "AUTOCONV_NUM_THREADS", "OMP_NUM_THREADS")
@@ -53,14 +54,14 @@ class Worker:
             text=True,
             env=environment,
         )
-        self.asked, self.is_killed = 0, False
+        self.request_count, self.is_killed = 0, False
 
-    def ask(self, number: int, shrink: bool = False) -> dict[str, Any]:
+    def measure(self, number: int, shrink: bool = False) -> dict[str, Any]:
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.asked += 1
+        self.request_count += 1
         self.process.stdin.write(json.dumps([number, shrink]) + "\n")
         self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], SECONDS)
+        ready, _, _ = select.select([self.process.stdout], [], [], PROGRAM_SECONDS)
         line = self.process.stdout.readline() if ready else ""
         if line:
             return json.loads(line)
@@ -70,8 +71,8 @@ class Worker:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether the process ended, or has compiled so much that a new one is better."""
-        return self.is_killed or self.asked >= 40
+        """Return whether the process ended, or has compiled so many programs that a new one is better."""
+        return self.is_killed or self.request_count >= 40
 
     def close(self) -> None:
         self.process.kill()
@@ -79,79 +80,79 @@ class Worker:
 
 
 def measure_all(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return the measurements of the programs that were asked for, those of the file included."""
+    """Return the measurements of the requested programs, including those in the file."""
     options.results.parent.mkdir(parents=True, exist_ok=True)
-    known = [json.loads(line) for line in options.results.read_text().splitlines()] if options.results.exists() else []
-    wanted = range(options.seed, options.seed + options.programs)
-    found = {one["number"]: one for one in known if one["number"] in wanted}
+    kept = [json.loads(line) for line in options.results.read_text().splitlines()] if options.results.exists() else []
+    numbers = range(options.seed, options.seed + options.programs)
+    measurements = {measurement["number"]: measurement for measurement in kept if measurement["number"] in numbers}
     worker = Worker(options)
     with options.results.open("a") as file:
-        for number in wanted:
-            if number in found:
+        for number in numbers:
+            if number in measurements:
                 continue
             if worker.is_spent:
                 worker.close()
                 worker = Worker(options)
-            found[number] = worker.ask(number)
-            file.write(json.dumps(found[number]) + "\n")
+            measurements[number] = worker.measure(number)
+            file.write(json.dumps(measurements[number]) + "\n")
             file.flush()
-            if found[number]["status"] in ("WRONG", "crashed", "endless"):
-                print(f"--- program {number}: {found[number]['status']} {found[number].get('details', '')}", flush=True)
+            if measurements[number]["status"] in ("WRONG", "crashed", "endless"):
+                status, details = measurements[number]["status"], measurements[number].get("details", "")
+                print(f"--- program {number}: {status} {details}", flush=True)
     worker.close()
-    return [found[number] for number in wanted]
+    return [measurements[number] for number in numbers]
 
 
-def report(found: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """Print the distribution of ratios, and the worst programs made small."""
-    counts = {
-        status: sum(one["status"] == status for one in found) for status in sorted({one["status"] for one in found})
-    }
-    print(", ".join(f"{status}: {count}" for status, count in counts.items()))
-    measured = sorted((one for one in found if "ratio" in one), key=lambda one: one["ratio"])
+def print_report(measurements: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """Print the distribution of ratios, and the slowest programs in reduced form."""
+    counts = collections.Counter(row["status"] for row in measurements)
+    print(", ".join(f"{status}: {count}" for status, count in sorted(counts.items())))
+    measured = sorted((row for row in measurements if "ratio" in row), key=lambda row: row["ratio"])
     if not measured:
         return
     rows = [
         ("all", measured),
-        *((f"up to {size}", [one for one in measured if one["class"] == size]) for size in _CLASSES),
+        *((f"up to {size}", [row for row in measured if row["class"] == size]) for size in _SIZE_CLASSES),
     ]
-    rows += [(way, [one for one in measured if one["way"] == way]) for way in ("graph", "kernels", "plain")]
+    rows += [(way, [row for row in measured if row["way"] == way]) for way in ("graph", "kernels", "plain")]
     print(f"{'':12}{'programs':>9}{'mean':>8}{'behind':>9}{'<0.8':>7}" + "".join(f"{part:>8}" for part in _QUANTILES))
-    for name, ones in rows:
-        if ones:
-            ratios = [one["ratio"] for one in ones]
-            shares = [sum(ratio < limit for ratio in ratios) / len(ratios) for limit in (EVEN, 0.8)]
-            cuts = [ratios[round(part * (len(ratios) - 1))] for part in _QUANTILES]
+    for name, selected in rows:
+        if selected:
+            ratios = [row["ratio"] for row in selected]
+            shares = [sum(ratio < limit for ratio in ratios) / len(ratios) for limit in (MIN_EVEN_RATIO, 0.8)]
+            quantiles = [ratios[round(part * (len(ratios) - 1))] for part in _QUANTILES]
             mean = math.exp(statistics.fmean(map(math.log, ratios)))
             print(
-                f"{name:12}{len(ones):9}{mean:8.2f}{shares[0]:9.1%}{shares[1]:7.1%}"
-                + "".join(f"{c:8.2f}" for c in cuts)
+                f"{name:12}{len(selected):9}{mean:8.2f}{shares[0]:9.1%}{shares[1]:7.1%}"
+                + "".join(f"{c:8.2f}" for c in quantiles)
             )
-    report_peers(measured)
-    for one in measured[: options.worst]:
-        if one["ratio"] < EVEN:
+    print_peers(measured)
+    for measurement in measured[: options.worst]:
+        if measurement["ratio"] < MIN_EVEN_RATIO:
             worker = Worker(options)
-            small = worker.ask(one["number"], shrink=True)
+            reduced = worker.measure(measurement["number"], shrink=True)
             worker.close()
-            print(f"--- program {one['number']}: {one['ratio']:.2f}, {one['way']}, {one['dtype']} {one['shapes']}")
-            print(small.get("source", one["source"]), flush=True)
+            shapes = f"{measurement['dtype']} {measurement['shapes']}"
+            print(f"--- program {measurement['number']}: {measurement['ratio']:.2f}, {measurement['way']}, {shapes}")
+            print(reduced.get("source", measurement["source"]), flush=True)
 
 
-def report_peers(measured: list[dict[str, Any]]) -> None:
-    """Print how each peer's time compares with ours, and the best of NumPy and the peers."""
-    for peer in sorted({peer for one in measured for peer in one.get("peers", ())}):
-        print_beside(peer, [one["peers"][peer] for one in measured if peer in one.get("peers", ())])
-    best = [min(one["ratio"], *one["peers"].values()) for one in measured if one.get("peers")]
+def print_peers(measured: list[dict[str, Any]]) -> None:
+    """Print the ratios of each peer, and those of the fastest among NumPy and the peers."""
+    for peer in sorted({peer for row in measured for peer in row.get("peers", ())}):
+        print_comparison(peer, [row["peers"][peer] for row in measured if peer in row.get("peers", ())])
+    best = [min(row["ratio"], *row["peers"].values()) for row in measured if row.get("peers")]
     if best:
-        print_beside("the best", best)
+        print_comparison("the best", best)
 
 
-def print_beside(name: str, ratios: list[float]) -> None:
+def print_comparison(name: str, ratios: list[float]) -> None:
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
-    behind, far = (sum(ratio < limit for ratio in ratios) for limit in (EVEN, 0.8))
-    print(f"{name}: {len(ratios)} programs, its time over ours {mean:.2f}, behind {behind}, below 0.8 {far}")
+    behind, far_behind = (sum(ratio < limit for ratio in ratios) for limit in (MIN_EVEN_RATIO, 0.8))
+    print(f"{name}: {len(ratios)} programs, its time over ours {mean:.2f}, behind {behind}, below 0.8 {far_behind}")
 
 
-_CLASSES = (10**3, 10**5, 10**6)
+_SIZE_CLASSES = (10**3, 10**5, 10**6)
 _QUANTILES = (0.0, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -162,7 +163,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=("arrays", "loops", "gradients"), default="arrays")
     parser.add_argument("--tiers", choices=("native", "auto"), default="native")
     parser.add_argument("--results", type=Path, help="the file of results; out/peers-KIND-TIERS.jsonl by default")
-    parser.add_argument("--worst", type=int, default=5, help="so many programs are made small and printed")
+    parser.add_argument("--worst", type=int, default=5, help="number of programs to reduce and print")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
@@ -174,9 +175,9 @@ def main() -> int:
         print("the kind gradients needs JAX: pip install jax", file=sys.stderr)
         return 1
     options.results = options.results or Path(f"out/peers-{options.kind}-{options.tiers}.jsonl")
-    found = measure_all(options)
-    report(found, options)
-    return 1 if any(one["status"] in ("WRONG", "crashed", "endless") for one in found) else 0
+    measurements = measure_all(options)
+    print_report(measurements, options)
+    return 1 if any(measurement["status"] in ("WRONG", "crashed", "endless") for measurement in measurements) else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A differential tester: programs and what they convert to have to do the same on plain values.
+"""A differential tester: programs and their converted code must do the same on plain values.
 
     python tests/fuzz/plain.py --programs 10000 --seed 0
 
-Compares what a call returns or raises (type, arguments and cause) and the events logged on the way, which
-pins down the order of evaluation. A failure is printed after it was made as small as possible."""
+It compares the result or the exception of each call (type, arguments and cause), and the logged events, which
+show the order of evaluation. A failing program is reduced as far as possible, and printed."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ CALLS: tuple[tuple[Any, Any, list[Any]], ...] = (
 )
 
 
-# What a region adds to the qualified name of a function inside it, which some messages show.
+# The part of a function's qualified name that names the region around it, in some messages.
 _REGION = re.compile(r"(?:if|else|loop)_(?:body|test)[_0-9]*\.<locals>\.")
 
 
 class Stop(Exception):
-    """An exception of the program's own."""
+    """An exception class of the program."""
 
 
 class TooLongError(BaseException):
-    """A program that does not end: only made by shrinking."""
+    """A program does not end; only reduced programs can cause this."""
 
 
 class Box:
@@ -57,30 +57,30 @@ class Box:
         self.hooks: list[Any] = []
 
 
-class World:
-    """What one run of a program sees: the log and the counters of its loops."""
+class Environment:
+    """The globals of one run of a program, with the log and the counters of its loops."""
 
     def __init__(self) -> None:
         self.events: list[str] = []
-        self.rounds: dict[Any, int] = {}
-        self.total = 0
+        self.counts: dict[Any, int] = {}
+        self.total_rounds = 0
 
     def log(self, tag: Any, value: Any = None) -> Any:
-        self.events.append(f"{tag}: {show(value)}")
+        self.events.append(f"{tag}: {value_text(value)}")
         if len(self.events) > 5_000:
             raise TooLongError
         return value
 
     def more(self, key: Any, limit: int) -> bool:
-        """Holds `limit` times in a row, and no more at all after 300 rounds."""
-        self.total += 1
-        count = self.rounds.get(key, 0) + 1
-        goes_on = count <= limit and self.total < 300
-        self.rounds[key] = count if goes_on else 0
-        self.events.append(f"more {key} {goes_on}")
+        """Return True `limit` times in a row, and no more after 300 iterations of all loops."""
+        self.total_rounds += 1
+        count = self.counts.get(key, 0) + 1
+        continues = count <= limit and self.total_rounds < 300
+        self.counts[key] = count if continues else 0
+        self.events.append(f"more {key} {continues}")
         if len(self.events) > 5_000:
             raise TooLongError
-        return goes_on
+        return continues
 
     def names(self) -> dict[str, Any]:
         log = self.log
@@ -109,16 +109,16 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What calls of a program did."""
+    """The results and the log of the calls of a program."""
 
     results: tuple[str, ...]
     events: tuple[str, ...]
 
 
 def difference(source: str) -> str:
-    """How the converted program differs from the program; "" when it does not.
+    """The difference between the converted program and the program, or "".
 
-    It runs as it does while nothing is traced, and through the operators.
+    The converted program runs once as without a trace, and once through the operators.
     """
     expected = run(source)
     try:
@@ -128,76 +128,75 @@ def difference(source: str) -> str:
     except Exception as error:
         return f"crashed: {type(error).__name__}: {error}"
     try:
-        found = run(converted)
+        actual = run(converted)
         with as_if_traced():
             rewritten = run(converted)
     except SyntaxError as error:
         return f"does not compile: {error.msg}"
-    return _compared(expected, rewritten) or _compared(expected, found)
+    return _outcome_difference(expected, rewritten) or _outcome_difference(expected, actual)
 
 
-def _compared(expected: Outcome, found: Outcome) -> str:
-    for before, after in zip(expected.results, found.results, strict=True):
-        if before != after:
-            return f"result: expected {before}, found {after}"
-    if expected.events != found.events:
-        pairs = zip([*expected.events, "end"], [*found.events, "end"], strict=False)
-        before, after = next((x, y) for x, y in pairs if x != y)
-        return f"log: expected {before}, found {after}"
+def _outcome_difference(expected: Outcome, actual: Outcome) -> str:
+    for expected_item, actual_item in zip(expected.results, actual.results, strict=True):
+        if expected_item != actual_item:
+            return f"result: expected {expected_item}, found {actual_item}"
+    if expected.events != actual.events:
+        pairs = zip([*expected.events, "end"], [*actual.events, "end"], strict=False)
+        expected_item, actual_item = next((x, y) for x, y in pairs if x != y)
+        return f"log: expected {expected_item}, found {actual_item}"
     return ""
 
 
 def run(source: str) -> Outcome:
-    """Runs `f` of a module's text on every one of CALLS."""
-    code = compiled(source)
-    world = World()
+    """Call the function `f` of a program with each of CALLS."""
+    code = compile_source(source)
+    environment = Environment()
     results: list[str] = []
-    with limited(5):
-        names = world.names()
+    with limit_time(5):
+        names = environment.names()
         exec(code, names)
         for a, b, xs in CALLS:
-            world.rounds.clear()
-            world.total = 0
+            environment.counts.clear()
+            environment.total_rounds = 0
             items = list(xs)
             try:
-                results.append(show(names["f"](a, b, items)))
+                results.append(value_text(names["f"](a, b, items)))
             except Exception as error:
-                results.append(describe(error))
-            results.append(f"xs {show(items)} G {show(names.get('G'))}")
-    return Outcome(tuple(results), tuple(world.events))
+                results.append(error_text(error))
+            results.append(f"xs {value_text(items)} G {value_text(names.get('G'))}")
+    return Outcome(tuple(results), tuple(environment.events))
 
 
-def describe(error: BaseException | None, depth: int = 0) -> str:
-    """An exception with its arguments, cause and context. Where a name is missing, which name is in the
-    text."""
+def error_text(error: BaseException | None, depth: int = 0) -> str:
+    """The text of an exception with its arguments, cause and context."""
     if error is None or depth > 4:
         return ""
-    text = f"{type(error).__name__}{show(error.args)}"
+    text = f"{type(error).__name__}{value_text(error.args)}"
     if error.__cause__ is not None:
-        text += f" from {describe(error.__cause__, depth + 1)}"
+        text += f" from {error_text(error.__cause__, depth + 1)}"
     if error.__context__ is not None and not error.__suppress_context__:
-        text += f" during {describe(error.__context__, depth + 1)}"
+        text += f" during {error_text(error.__context__, depth + 1)}"
     return text
 
 
-def show(value: Any, depth: int = 0) -> str:
-    """A repr without addresses, and without end."""
+def value_text(value: Any, depth: int = 0) -> str:
+    """The text of a value without addresses, to a limited depth."""
     if depth > 6:
         return "..."
     if isinstance(value, Box):
         return "Box"
     if isinstance(value, list | tuple):
-        inner = ", ".join(show(item, depth + 1) for item in value)
+        inner = ", ".join(value_text(item, depth + 1) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{show(k)}: {show(v, depth + 1)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{value_text(k)}: {value_text(v, depth + 1)}" for k, v in value.items()) + "}"
     text = _REGION.sub("", repr(value))
     return type(value).__name__ if " at 0x" in text else text
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Ends what runs longer, where signals can do that."""
+def limit_time(seconds: float) -> Iterator[None]:
+    """Raise TooLongError in a block that runs longer, on systems with timers."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -205,16 +204,16 @@ def limited(seconds: float) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TooLongError
 
-    before = signal.signal(signal.SIGALRM, stop)
+    previous_handler = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.05)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)
 
 
-def compiled(source: str) -> CodeType:
+def compile_source(source: str) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         return compile(source, "program.py", "exec", dont_inherit=True)
@@ -222,14 +221,14 @@ def compiled(source: str) -> CodeType:
 
 def is_valid(source: str) -> bool:
     try:
-        compiled(source)
+        compile_source(source)
     except SyntaxError:
         return False
     return True
 
 
 def smallest(source: str) -> str:
-    """The program made smaller while it still fails in the same way."""
+    """The smallest form of the program that still fails in the same way."""
     kind = difference(source).partition(":")[0]
 
     def fails(candidate: str) -> bool:
@@ -242,7 +241,7 @@ def smallest(source: str) -> str:
 
 
 def search(seeds: range, size: int) -> Iterator[tuple[int, str]]:
-    """The seeds whose programs fail, with the difference. Programs that Python refuses are passed over."""
+    """Yield the seeds of programs that fail, with the difference; programs with a syntax error are skipped."""
     for seed in seeds:
         source = programs.program(seed, size)
         if is_valid(source) and (found := difference(source)):
@@ -255,19 +254,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--programs", type=int, default=1000, help="how many programs")
+    parser.add_argument("--programs", type=int, default=1000, help="the number of programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
-    parser.add_argument("--size", type=int, default=24, help="statements in a program, about")
+    parser.add_argument("--size", type=int, default=24, help="approximate statements in a program")
     parser.add_argument("--stop-after", type=int, default=5, help="failures to print before it stops")
     options = parser.parse_args()
     failures = 0
     for seed, found in search(range(options.seed, options.seed + options.programs), options.size):
         failures += 1
-        small = smallest(programs.program(seed, options.size))
-        print(f"# seed {seed}: {found}\n# smallest: {difference(small)}\n{small}\n", flush=True)
+        reduced = smallest(programs.program(seed, options.size))
+        print(f"# seed {seed}: {found}\n# smallest: {difference(reduced)}\n{reduced}\n", flush=True)
         if failures >= options.stop_after:
             break
-    print(f"{options.programs} programs asked for, {failures} failures")
+    print(f"{options.programs} programs requested, {failures} failures")
     return 1 if failures else 0
 
 

@@ -1,8 +1,9 @@
-"""Forks in the middle of traces, storms of threads, small stacks, and caches with damaged, cut and swapped entries.
+"""Forks during traces, many threads, small stacks, and caches with damaged, cut and swapped entries.
 
     python tests/fuzz/processes.py [--rounds 20]
 
-Each trial is a process of its own, which has to end well and say what plain Python says. The last line has the figures.
+Each trial is a separate process, which must end without an error and give the results of plain Python. The last line
+has the counts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-LIMIT = 120  # seconds for a trial on a busy machine
+LIMIT = 120  # seconds of a trial on a busy machine
 FUNCTIONS = """
 import os, sys, threading
 import autoconv as ac
@@ -93,65 +94,65 @@ thread.join()
 """
 
 
-def run(program: str, cache: str | None = None) -> str:
-    """What came of it: "right", or what is wrong."""
+def run_program(program: str, cache: str | None = None) -> str:
+    """Run a program in a process: "right", or the text of an error."""
     environment = {**os.environ, "AUTOCONV_CACHE": cache} if cache else None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "program.py")
         file.write_text(FUNCTIONS + program)
-        return ended([sys.executable, "-W", "ignore", str(file)], environment)
+        return run_command([sys.executable, "-W", "ignore", str(file)], environment)
 
 
-def ended(command: list[str], environment: dict[str, str] | None) -> str:
+def run_command(command: list[str], environment: dict[str, str] | None) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)
+        completed = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         return "hangs"
-    if done.returncode or done.stdout != "well\n" or "Error" in done.stderr:
-        return f"ends with {done.returncode}: {done.stdout[-200:]} {done.stderr[-800:]}"
+    if completed.returncode or completed.stdout != "well\n" or "Error" in completed.stderr:
+        return f"ends with {completed.returncode}: {completed.stdout[-200:]} {completed.stderr[-800:]}"
     return "right"
 
 
-def damaged(number: random.Random, folder: Path) -> None:
-    """Does something to the entries of a cache."""
+def damage_cache(rng: random.Random, folder: Path) -> None:
+    """Damage random entries of a cache."""
     for kind in ("native", "functions"):
         entries = sorted((folder / kind).glob("*.o"))
-        kept = [entry.read_bytes() for entry in entries]
+        contents = [entry.read_bytes() for entry in entries]
         for i, entry in enumerate(entries):
-            how, data = number.choice(("swap", "cut", "flip", "empty", "keep")), kept[i]
-            at = number.randrange(len(data)) if data else 0
-            if how == "swap":
-                data = number.choice(kept)
-            elif how == "cut":
-                data = data[:at]
-            elif how == "flip" and data:
-                data = data[:at] + bytes([data[at] ^ 1 << number.randrange(8)]) + data[at + 1 :]
-            elif how == "empty":
+            damage, data = rng.choice(("swap", "cut", "flip", "empty", "keep")), contents[i]
+            offset = rng.randrange(len(data)) if data else 0
+            if damage == "swap":
+                data = rng.choice(contents)
+            elif damage == "cut":
+                data = data[:offset]
+            elif damage == "flip" and data:
+                data = data[:offset] + bytes([data[offset] ^ 1 << rng.randrange(8)]) + data[offset + 1 :]
+            elif damage == "empty":
                 data = b""
             entry.write_bytes(data)
 
 
-def caches(seed: int, size: int) -> str:
+def check_caches(seed: int, size: int) -> str:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "program.py")
         program.write_text(FUNCTIONS + f"for k in range({size}):\n    check(k)\nprint('well')\n")
         environment = {**os.environ, "AUTOCONV_CACHE": str(Path(folder, "cache"))}
         command = [sys.executable, str(program)]
-        found = ended(command, environment)
-        damaged(random.Random(seed), Path(folder, "cache"))
-        return found if found != "right" else ended(command, environment)
+        result = run_command(command, environment)
+        damage_cache(random.Random(seed), Path(folder, "cache"))
+        return result if result != "right" else run_command(command, environment)
 
 
-def filled(program: str, size: int, seed: int = 0) -> str:
+def fill_template(program: str, size: int, seed: int = 0) -> str:
     return program.replace("SIZE", str(size)).replace("SEED", str(seed))
 
 
-# By name: a seed, and how large it is, to what came of it.
+# By name: functions of a seed and a size, which return "right" or the text of an error.
 TRIALS: dict[str, Callable[[int, int], str]] = {
-    "forks": lambda seed, size: run(filled(FORKS, size, seed % 5)),
-    "threads": lambda seed, size: run(filled(THREADS, size)),
-    "stacks": lambda seed, size: run(filled(STACKS, (64, 128, 256, 512, 1024)[seed % 5])),
-    "caches": caches,
+    "forks": lambda seed, size: run_program(fill_template(FORKS, size, seed % 5)),
+    "threads": lambda seed, size: run_program(fill_template(THREADS, size)),
+    "stacks": lambda seed, size: run_program(fill_template(STACKS, (64, 128, 256, 512, 1024)[seed % 5])),
+    "caches": check_caches,
 }
 
 
@@ -159,17 +160,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=20)
     options = parser.parse_args()
-    well: collections.Counter[str] = collections.Counter()
-    wrong = 0
+    successes: collections.Counter[str] = collections.Counter()
+    failures = 0
     for seed in range(options.rounds):
         for name, trial in TRIALS.items():
-            found = trial(seed, 4)
-            well[name] += found == "right"
-            if found != "right":
-                wrong += 1
-                print(f"{name} {seed}: {found}", flush=True)
-    print(", ".join(f"{count} of {options.rounds} {name} right" for name, count in well.items()) + f", {wrong} wrong")
-    sys.exit(bool(wrong))
+            result = trial(seed, 4)
+            successes[name] += result == "right"
+            if result != "right":
+                failures += 1
+                print(f"{name} {seed}: {result}", flush=True)
+    counts = [f"{count} of {options.rounds} {name} right" for name, count in successes.items()]
+    print(", ".join([*counts, f"{failures} wrong"]))
+    sys.exit(bool(failures))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Random Python programs: every statement and expression that converts, in nested mixes, always terminating.
+"""Random Python programs of all statements and expressions that are converted, nested; each program terminates.
 
-A program is the text of a module with a function `f(a, b, xs)`. It may call what `plain.py` provides:
-`log(tag, value)` notes an event and returns the value, `more(key, limit)` holds at most `limit` times in a
-row, `Box`, `Manager`, `Stop`. Every loop over an unknown number of rounds asks `more`."""
+A program is the text of a module with a function `f(a, b, xs)`. Its globals are in `plain.py`: `log(tag, value)`
+logs an event and returns the value, `more(key, limit)` is true at most `limit` times in a row, `Box`,
+`Manager`, `Stop`. Each loop with an unknown number of iterations calls `more`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class _Writer(Expressions):
         self.budget = size
         self.lines: list[str] = []
         self.indent = 0
-        self.loop = False
-        self.function = "plain"  # "plain", "generator" or "lambda"
+        self.in_loop = False
+        self.function_kind = "plain"  # "plain", "generator" or "lambda"
         self.functions: list[str] = []
-        self.nested = 0
+        self.nesting = 0
 
     def module(self) -> str:
         self.line("G = 0")
@@ -54,10 +54,10 @@ class _Writer(Expressions):
             if self.chance(0.7):
                 self.line("log(0, [hook() for hook in box.hooks])")
             if self.chance(0.8):
-                self.line(f"return {self.shown()}")
+                self.line(f"return {self.returned_text()}")
         return "\n".join(self.lines) + "\n"
 
-    def shown(self) -> str:
+    def returned_text(self) -> str:
         return "(" + ", ".join(self.rng.sample(self.names, 3)) + ", xs, box.n)"
 
     # ---- writing
@@ -71,37 +71,37 @@ class _Writer(Expressions):
         yield
         self.indent -= 1
 
-    def block(self, depth: int, most: int = 3) -> None:
+    def block(self, depth: int, max_count: int = 3) -> None:
         with self.deeper():
-            for _ in range(self.rng.randint(1, most)):
+            for _ in range(self.rng.randint(1, max_count)):
                 if not self.statement(depth + 1):
                     break
 
-    # ---- statements: each answers whether something may follow it
+    # ---- statements: each returns whether another statement may follow it
 
     def statement(self, depth: int) -> bool:
         self.budget -= 1
         simple: list[tuple[float, Callable[[], bool]]] = [
             (5, self.assign),
-            (2, self.augment),
-            (2, self.note),
+            (2, self.augmented_assignment),
+            (2, self.log_value),
             (1.2, self.unpack),
-            (1, self.item),
-            (1, self.attribute),
+            (1, self.assign_item),
+            (1, self.assign_attribute),
             (0.15, self.delete),
-            (0.3, self.check),
+            (0.3, self.assertion),
             (0.8, self.call_local),
-            (0.5, self.chain),
-            (0.4, self.annotated),
+            (0.5, self.chained_assignment),
+            (0.4, self.annotated_assignment),
             (0.3, self.import_something),
             (0.6, self.hook),
         ]
         if depth:
-            simple += [(1.3, self.leave), (0.5, self.throw)]
-        if self.loop:
-            simple += [(1.6, self.leave_loop)]
-        if self.function == "generator":
-            simple += [(1.5, self.give)]
+            simple += [(1.3, self.return_statement), (0.5, self.raise_statement)]
+        if self.in_loop:
+            simple += [(1.6, self.jump)]
+        if self.function_kind == "generator":
+            simple += [(1.5, self.yield_statement)]
         if depth > 4 or self.budget <= 0:
             return self.pick(simple)()
         compound: list[tuple[float, Callable[[int], bool]]] = [
@@ -112,7 +112,7 @@ class _Writer(Expressions):
             (1.2, self.with_),
             (0.8, self.match),
         ]
-        if self.nested < 2:
+        if self.nesting < 2:
             compound += [(1.6, self.inner_function), (0.4, self.inner_class)]
         if self.chance(0.5):
             return self.pick(simple)()
@@ -122,13 +122,13 @@ class _Writer(Expressions):
         self.line(f"{self.target()} = {self.expression(2)}")
         return True
 
-    def chain(self) -> bool:
-        targets = [self.target(), self.rng.choice([self.target(), self.place()])]
+    def chained_assignment(self) -> bool:
+        targets = [self.target(), self.rng.choice([self.target(), self.item_target()])]
         self.line(f"{targets[0]} = {targets[1]} = {self.expression(1)}")
         return True
 
-    def annotated(self) -> bool:
-        if self.function == "plain" and self.nested == 0 and "G" not in self.assignable:
+    def annotated_assignment(self) -> bool:
+        if self.function_kind == "plain" and self.nesting == 0 and "G" not in self.assignable:
             self.line(f"{self.rng.choice(NAMES)}: int = {self.expression(1)}")
         else:
             self.line("pass")
@@ -140,12 +140,12 @@ class _Writer(Expressions):
         )
         return True
 
-    def augment(self) -> bool:
-        target = self.rng.choice([self.target(), self.target(), self.place()])
+    def augmented_assignment(self) -> bool:
+        target = self.rng.choice([self.target(), self.target(), self.item_target()])
         self.line(f"{target} {self.rng.choice('+-*|^')}= {self.expression(1)}")
         return True
 
-    def place(self) -> str:
+    def item_target(self) -> str:
         if self.chance(0.3):
             return f"log({self.event()}, box).n"
         return self.rng.choice(
@@ -160,7 +160,7 @@ class _Writer(Expressions):
         )
 
     def unpack(self) -> bool:
-        first, second = self.target(), self.rng.choice([self.target(), self.place()])
+        first, second = self.target(), self.rng.choice([self.target(), self.item_target()])
         if self.chance(0.3):
             self.line(f"{first}, *box.rest = {self.sequence(1)}")
         elif self.chance(0.2):
@@ -171,18 +171,18 @@ class _Writer(Expressions):
             self.line(f"{first}, {second} = {self.expression(1)}, {self.expression(1)}")
         return True
 
-    def item(self) -> bool:
+    def assign_item(self) -> bool:
         if self.chance(0.9):
-            self.line(f"{self.place()} = {self.expression(1)}")
+            self.line(f"{self.item_target()} = {self.expression(1)}")
         else:
             self.line(f"xs[0:1] = [{self.expression(1)}, {self.atom()}]")
         return True
 
-    def attribute(self) -> bool:
+    def assign_attribute(self) -> bool:
         self.line(f"box.{self.rng.choice('nm')} = {self.expression(2)}")
         return True
 
-    def note(self) -> bool:
+    def log_value(self) -> bool:
         self.line(f"log({self.event()}, {self.expression(2)})")
         return True
 
@@ -190,14 +190,14 @@ class _Writer(Expressions):
         self.line(f"del {self.rng.choice([self.target(), self.target(), 'box.n', 'xs[0]'])}")
         return True
 
-    def check(self) -> bool:
+    def assertion(self) -> bool:
         message = f", {self.rng.choice([self.atom(), MESSAGE])}" if self.chance(0.5) else ""
         self.line(f"assert {self.condition()}{message}")
         return True
 
     def call_local(self) -> bool:
         if not self.functions:
-            return self.note()
+            return self.log_value()
         name = self.rng.choice(self.functions)
         call = f"{name}({self.arguments()})"
         if name.startswith("gen"):
@@ -216,19 +216,19 @@ class _Writer(Expressions):
         return True
 
     def hook(self) -> bool:
-        """A function kept for later, which sees what its names hold by then."""
+        """Keep a function for later, when its names may have other values."""
         body = self.rng.choice([self.expression(1), self.atom(), f"({self.atom()}, {self.atom()})"])
         self.line(f"box.hooks.append(lambda: {body})")
         return True
 
-    def leave(self) -> bool:
-        if self.function == "generator":
+    def return_statement(self) -> bool:
+        if self.function_kind == "generator":
             self.line("return")
         else:
-            self.line(self.rng.choice(["return", f"return {self.expression(2)}", f"return {self.shown()}"]))
+            self.line(self.rng.choice(["return", f"return {self.expression(2)}", f"return {self.returned_text()}"]))
         return self.chance(0.1)
 
-    def throw(self) -> bool:
+    def raise_statement(self) -> bool:
         kind = self.rng.choice(ERRORS)
         cause = self.rng.choice(["", "", "", " from None", " from ValueError(1)"])
         self.line(
@@ -236,11 +236,11 @@ class _Writer(Expressions):
         )
         return self.chance(0.1)
 
-    def leave_loop(self) -> bool:
+    def jump(self) -> bool:
         self.line(self.rng.choice(["break", "continue"]))
         return self.chance(0.1)
 
-    def give(self) -> bool:
+    def yield_statement(self) -> bool:
         self.line(
             self.rng.choice(
                 [
@@ -264,9 +264,9 @@ class _Writer(Expressions):
         return True
 
     def loop_body(self, depth: int) -> None:
-        before, self.loop = self.loop, True
+        outer_loop, self.in_loop = self.in_loop, True
         self.block(depth, 4)
-        self.loop = before
+        self.in_loop = outer_loop
         if self.chance(0.25):
             self.line("else:")
             self.block(depth)
@@ -362,7 +362,7 @@ class _Writer(Expressions):
         return True
 
     def inner_function(self, depth: int) -> bool:
-        saved = self.loop, self.function, self.names, self.assignable, self.functions
+        outer_state = self.in_loop, self.function_kind, self.names, self.assignable, self.functions
         parameters = self.rng.choice(
             [
                 "p=1, *more_",
@@ -373,28 +373,28 @@ class _Writer(Expressions):
                 f"p={self.expression(1)}",
             ]
         )
-        self.function = "generator" if self.chance(0.25) else "plain"
-        self.loop, self.nested = False, self.nested + 1
-        name = f"{'gen' if self.function == 'generator' else 'fun'}{self.event()}"
+        self.function_kind = "generator" if self.chance(0.25) else "plain"
+        self.in_loop, self.nesting = False, self.nesting + 1
+        name = f"{'gen' if self.function_kind == 'generator' else 'fun'}{self.event()}"
         self.functions = list(self.functions)
         self.line(f"def {name}({parameters}):")
-        own = ["p", "q"] if "q=" in parameters else ["p"]
+        own_names = ["p", "q"] if "q=" in parameters else ["p"]
         with self.deeper():
             if self.chance(0.5):
-                shared = self.rng.choice(NAMES)
-                self.line(f"nonlocal {shared}")
-                own = [*own, shared]
+                nonlocal_name = self.rng.choice(NAMES)
+                self.line(f"nonlocal {nonlocal_name}")
+                own_names = [*own_names, nonlocal_name]
             if "G" in self.assignable and self.chance(0.3):
                 self.line("global G")
-                own = [*own, "G"]
-        self.assignable = own
-        self.names = [*saved[2], *own]
+                own_names = [*own_names, "G"]
+        self.assignable = own_names
+        self.names = [*outer_state[2], *own_names]
         self.block(depth, 4)
-        if self.function == "generator":
+        if self.function_kind == "generator":
             with self.deeper():
                 self.line(f"yield {self.atom()}")
-        self.loop, self.function, self.names, self.assignable, self.functions = saved
-        self.nested -= 1
+        self.in_loop, self.function_kind, self.names, self.assignable, self.functions = outer_state
+        self.nesting -= 1
         self.functions.append(name)
         if self.chance(0.5):
             self.call_local()

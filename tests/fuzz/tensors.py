@@ -4,9 +4,9 @@
     python tests/fuzz/tensors.py --show 17 --level 3
     python tests/fuzz/tensors.py --containers --level 1
 
-All numbers are int32 tensors or Python's ints, so that every program has a meaning under TensorFlow's rules of types.
-The level is the depth to which statements are nested. Each program is called twice, with other values, and must be
-staged: a refusal counts as a failure, as a wrong result does.
+All numbers are int32 tensors or Python's ints, so that each program is valid under TensorFlow's rules of types. The
+level is the depth of nested statements. Each program is called three times with different values, and must be staged:
+both an error and a wrong result count as failures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from differential.compare import TooLongError, limited, load
+from differential.compare import TooLongError, limit_time, load
 
 import autoconv
 
@@ -56,7 +56,7 @@ def program(seed: int, level: int, containers: bool = False) -> str:
 
 
 class _Writer:
-    begins = (
+    initial_lines = (
         "i, j, k = 1, a, 0",
         "box = Box(b)",
         "items = [1, a, b]",
@@ -67,10 +67,10 @@ class _Writer:
     def __init__(self, rng: random.Random, level: int) -> None:
         self.rng, self.level = rng, level
         self.lines: list[str] = []
-        self.indent, self.loops, self.names = 1, 0, 0
+        self.indent, self.loops, self.name_count = 1, 0, 0
 
     def module(self) -> str:
-        for line in self.begins:
+        for line in self.initial_lines:
             self.line(line)
         for _ in range(self.rng.randint(3, 6)):
             self.statement(1)
@@ -87,8 +87,8 @@ class _Writer:
         self.indent -= 1
 
     def fresh(self, stem: str) -> str:
-        self.names += 1
-        return f"{stem}{self.names}"
+        self.name_count += 1
+        return f"{stem}{self.name_count}"
 
     def statement(self, depth: int) -> None:
         simple = [self.assign, self.assign, self.attribute, self.item]
@@ -104,30 +104,31 @@ class _Writer:
                 self.statement(depth + 1)
 
     def number(self, depth: int = 2) -> str:
-        make = self.rng.choice
+        choose = self.rng.choice
         if depth == 0 or self.rng.random() < 0.3:
-            return make([*NUMBERS, "box.n", str(self.rng.randint(0, 5)), f"items[{self.rng.randint(0, 2)}]"])
-        one, other = self.number(depth - 1), self.number(depth - 1)
-        return make([
-            f"({one} + {other}) % 20", f"({one} - {other}) % 20", f"({one} * {other}) % 20",
-            f"({one} if {self.test(0)} else {other})", f"twice({one}) % 20", f"down({one} % 5, {other} % 20) % 20",
-            f"items[({one}) % 3]", f"max({one}, {other})", f"abs({one})", f"box.grow({one})",
-            f"(lambda v: (v + {other}) % 20)({one})", f"({make(NUMBERS[:3])} := {one})",
+            return choose([*NUMBERS, "box.n", str(self.rng.randint(0, 5)), f"items[{self.rng.randint(0, 2)}]"])
+        left, right = self.number(depth - 1), self.number(depth - 1)
+        return choose([
+            f"({left} + {right}) % 20", f"({left} - {right}) % 20", f"({left} * {right}) % 20",
+            f"({left} if {self.condition(0)} else {right})", f"twice({left}) % 20",
+            f"down({left} % 5, {right} % 20) % 20",
+            f"items[({left}) % 3]", f"max({left}, {right})", f"abs({left})", f"box.grow({left})",
+            f"(lambda v: (v + {right}) % 20)({left})", f"({choose(NUMBERS[:3])} := {left})",
         ])  # fmt: skip
 
-    def test(self, depth: int = 1) -> str:
-        one, other = self.number(depth), self.number(depth)
-        make = self.rng.choice
-        test = make(
+    def condition(self, depth: int = 1) -> str:
+        left, right = self.number(depth), self.number(depth)
+        choose = self.rng.choice
+        test = choose(
             [
-                f"{one} < {other}",
-                f"{one} == {other}",
-                f"0 < {one} <= {other}",
-                f"({make(NUMBERS[:3])} := {one}) > {other}",
+                f"{left} < {right}",
+                f"{left} == {right}",
+                f"0 < {left} <= {right}",
+                f"({choose(NUMBERS[:3])} := {left}) > {right}",
             ]
         )
         if depth and self.rng.random() < 0.3:
-            test = make([f"{test} and {self.test(0)}", f"({test}) or {self.test(0)}", f"not ({test})"])
+            test = choose([f"{test} and {self.condition(0)}", f"({test}) or {self.condition(0)}", f"not ({test})"])
         return test
 
     def assign(self) -> None:
@@ -150,12 +151,12 @@ class _Writer:
         )
 
     def item(self) -> None:
-        place = self.rng.choice(["0", "1", f"({self.number(1)}) % 3"])
+        index = self.rng.choice(["0", "1", f"({self.number(1)}) % 3"])
         self.line(
             self.rng.choice(
                 [
-                    f"items[{place}] = {self.number(1)}",
-                    f"items[{place}] += {self.number(1)}",
+                    f"items[{index}] = {self.number(1)}",
+                    f"items[{index}] += {self.number(1)}",
                     "items = [v + 1 for v in items]",
                     "items = items[1:] + [j]",
                 ]
@@ -163,12 +164,12 @@ class _Writer:
         )
 
     def jump(self) -> None:
-        self.line(f"if {self.test(0)}:")
+        self.line(f"if {self.condition(0)}:")
         with self.deeper():
             self.line(self.rng.choice(["break", "continue", f"return {self.results}"]))
 
     def branch(self, depth: int) -> None:
-        self.line(f"if {self.test()}:")
+        self.line(f"if {self.condition()}:")
         self.block(depth)
         if self.rng.random() < 0.5:
             self.line("else:")
@@ -177,7 +178,7 @@ class _Writer:
     def while_(self, depth: int) -> None:
         count = self.fresh("n")
         self.line(f"{count} = 0")
-        self.line(f"while ({count} := {count} + 1) < {self.number(1)} % 5 and {self.test(0)}:")
+        self.line(f"while ({count} := {count} + 1) < {self.number(1)} % 5 and {self.condition(0)}:")
         self.loop(depth)
 
     def for_(self, depth: int) -> None:
@@ -196,11 +197,11 @@ class _Writer:
         self.loops -= 1
 
     def match(self, depth: int) -> None:
-        one, other = self.number(1), self.number(1)
+        first, second = self.number(1), self.number(1)
         subject, *patterns = self.rng.choice([
-            ("box", "Box(n=0 | 3)", f"Box(n=k) if k > {one}", "_"),
-            (f"({one}, {other})", "(0, k)", f"(j, k) if j < {self.number(1)}", "_"),
-            (one, "0 | 1", f"k if k > {other}", "_"),
+            ("box", "Box(n=0 | 3)", f"Box(n=k) if k > {first}", "_"),
+            (f"({first}, {second})", "(0, k)", f"(j, k) if j < {self.number(1)}", "_"),
+            (first, "0 | 1", f"k if k > {second}", "_"),
         ])  # fmt: skip
         self.line(f"match {subject}:")
         with self.deeper():
@@ -227,18 +228,19 @@ class _Writer:
 
 
 class _ContainerWriter(_Writer):
-    """Writes programs that also hold lists of lists, a dict, two names of one list, and lists that grow."""
+    """A writer of programs with lists of lists, a dict, two names of one list, and lists that grow."""
 
-    begins = (*_Writer.begins, "rows, other = [[1, a], [b, 2]], items", "named = {'p': a, 'q': [b, 1]}")
+    initial_lines = (*_Writer.initial_lines, "rows, other = [[1, a], [b, 2]], items", "named = {'p': a, 'q': [b, 1]}")
     results = f"{_Writer.results}, rows[0][0], rows[1][1], named['p'], named['q'][1], other[0], len(items), len(other)"
 
     def number(self, depth: int = 2) -> str:
         if self.rng.random() < 0.8:
             return super().number(depth)
-        one, make = super().number(0), self.rng.choice
-        return make([
-            f"rows[({one}) % 2][{self.rng.randint(0, 1)}]", "named['p']", f"named['q'][({one}) % 2]", "len(items)",
-            "other[-1]", f"other[({one}) % 3]", "sum(items) % 20", f"(rows[0] if {self.test(0)} else other)[1]",
+        number, choose = super().number(0), self.rng.choice
+        return choose([
+            f"rows[({number}) % 2][{self.rng.randint(0, 1)}]",
+            "named['p']", f"named['q'][({number}) % 2]", "len(items)",
+            "other[-1]", f"other[({number}) % 3]", "sum(items) % 20", f"(rows[0] if {self.condition(0)} else other)[1]",
         ])  # fmt: skip
 
     def assign(self) -> None:
@@ -247,35 +249,36 @@ class _ContainerWriter(_Writer):
     def item(self) -> None:
         if self.rng.random() < 0.3:
             return super().item()
-        make, one, other = self.rng.choice, self.number(1), self.number(0)
-        self.line(make([
-            f"rows[({other}) % 2][{self.rng.randint(0, 1)}] = {one}",
-            f"rows[{self.rng.randint(0, 1)}] = [{one}, {other}]",
-            "rows[0], rows[1] = rows[1], rows[0]", f"named['p'] = {one}", f"named['q'][({other}) % 2] += {one}",
-            f"named['q'] = [{one}, {other}]", f"named['q'] = rows[{self.rng.randint(0, 1)}]", "other = items",
-            f"other[{self.rng.randint(0, 2)}] = {one}", "other = list(items)", f"named = {{**named, 'p': {one}}}",
-            f"items.append({one}) if len(items) < 6 else None", "items.pop() if len(items) > 3 else None",
-            f"items.insert(0, {one}) if len(other) < 6 else None", "items, other = other, items",
+        choose, number, small_number = self.rng.choice, self.number(1), self.number(0)
+        self.line(choose([
+            f"rows[({small_number}) % 2][{self.rng.randint(0, 1)}] = {number}",
+            f"rows[{self.rng.randint(0, 1)}] = [{number}, {small_number}]",
+            "rows[0], rows[1] = rows[1], rows[0]",
+            f"named['p'] = {number}", f"named['q'][({small_number}) % 2] += {number}",
+            f"named['q'] = [{number}, {small_number}]", f"named['q'] = rows[{self.rng.randint(0, 1)}]", "other = items",
+            f"other[{self.rng.randint(0, 2)}] = {number}", "other = list(items)", f"named = {{**named, 'p': {number}}}",
+            f"items.append({number}) if len(items) < 6 else None", "items.pop() if len(items) > 3 else None",
+            f"items.insert(0, {number}) if len(other) < 6 else None", "items, other = other, items",
         ]))  # fmt: skip
         return None
 
 
-def staged(source: str) -> str | None:
-    """What is wrong with the program under `function`, if anything is; an empty text where plain Python fails."""
+def staging_problem(source: str) -> str | None:
+    """The error of the program under `function`, or None; an empty text if plain Python fails."""
     expected = [_outcome(load(source, "<program>")["program"], call) for call in CALLS]
     if not all(isinstance(one, tuple) for one in expected):
         return ""
     function = autoconv.function(load(source, "<program>")["program"])
-    for call, one in zip(CALLS, expected, strict=True):
-        found = _outcome(function, tuple(autoconv.constant(value, autoconv.int32) for value in call))
-        if found != one:
-            return found if isinstance(found, str) else f"wrong: {call}: {one} became {found}"
+    for call, expected_result in zip(CALLS, expected, strict=True):
+        actual = _outcome(function, tuple(autoconv.constant(value, autoconv.int32) for value in call))
+        if actual != expected_result:
+            return actual if isinstance(actual, str) else f"wrong: {call}: {expected_result} became {actual}"
     return None
 
 
 def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[int, ...] | str:
     try:
-        with limited(60):
+        with limit_time(60):
             return tuple(int(value) for value in function(*arguments))
     except TooLongError:
         return "takes too long"
@@ -285,23 +288,23 @@ def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=150, help="how many programs")
+    parser.add_argument("--programs", type=int, default=150, help="the number of programs")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--level", type=int, default=2, help="the depth of nested statements")
     parser.add_argument("--containers", action="store_true", help="lists of lists, dicts, lists that grow, aliases")
-    parser.add_argument("--show", type=int, metavar="SEED", help="print one program and what became of it")
+    parser.add_argument("--show", type=int, metavar="SEED", help="print one program and its outcome")
     options = parser.parse_args()
     if options.show is not None:
         source = program(options.show, options.level, options.containers)
-        print(source, staged(source) or "staged", sep="\n")
+        print(source, staging_problem(source) or "staged", sep="\n")
         return 0
     counts: Counter[str] = Counter()
     for seed in range(options.seed, options.seed + options.programs):
-        problem = staged(program(seed, options.level, options.containers))
+        problem = staging_problem(program(seed, options.level, options.containers))
         counts["staged" if problem is None else "failed" if problem else "raises or is endless in plain Python"] += 1
         if problem:
             print(f"{seed}: {problem}", flush=True)
-    print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
     return 1 if counts["failed"] else 0
 
 

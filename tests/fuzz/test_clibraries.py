@@ -14,6 +14,6 @@ clibraries = load_module(Path(__file__).with_name("clibraries.py"), "library_pro
 @pytest.mark.parametrize("number", [2021, 8, 2006, 87])
 def test_libraries_agree_with_python(number, tmp_path):
     program = clibraries.Program(number)
-    counts = clibraries.check(program, tmp_path, by_c=number == 8)
+    counts = clibraries.check(program, tmp_path, runs_in_c=number == 8)
     assert not [kind for kind in counts if kind.startswith("WRONG")], f"{program.source}\n{counts}"
     assert counts["agrees"] + counts["agrees on an error"] >= 5, counts

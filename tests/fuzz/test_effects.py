@@ -12,7 +12,7 @@ effects = load_module(Path(__file__).with_name("effects.py"), "effects_programs"
 
 
 @pytest.fixture(autouse=True)
-def _streams_as_they_were():
+def _restore_random_states():
     states = random.getstate(), np.random.get_state()
     yield
     random.setstate(states[0])
@@ -21,6 +21,6 @@ def _streams_as_they_were():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_effects_happen_as_in_plain_python(seed):
-    for program in effects.sample(4, random.Random(seed)):
+    for program in effects.sample_programs(4, random.Random(seed)):
         kind, details, _ = effects.check(program)
         assert kind != "WRONG", f"{program}\n{program.source()}\n{details}"

@@ -1,4 +1,4 @@
-"""A few files of each kind; `python tests/fuzz/files.py` draws as many as wanted."""
+"""A few files of each kind; `python tests/fuzz/files.py --files N` makes more."""
 
 from pathlib import Path
 
@@ -23,10 +23,10 @@ def test_files(capsys):
         "".join(f"{k} if x else " for k in range(300)) + "x",
     ],
 )
-def test_what_python_takes_and_its_converted_form_not(expression, tmp_path):
-    """The function is named by its line, and stays as it is with --keep-going, beside the others."""
+def test_a_valid_function_whose_converted_form_is_nested_too_deeply(expression, tmp_path):
+    """The error names the line of the function; with --keep-going only this function is not converted."""
     source = f"def f(x):\n    return 1 if x else 2\n\n\ndef g(x):\n    return {expression}\n"
-    wrong, _, code = files.judge(source.encode(), tmp_path)
+    wrong, _, code = files.judge_file(source.encode(), tmp_path)
     assert not wrong and code == 1
     path = tmp_path / "drawn.py"
     for command in (["convert"], ["show-code"], ["run"]):

@@ -9,7 +9,7 @@ from tests.module_loading import load_module
 foreign = load_module(Path(__file__).with_name("foreign.py"), "foreign_programs")
 
 
-def test_operators_mean_what_they_mean_in_python():
+def test_operators_mean_the_same_as_in_python():
     with np.errstate(all="ignore"):
         for number in range(12):
             source = foreign.program(number)

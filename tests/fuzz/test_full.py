@@ -13,18 +13,18 @@ def load(name):
 
 full = load("full")
 from differential import verdict as verdicts  # noqa: E402 (full.py says where it is)
-from differential.compare import agree, freeze  # noqa: E402
+from differential.compare import freeze, values_agree  # noqa: E402
 from differential.documented import is_documented  # noqa: E402
-from differential.smaller import smaller  # noqa: E402
-from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of  # noqa: E402
+from differential.smaller import reduce_program  # noqa: E402
+from grammar.features import EXCLUDED, FEATURES, grammar_nodes, node_classes  # noqa: E402
 from grammar.program import Program, program  # noqa: E402
 
 SEEDS = range(0, 80, 20)
 SUBSETS = (25, 65)  # small ones: each runs with every backend, and with optimisations left out
 
 
-def failures(jobs):
-    """The programs that are wrong or crash, with how."""
+def failure_reports(jobs):
+    """Reports of the programs with a wrong result or a crash."""
     summary, _ = full.search(jobs)
     assert summary.programs == len(jobs)
     by_seed = {job.seed: job for job in jobs}
@@ -33,55 +33,55 @@ def failures(jobs):
 
 @pytest.mark.parametrize("start", SEEDS)
 def test_converted_programs_mean_the_same(start):
-    found = failures([full.Job(seed, stages="converted") for seed in range(start + 100, start + 104)])
-    assert not found, found
+    reports = failure_reports([full.Job(seed, stages="converted") for seed in range(start + 100, start + 104)])
+    assert not reports, reports
 
 
 @pytest.mark.parametrize("start", SEEDS)
 def test_compiled_programs_mean_the_same(start):
-    found = failures([full.Job(seed) for seed in range(start + 1, start + 4)])
-    assert not found, found
+    reports = failure_reports([full.Job(seed) for seed in range(start + 1, start + 4)])
+    assert not reports, reports
 
 
 @pytest.mark.parametrize("seed", SUBSETS)
 def test_graphs_of_programs_mean_the_same_with_every_subset_of_optimisations(seed):
-    found = failures([full.Job(seed, subsets=True)])
-    assert not found, found
+    reports = failure_reports([full.Job(seed, subsets=True)])
+    assert not reports, reports
 
 
-def test_programs_that_give_out_functions_and_iterators_mean_the_same():
-    found = failures([full.Job(seed, kept=True) for seed in (0, 1, 5)])
-    assert not found, found
+def test_programs_that_return_functions_and_iterators_mean_the_same():
+    reports = failure_reports([full.Job(seed, kept=True) for seed in (0, 1, 5)])
+    assert not reports, reports
 
 
 def test_programs_are_the_same_every_time():
     assert str(program(7)) == str(program(7)) != str(program(8))
 
 
-def test_every_node_of_the_grammar_is_written_or_left_out_with_a_reason():
-    wanted = set(grammar_nodes()) - set(EXCLUDED)
-    found: set[str] = set()
+def test_every_node_of_the_grammar_is_written_or_excluded_with_a_reason():
+    expected = set(grammar_nodes()) - set(EXCLUDED)
+    written: set[str] = set()
     for seed in range(1000):
-        found |= nodes_of(program(seed).source)
-        if found >= wanted:
+        written |= node_classes(program(seed).source)
+        if written >= expected:
             break
-    assert found == wanted
+    assert written == expected
 
 
 def test_every_program_is_valid_and_most_calls_return_by_different_paths():
     summary, _ = full.search([full.Job(seed, stages="converted") for seed in range(300, 315)])
-    assert summary.returned > 0.8 * summary.programs * 6
+    assert summary.returning_calls > 0.8 * summary.programs * 6
     assert summary.paths > 1.8 * summary.programs
 
 
 @pytest.mark.parametrize("feature", sorted(FEATURES))
-def test_a_feature_can_be_left_out(feature):
+def test_a_feature_can_be_excluded(feature):
     assert all(feature not in program(seed, without=(feature,)).features for seed in range(8))
 
 
 def test_reduced_programs_use_nothing_else():
     for seed in range(60):
-        nodes = nodes_of(program(seed, only=("jumps", "conditionals")).source)
+        nodes = node_classes(program(seed, only=("jumps", "conditionals")).source)
         assert not nodes & {"Try", "Yield", "Lambda", "ListComp", "With", "Match", "Dict", "ClassDef", "List", "Set"}
 
 
@@ -95,8 +95,8 @@ def test_reduced_programs_use_nothing_else():
 )
 def test_verdicts(body, status, kind):
     inputs = ((1, 2, True, 0.5), (4, 1, False, 1.5), (0, 0, True, 2.0), (-7, 3, False, 0.25))
-    found = verdicts.judge(Program(f"def program(a, b, c, x):\n{body}\n", inputs), subsets=True)
-    assert (found.status, found.kind) == (status, kind), found
+    verdict = verdicts.judge(Program(f"def program(a, b, c, x):\n{body}\n", inputs), subsets=True)
+    assert (verdict.status, verdict.kind) == (status, kind), verdict
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_reasons_that_the_fixtures_show(kind, known):
     assert is_documented(kind) == known
 
 
-def test_a_wrong_converter_is_found_and_the_program_made_small(monkeypatch):
+def test_a_wrong_converter_is_found_and_the_program_reduced(monkeypatch):
     """The converter swaps the operands of subtractions."""
     convert = verdicts.convert_source
 
@@ -123,13 +123,13 @@ def test_a_wrong_converter_is_found_and_the_program_made_small(monkeypatch):
 
     monkeypatch.setattr(verdicts, "convert_source", wrong)
     text = "def program(a, b):\n    if a > 1:\n        a = 2\n    c = a - b\n    return c, a\n"
-    made = Program(text, ((1, 2), (3, 3)))
-    found = verdicts.judge(made)
-    assert (found.status, found.kind) == ("wrong", "converted, plain values: result: another int")
-    assert "call 1, program(1, 2): result: expected ('returns', ('tuple', int -1, int 1))" in found.details
-    small = smaller(made, found)
-    assert small.source.strip() == "def program(a, b):\n    c = a - b\n    return c"
-    assert len(small.inputs) == 1
+    original = Program(text, ((1, 2), (3, 3)))
+    verdict = verdicts.judge(original)
+    assert (verdict.status, verdict.kind) == ("wrong", "converted, plain values: result: another int")
+    assert "call 1, program(1, 2): result: expected ('returns', ('tuple', int -1, int 1))" in verdict.details
+    reduced = reduce_program(original, verdict)
+    assert reduced.source.strip() == "def program(a, b):\n    c = a - b\n    return c"
+    assert len(reduced.inputs) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_a_wrong_converter_is_found_and_the_program_made_small(monkeypatch):
     ],
 )
 def test_comparison(one, other, same):
-    assert agree(freeze(one), freeze(other)) is same
+    assert values_agree(freeze(one), freeze(other)) is same

@@ -1,4 +1,4 @@
-"""A few of the random programs over hostile arrays; `python tests/fuzz/hostile.py` runs as many as wanted."""
+"""A few random programs over hostile arrays; `python tests/fuzz/hostile.py --programs N` runs more."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ def test_programs(capsys):
     assert not counts["WRONG"] + counts["HANG"] + counts["ENDED"], capsys.readouterr().out
 
 
-def test_what_ends_or_hangs_is_told(monkeypatch, capsys):
-    """By the number of the program, and the programs behind it run all the same."""
-    monkeypatch.setattr(hostile, "STARTING_SECONDS", 0.5)
+def test_a_program_that_ends_or_hangs_is_reported(monkeypatch, capsys):
+    """The report names its number, and the next programs run."""
+    monkeypatch.setattr(hostile, "START_SECONDS", 0.5)
     monkeypatch.setenv("AUTOCONV_HOSTILE_TEST", "1")
     counts = hostile.run(programs=3, seed=0)
     assert counts["ENDED"] == 1 and counts["HANG"] == 1, counts

@@ -1,4 +1,4 @@
-"""A small budget of methods and operators; `python tests/fuzz/methods.py --programs N` is the large one."""
+"""A few methods and operators; `python tests/fuzz/methods.py --programs N` runs more."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The fuzzer of performance measures, keeps and reports; its figures are for runs on a quiet machine."""
+"""The fuzzer of performance measures programs, and keeps and reports results; its times need a quiet machine."""
 
 import importlib.util
 import json
@@ -41,27 +41,27 @@ def test_programs_agree_and_results_are_kept(kind, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("clang") is None, reason="needs clang")
-def test_programs_in_c_compute_what_numpy_does():
+def test_programs_in_c_agree_with_numpy():
     sys.path.insert(0, str(_HERE))
     from measured import c_loops, cases
 
     compared = 0
     for number in (0, 3, 9, 10, 13, 16):
-        case = cases.drawn_case(number, "loops")
+        case = cases.random_case(number, "loops")
         case.sizes = (30, 20)
         arguments = case.arguments()
         with np.errstate(all="ignore"):
-            expected = cases.made(case.source, f"<in C {number}>")(*arguments), arguments[:3]
-        measured = c_loops.measured(case.source, case.dtype, case.arguments(), 2)
+            expected = cases.load_function(case.source, f"<in C {number}>")(*arguments), arguments[:3]
+        measured = c_loops.measure_c(case.source, case.dtype, case.arguments(), 2)
         if measured is not None:
             (s, t, *arrays), written = measured[1]
             found = ((np.float64(s), t, *arrays), written)
-            assert cases.alike(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), found)
+            assert cases.results_agree(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), found)
             compared += 1
     assert compared
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
-def test_gradients_name_what_they_need(tmp_path):
+def test_gradients_without_jax_name_the_package_to_install(tmp_path):
     done = run("gradients", tmp_path / "results")
     assert done.returncode == 1 and "needs JAX" in done.stderr

@@ -36,8 +36,8 @@ def test_most_programs_are_valid_and_many_return():
     assert len(returned) > len(valid)
 
 
-def test_a_difference_is_found_and_made_small(monkeypatch):
-    """A converter that gets one thing wrong: it swaps the operands of subtractions."""
+def test_a_wrong_conversion_is_found_and_reduced(monkeypatch):
+    """The converter swaps the operands of subtractions."""
     convert = plain.convert_source
 
     def wrong(source, filename):

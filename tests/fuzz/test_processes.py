@@ -1,4 +1,4 @@
-"""A few trials of processes; `python tests/fuzz/processes.py` is the large run."""
+"""A few trials of processes; `python tests/fuzz/processes.py` runs more."""
 
 import os
 from pathlib import Path

@@ -28,11 +28,11 @@ _CLOCK = hasattr(signal, "setitimer")
 
 
 class TooLongError(BaseException):
-    """A call that takes too long."""
+    """Raised in a call that takes too long."""
 
 
 class LeakError(AssertionError):
-    """A value of a graph under construction where a plain value belongs."""
+    """Raised for a value of a graph under construction in a place where a plain value belongs."""
 
 
 def load(source: str, name: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _is_data(name: str, value: Any) -> bool:
 def freeze(value: Any, earlier_values: dict[int, Any] | None = None, depth: int = 0) -> Any:
     """Return the value as nested tuples with the names of types; raises LeakError for a symbolic tensor.
 
-    What can change and was seen before becomes ("again", how manieth it was): `earlier_values` remembers it.
+    A mutable value that was seen before becomes ("again", its index in `earlier_values`).
     """
     kind, earlier_values = type(value).__name__, {} if earlier_values is None else earlier_values
     if kind in ("SymbolicTensor", "Variant", "Undefined") or kind.endswith("Tensor"):
@@ -134,7 +134,7 @@ def difference(expected: Sequence[Any], actual: Sequence[Any], inputs: Sequence[
     """Return the kind and the description of the first difference, two empty texts without any."""
     for number, (expected_outcome, actual_outcome) in enumerate(zip(expected, actual, strict=True)):
         for part in ("result", "output", "arguments", "globals"):
-            if not agree(expected_outcome[part], actual_outcome[part]):
+            if not values_agree(expected_outcome[part], actual_outcome[part]):
                 call = f"call {number + 1}, program({', '.join(map(repr, inputs[number]))})"
                 expected_text, actual_text = _shorten(expected_outcome[part]), _shorten(actual_outcome[part])
                 text = f"{call}: {part}: expected {expected_text}, found {actual_text}"
@@ -162,7 +162,7 @@ def first_change(expected: Any, actual: Any) -> str:
         if expected[0] != actual[0] and isinstance(expected[0], str):
             return f"{expected[0]} became {actual[0]}"
         for expected_part, actual_part in zip(expected[1:], actual[1:], strict=True):
-            if not agree(expected_part, actual_part):
+            if not values_agree(expected_part, actual_part):
                 return first_change(expected_part, actual_part) if isinstance(
                     expected_part, tuple
                 ) else f"another {expected[0]}"
@@ -173,23 +173,23 @@ def _shorten(part: Any) -> str:
     return re.sub(r"\('(int|float|bool|str)', ([^()]*?)\)", r"\1 \2", repr(part))[:600]
 
 
-def agree(one: Any, other: Any) -> bool:
+def values_agree(expected: Any, actual: Any) -> bool:
     """Return whether values and types are equal; floats that are not short binary fractions may differ slightly."""
-    if type(one) is not type(other):
+    if type(expected) is not type(actual):
         return False
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(agree, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(agree(one[key], other[key]) for key in one)
-    if isinstance(one, float):
-        if repr(one) == repr(other):
+    if isinstance(expected, tuple):
+        return len(expected) == len(actual) and all(map(values_agree, expected, actual))
+    if isinstance(expected, dict):
+        return expected.keys() == actual.keys() and all(values_agree(expected[key], actual[key]) for key in expected)
+    if isinstance(expected, float):
+        if repr(expected) == repr(actual):
             return True
-        exact = math.isfinite(one) and (one * 1024).is_integer()
-        return not exact and abs(one - other) <= TOLERANCE * max(abs(one), abs(other))
-    return bool(one == other)
+        exact = math.isfinite(expected) and (expected * 1024).is_integer()
+        return not exact and abs(expected - actual) <= TOLERANCE * max(abs(expected), abs(actual))
+    return bool(expected == actual)
 
 
-def paths(source: str, inputs: Sequence[tuple[Any, ...]]) -> int:
+def count_paths(source: str, inputs: Sequence[tuple[Any, ...]]) -> int:
     """Return the number of different sets of lines that the calls execute in plain Python."""
     name = "<paths>"
     names = load(source, name)
@@ -215,9 +215,12 @@ def paths(source: str, inputs: Sequence[tuple[Any, ...]]) -> int:
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Ends with TooLongError what takes more time of the processor, or ten times that in all, where signals can do it:
-    what else runs on the machine is to change no verdict."""
+def limit_time(seconds: float) -> Iterator[None]:
+    """Raise TooLongError in the block after so many seconds of the processor, or ten times as many of the clock.
+
+    The processor's time counts first, so that the machine's load changes no verdict. No effect where signals cannot do
+    it.
+    """
     if not _CLOCK:
         yield
         return

@@ -14,7 +14,7 @@ from autoconv.config import SETTINGS
 SETTINGS.strict = True  # raise internal errors instead of running plain Python
 
 
-def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
+def load_program(source: str, filename: str, **names: Any) -> Callable[..., Any]:
     """Return the function `program` of the source, registered under the file name; `names` are its globals."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace: dict[str, Any] = {"__name__": "programs", **names}
@@ -22,27 +22,27 @@ def made(source: str, filename: str, **names: Any) -> Callable[..., Any]:
     return namespace["program"]
 
 
-def became(compiled: Any) -> tuple[str, str]:
+def execution_kind(compiled: Any) -> tuple[str, str]:
     """Return how a program with correct results ran, and the text that shows it."""
-    explained = compiled.explain()
-    if "plain Python" in explained:
-        line = next(line for line in explained.splitlines() if "plain Python" in line)
+    explanation = compiled.explain()
+    if "plain Python" in explanation:
+        line = next(line for line in explanation.splitlines() if "plain Python" in line)
         return ("one call outgrew the graph" if "one call" in line else "plain Python"), line
-    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explained
+    return ("graph" if compiled.experimental_get_tracing_count() == 1 else "several traces"), explanation
 
 
-def command(
+def run_command(
     description: str | None,
-    program: Callable[[int], str],
+    make_program: Callable[[int], str],
     check: Callable[[str, int], tuple[str, str]],
     programs: int = 500,
 ) -> int:
     """Make and check the requested number of programs, print the outcomes; return 1 if one was wrong."""
-    options = asked_for(description, programs)
+    options = parse_options(description, programs)
     counts: collections.Counter[str] = collections.Counter()
     reasons: collections.Counter[str] = collections.Counter()
     for number in range(options.seed, options.seed + options.programs):
-        source = program(number)
+        source = make_program(number)
         try:
             kind, details = check(source, number)
         except Exception:
@@ -53,12 +53,12 @@ def command(
         if kind == "WRONG" and counts[kind] <= options.show:
             print(f"program {number}\n{source}{details}\n")
     print(f"{options.programs} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
-    for reason, n in reasons.most_common(10):
-        print(f"  {n} {reason}")
+    for reason, count in reasons.most_common(10):
+        print(f"  {count} {reason}")
     return 1 if counts["WRONG"] else 0
 
 
-def asked_for(description: str | None, programs: int) -> argparse.Namespace:
+def parse_options(description: str | None, programs: int) -> argparse.Namespace:
     """Parse the command line: the number of `programs`, the first `seed`, and the number of failures to `show`."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=programs)

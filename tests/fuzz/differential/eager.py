@@ -13,13 +13,13 @@ from autoconv.runtime.tensors.conversion import python_number
 from differential.compare import load, outcomes
 
 # Features whose programs test, look up or print ints, where a tensor gives another result.
-UNFIT = frozenset(
+UNSUPPORTED_FEATURES = frozenset(
     {"array_writes", "arrays", "dicts", "kept", "list_argument", "log_argument", "match", "print", "sets", "strings"}
 )
 
 
 def runs_eagerly(program: Program) -> bool:
-    return not program.features & UNFIT and "isinstance(" not in program.source
+    return not program.features & UNSUPPORTED_FEATURES and "isinstance(" not in program.source
 
 
 def eager_outcomes(program: Program) -> list[Any]:

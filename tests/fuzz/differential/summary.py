@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from grammar.features import EXCLUDED, FEATURES, grammar_nodes, nodes_of
+from grammar.features import EXCLUDED, FEATURES, grammar_nodes, node_classes
 from grammar.program import INPUTS, Program
 
 from differential.documented import is_documented
@@ -26,7 +26,7 @@ class Summary:
     features: Counter[str] = field(default_factory=Counter)
     staged_features: Counter[str] = field(default_factory=Counter)
     conditions: int = 0
-    returned: int = 0
+    returning_calls: int = 0
     paths: int = 0
     lengths: dict[int, int] = field(default_factory=dict)
 
@@ -34,7 +34,7 @@ class Summary:
         self.programs += 1
         self.statuses[verdict.status] += 1
         staged = verdict.status == "staged"
-        node_counts = nodes_of(program.source)
+        node_counts = node_classes(program.source)
         self.nodes.update(node_counts)
         self.features.update(program.features)
         if staged:
@@ -43,7 +43,7 @@ class Summary:
             self.conditions += verdict.conditions
         else:
             self.kinds[verdict.status, verdict.kind].append(seed)
-        self.returned += verdict.returned
+        self.returning_calls += verdict.returning_calls
         self.paths += paths
         self.lengths[seed] = len(program.source)
 
@@ -67,7 +67,7 @@ class Summary:
     def text(self) -> str:
         total = max(self.programs, 1)
         parts = [f"{self.programs} programs of {INPUTS} calls each, {self.paths / total:.1f} paths a program, "
-                 f"{self.returned / total / INPUTS:.0%} of the calls return"]  # fmt: skip
+                 f"{self.returning_calls / total / INPUTS:.0%} of the calls return"]  # fmt: skip
         parts += [f"  {name:<9}{self.statuses[name]:>7}{self.statuses[name] / total:>8.1%}" for name in STATUSES]
         parts.append(f"  {self.conditions} conditions and loops in the graphs of staged programs")
         parts += ["", "what was not staged: programs, share, status, kind (an example's seed)"]
@@ -83,8 +83,8 @@ class Summary:
         names = [name for name in grammar_nodes() if name not in EXCLUDED]
         cells = [f"{name} {self.staged_nodes[name]}/{self.nodes[name] - self.staged_nodes[name]}" for name in names]
         parts += _rows(cells, 28)
-        never = [name for name in names if not self.staged_nodes[name]]
-        parts.append(f"  never staged: {', '.join(never) or 'none'}")
+        never_staged = [name for name in names if not self.staged_nodes[name]]
+        parts.append(f"  never staged: {', '.join(never_staged) or 'none'}")
         parts.append(f"  left out: {', '.join(sorted(set(EXCLUDED) & set(grammar_nodes())))}")
         return "\n".join(parts)
 
@@ -98,8 +98,8 @@ def _columns(rows: object) -> list[str]:
 
 
 def _rows(cells: list[str], width: int) -> list[str]:
-    across = max(_WIDTH // width, 1)
+    cells_per_row = max(_WIDTH // width, 1)
     return [
-        "  " + "".join(cell.ljust(width) for cell in cells[start : start + across]).rstrip()
-        for start in range(0, len(cells), across)
+        "  " + "".join(cell.ljust(width) for cell in cells[start : start + cells_per_row]).rstrip()
+        for start in range(0, len(cells), cells_per_row)
     ]

@@ -1,4 +1,4 @@
-"""Programs of every day, by topics: what `fuzz/traps.py` calls with new arguments each time."""
+"""Programs of every day, by topics, which `fuzz/traps.py` calls with new arguments each time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Program(NamedTuple):
-    """A function, and what makes its arguments from random numbers and a size."""
+    """A function, and another that makes its arguments from random numbers and a size."""
 
     function: Callable[..., Any]
     arguments: Callable[[random.Random, int], tuple[Any, ...]]
@@ -36,8 +36,8 @@ def text(draws: random.Random, count: int) -> str:
     return " ".join(words(draws, count))
 
 
-def ints(draws: random.Random, count: int, most: int = 1000) -> list[int]:
-    return [draws.randint(0, most) for _ in range(count)]
+def ints(draws: random.Random, count: int, maximum: int = 1000) -> list[int]:
+    return [draws.randint(0, maximum) for _ in range(count)]
 
 
 def floats(draws: random.Random, count: int) -> list[float]:

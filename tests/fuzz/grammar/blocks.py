@@ -1,4 +1,4 @@
-"""Statements that hold others."""
+"""Compound statements: branches, loops, try, with, match and functions."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ DEPTH = 4
 
 
 class Blocks(Simple):
-    """Nested to DEPTH; every loop ends after a few rounds."""
+    """A writer of statements that are nested to DEPTH; each loop ends after a few iterations."""
 
-    def block(self, depth: int, most: int = 3) -> None:
+    def block(self, depth: int, max_count: int = 3) -> None:
         calls, streams = self.scope.calls, self.scope.streams
         self.scope.calls, self.scope.streams = list(calls), list(streams)
         with self.deeper():
-            for _ in range(self.rng.randint(1, most)):
+            for _ in range(self.rng.randint(1, max_count)):
                 self.statement(depth)
         self.scope.calls, self.scope.streams = calls, streams
 
     def statement(self, depth: int) -> None:
         self.budget -= 1
         if depth > 0 and self.chance(0.14):
-            self.leave()
+            self.add_exit()
         elif depth < DEPTH and self.budget > 0 and self.chance(0.5):
             self.compound(depth + 1)
         elif self.scope.kind == "generator" and self.chance(0.3):
-            self.give()
+            self.add_yield()
         else:
             self.simple()
 
@@ -42,7 +42,7 @@ class Blocks(Simple):
             (0.5, "try except_star", lambda: self.try_star(depth)),
             (1.2, "with", lambda: self.with_(depth)),
             (1.2, "match", lambda: self.match(depth)),
-            (0.7, "undefined", self.late),
+            (0.7, "undefined", self.possibly_undefined),
         ]
         if inner:
             options += [
@@ -54,8 +54,8 @@ class Blocks(Simple):
             ]
         self.choose(options)
 
-    def leave(self) -> None:
-        """A return, raise, break or continue, most often under a condition of its own."""
+    def add_exit(self) -> None:
+        """Write a return, raise, break or continue, usually under a condition."""
         texts: list[tuple[float, str, Callable[[], str]]] = [(0.5, "", self.put_pass)]
         if self.scope.loops:
             texts.append((4, "jumps", lambda: self.put(self.one("break", "continue"))))
@@ -76,17 +76,17 @@ class Blocks(Simple):
             return "return"
         if self.scope.kind == "program":
             return f"return {self.result()}"
-        return f"return {self.small(self.integer(1))}"
+        return f"return {self.bounded(self.integer(1))}"
 
     def result(self) -> str:
-        """What the program answers."""
+        """An expression that the program returns."""
         return self.choose([
             (2, "", lambda: self.integer(1)),
             (1, "", lambda: self.floating(1)),
             (0.5, "", lambda: "None"),
             (0.5, "", lambda: f"({self.integer(1)}, {self.floating(1)})"),
             (0.3, "strings", lambda: self.text(1)),
-            (0.3, "lists", lambda: self.listed(1)),
+            (0.3, "lists", lambda: self.list_of(1)),
         ])  # fmt: skip
 
     def if_(self, depth: int) -> str:
@@ -134,9 +134,9 @@ class Blocks(Simple):
         self.choose([
             (4, "", lambda: head(f"for {name} in {self.source(2)}:")),
             (0.7, "tuples", lambda: pair(f"enumerate({self.source(1)})")),
-            (0.5, "tuples lists", lambda: pair(f"zip({self.listed(1)}, {self.source(1)})")),
+            (0.5, "tuples lists", lambda: pair(f"zip({self.list_of(1)}, {self.source(1)})")),
             (0.5, "tuples dicts", lambda: pair("counts.items()")),
-            (0.4, "tuples", lambda: pair(f"[(1, {self.integer(1)}), {self.tupled(1)}]")),
+            (0.4, "tuples", lambda: pair(f"[(1, {self.integer(1)}), {self.tuple_of(1)}]")),
             (0.8, "arrays", array),
         ])  # fmt: skip
         names[0] = as_int
@@ -179,7 +179,7 @@ class Blocks(Simple):
         return ""
 
     def while_items(self, depth: int) -> str:
-        """Until a list is used up, that no other name has."""
+        """Write a loop that pops the items of a new list until the list is empty."""
         name, item = self.fresh("queue"), self.fresh("k")
         self.line(f"{name} = [{self.integer(1)}, {self.int_atom()}, *range({self.int_atom()} % 3)]")
         self.line(self.one(f"while {name}:", f"while len({name}) > 0:", f"while {name} and {self.condition(1)}:"))
@@ -251,9 +251,9 @@ class Blocks(Simple):
 
     @contextmanager
     def without(self, *features: str):
-        before, self.features = self.features, self.features - set(features)
+        outer_features, self.features = self.features, self.features - set(features)
         yield
-        self.features = before
+        self.features = outer_features
 
     def with_(self, depth: int) -> str:
         swallows = self.one("False", "False", "True", self.condition(1))
@@ -270,8 +270,8 @@ class Blocks(Simple):
         self.scope.in_try -= 1
         return ""
 
-    def late(self) -> str:
-        """A name that only one path defines, read on what is often another."""
+    def possibly_undefined(self) -> str:
+        """Write a name that only one path defines, and a statement that often reads it on another path."""
         name = self.fresh("late")
         self.line(f"if {self.condition(1)}:")
         with self.deeper():
@@ -279,9 +279,9 @@ class Blocks(Simple):
         target = self.write("int") or "_"
         return self.put(self.one(f"{target} = {name} if {self.condition(1)} else 1", f"{target} = {name} % 5"))
 
-    # What functions.py and patterns.py write.
+    # The methods below are in functions.py and patterns.py.
 
-    def give(self) -> None:
+    def add_yield(self) -> None:
         raise NotImplementedError
 
     def function(self, depth: int) -> str:

@@ -1,4 +1,4 @@
-"""Expressions whose value is a list, dict, tuple, set, text, array or object, and what loops run over."""
+"""Expressions whose value is a list, dict, tuple, set, text, array or object, and iterables of loops."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from grammar.numbers import Numbers
 
 
 class Containers(Numbers):
-    """Lists keep three items or more, so that an index modulo three is in range."""
+    """A writer of such expressions. Lists have at least three items, so that an index modulo three is in range."""
 
-    def listed(self, depth: int) -> str:
+    def list_of(self, depth: int) -> str:
         if depth <= 0:
             return self.read("list") or "[3, 1, 2]"
         d = depth - 1
         return self.choose([
-            (2, "", lambda: self.listed(0)),
+            (2, "", lambda: self.list_of(0)),
             (1.5, "", lambda: f"[{self.integer(d)}, {self.integer(d)}, {self.int_atom()}]"),
-            (0.5, "", lambda: f"({self.listed(0)} + [{self.integer(d)}])"),
-            (0.3, "", lambda: f"sorted({self.listed(d)}{self.one('', ', reverse=True')})"),
-            (0.2, "lambdas", lambda: f"sorted({self.listed(0)}, key=lambda t: {self.one('-t', 't % 3', 'abs(t)')})"),
-            (0.2, "", lambda: f"list({self.one('reversed', 'tuple')}({self.listed(0)}))"),
+            (0.5, "", lambda: f"({self.list_of(0)} + [{self.integer(d)}])"),
+            (0.3, "", lambda: f"sorted({self.list_of(d)}{self.one('', ', reverse=True')})"),
+            (0.2, "lambdas", lambda: f"sorted({self.list_of(0)}, key=lambda t: {self.one('-t', 't % 3', 'abs(t)')})"),
+            (0.2, "", lambda: f"list({self.one('reversed', 'tuple')}({self.list_of(0)}))"),
             (0.2, "", lambda: f"([{self.int_atom()}] * {self.one('3', '4')})"),
-            (0.2, "lambdas", lambda: f"list(map(lambda it: it + {self.int_atom()}, {self.listed(0)}))"),
-            (0.3, "", lambda: f"{self.listed(0)}.copy()"),
+            (0.2, "lambdas", lambda: f"list(map(lambda it: it + {self.int_atom()}, {self.list_of(0)}))"),
+            (0.3, "", lambda: f"{self.list_of(0)}.copy()"),
             (0.2, "dicts", lambda: f"({self.one('list(counts)', 'list(table.values())')} + [1, 2, 3])"),
             (0.3, "nested", lambda: f"(grid[{self.integer(d)} % 3] + [1])"),
-            (0.5, "slices", lambda: f"{self.listed(0)}[::{self.one('1', '-1')}]"),
-            (0.4, "starred", lambda: f"[*{self.listed(0)}, {self.integer(d)}]"),
+            (0.5, "slices", lambda: f"{self.list_of(0)}[::{self.one('1', '-1')}]"),
+            (0.4, "starred", lambda: f"[*{self.list_of(0)}, {self.integer(d)}]"),
             (0.6, "comprehensions", lambda: f"[{self.integer(d)}, 0, *{self.comprehension(d, '[', ']')}]"
                 if self.on("starred") else f"([1, 2, 3] + {self.comprehension(d, '[', ']')})"),
         ])  # fmt: skip
 
-    def tupled(self, depth: int) -> str:
+    def tuple_of(self, depth: int) -> str:
         if depth <= 0:
             return self.read("tuple") or "(1, 2)"
         d = depth - 1
         return self.one(
-            self.tupled(0), f"({self.integer(d)}, {self.integer(d)})", f"({self.int_atom()}, {self.integer(d)})"
+            self.tuple_of(0), f"({self.integer(d)}, {self.integer(d)})", f"({self.int_atom()}, {self.integer(d)})"
         )
 
     def set_of(self, depth: int) -> str:
@@ -46,7 +46,7 @@ class Containers(Numbers):
             (2, "", lambda: self.set_of(0)),
             (1, "", lambda: f"{{{self.integer(d)}, {self.int_atom()}}}"),
             (0.5, "", lambda: f"({self.set_of(0)} {self.one('|', '&', '-', '^')} {{{self.integer(d)}, 2}})"),
-            (0.4, "lists", lambda: f"set({self.listed(d)})"),
+            (0.4, "lists", lambda: f"set({self.list_of(d)})"),
             (0.5, "comprehensions", lambda: self.comprehension(d, "{", "}")),
         ])  # fmt: skip
 
@@ -72,7 +72,7 @@ class Containers(Numbers):
             (0.3, "", lambda: f"{self.text(0)}.{self.one('upper()', 'strip()', 'title()')}"),
             (0.2, "", lambda: f"'%d-%s' % ({self.integer(d)}, {self.text(0)})"),
             (0.2, "", lambda: f"'{{}}/{{}}'.format({self.integer(d)}, {self.text(0)})"),
-            (0.3, "lists", lambda: f"','.join(str(it) for it in {self.listed(0)})"
+            (0.3, "lists", lambda: f"','.join(str(it) for it in {self.list_of(0)})"
                 if self.on("generator_expressions") else "'lists'"),
             (0.2, "", lambda: f"({self.text(0)} * ({self.integer(d)} % 3))"),
             (0.2, "lists", lambda: f"'-'.join(['a', {self.text(0)}])"),
@@ -101,27 +101,27 @@ class Containers(Numbers):
             (0.2, "", lambda: f"({self.array(0)} % {self.one('3', '5')})"),
         ])  # fmt: skip
 
-    def thing(self, depth: int) -> str:
+    def object_of(self, depth: int) -> str:
         if depth <= 0 or self.chance(0.6):
             return "box"
         return f"Box({self.integer(depth - 1)})"
 
     def source(self, depth: int) -> str:
-        """Something short to loop over that gives ints."""
+        """A short iterable of ints."""
         return self.choose([
             (2, "", lambda: f"range({self.rng.randint(2, 4)})"),
             (2, "", lambda: f"range({self.integer(depth - 1)} % {self.one('4', '5')})"),
             (1, "", lambda: f"range({self.one('1', '-1', '0')}, {self.rng.randint(2, 5)}{self.one('', ', 2')})"),
             (0.4, "", lambda: f"range({self.rng.randint(2, 4)}, 0, -1)"),
             (0.5, "", lambda: f"({self.integer(depth - 1)}, {self.int_atom()})"),
-            (1.5, "lists", lambda: self.listed(depth)),
-            (0.3, "lists", lambda: f"reversed({self.listed(0)})"),
+            (1.5, "lists", lambda: self.list_of(depth)),
+            (0.3, "lists", lambda: f"reversed({self.list_of(0)})"),
             (0.4, "dicts", lambda: self.one("table.values()", "counts", "list(counts)")),
             (0.4, "sets", lambda: f"sorted({self.set_of(depth)})"),
-            (0.3, "tuples", lambda: self.tupled(depth)),
+            (0.3, "tuples", lambda: self.tuple_of(depth)),
             (0.4, "arrays", lambda: f"{self.array(depth)}.tolist()"),
             (1.5, "generators", lambda: self.stream(depth)),
-            (0.5, "generator_expressions", lambda: f"({self.generated(depth)})"),
+            (0.5, "generator_expressions", lambda: f"({self.int_clauses(depth)})"),
             (0.3, "objects dunders", lambda: "box"),
             (0.3, "nested", lambda: f"grid[{self.integer(depth - 1)} % 3]"),
             (0.2, "nested tuples", lambda: "(it[0] for it in grid)" if self.on("generator_expressions") else "(1, 2)"),
@@ -137,10 +137,10 @@ class Containers(Numbers):
     def dict_comprehension(self, depth: int) -> str:
         return f"{{{self._clauses(depth, lambda d: f'{self.int_atom()} % 4: {self.integer(d)}')}}}"
 
-    def generated(self, depth: int) -> str:
+    def int_clauses(self, depth: int) -> str:
         return self._clauses(depth, self.integer)
 
-    def generated_tests(self, depth: int) -> str:
+    def bool_clauses(self, depth: int) -> str:
         return self._clauses(depth, self.condition)
 
     def _clauses(self, depth: int, element) -> str:

@@ -1,5 +1,7 @@
-"""Functions that reach something which was there before and have Python run one of its methods, or write to it: what
-`fuzz/effects.py` compiles. A program is one of a product: path, kind, effect, context, arguments."""
+"""The programs of `fuzz/effects.py`: functions that run a method of an existing object, or write to it.
+
+A program is an element of a product: path, kind, effect, context, arguments.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-# How something is reached: what is set up, the expression, and what puts another one in its place ("" for nothing).
-# In the last ones `@q` is what is done to the variable `q`, with its value.
+# Ways to reach an object: the statements that set it up, the expression, and the statement that replaces the object by
+# another ("": none). In some expressions `@q` stands for the expression of the kind, applied to the variable `q`.
 PATHS: dict[str, tuple[str, str, str]] = {
     "global": ("O = new()", "O", "O = new()"),
     "item": ("BOX = [new(), new()]", "BOX[1]", "BOX[1] = new()"),
@@ -82,12 +84,15 @@ PATHS: dict[str, tuple[str, str, str]] = {
     "in named arguments": ("TABLE = {'q': new()}", "(lambda q: @q)(**TABLE)", "TABLE['q'] = new()"),
     "in a comprehension of an argument": ("", "[@q for q in many][1]", ""),
 }
-ARGUMENTS = ("none", "beside", "used")  # whether objects come in besides
+ARGUMENTS = ("none", "beside", "used")  # the objects among the arguments: none, some, or some that the program uses
 
 
 class Kind(NamedTuple):
-    """`method` is what the class has, `statement` what gives `v` where `expression` does not do. With `make`, there is
-    no class, and what is reached is made by that."""
+    """A use of the object: an expression, or statements that assign its value to `v`.
+
+    `method` is the text of the method of the object's class. With `make` there is no class: this expression makes the
+    object.
+    """
 
     method: str = ""
     expression: str = ""
@@ -96,186 +101,189 @@ class Kind(NamedTuple):
     base: str = "object"
 
 
-def _of(signature: str, answer: str, expression: str = "", statement: str = "", before: str = "") -> Kind:
-    return Kind(f"{before}def {signature}:\n    EFFECT\n    {answer}", expression, statement)
+def _method(signature: str, result: str, expression: str = "", statement: str = "", decorator: str = "") -> Kind:
+    return Kind(f"{decorator}def {signature}:\n    EFFECT\n    {result}", expression, statement)
 
 
-def _writing(make: str, statement: str) -> Kind:
+def _write(make: str, statement: str) -> Kind:
     return Kind(make=make, statement=statement + "\nv = len(OBJECT)")
 
 
-_KEPT = "def {0}(self, v):\n    EFFECT\n"
+_SETTER = "def {0}(self, v):\n    EFFECT\n"
 KINDS: dict[str, Kind] = {
-    "method": _of("hit(self)", "return N", "OBJECT.hit()"),
-    "kept method": _of("hit(self)", "return N", statement="hit = OBJECT.hit\nv = hit()"),
-    "static method": _of("hit()", "return 1", "OBJECT.hit()", before="@staticmethod\n"),
-    "class method": _of("hit(cls)", "return 2", "OBJECT.hit()", before="@classmethod\n"),
-    "property": _of("hits(self)", "return N", "OBJECT.hits", before="@property\n"),
-    "property by getattr": _of("hits(self)", "return N", "getattr(OBJECT, 'hits')", before="@property\n"),
-    "property by attrgetter": _of("hits(self)", "return N", "operator.attrgetter('hits')(OBJECT)", "", "@property\n"),
-    "property by hasattr": _of("hits(self)", "return N", "hasattr(OBJECT, 'hits')", before="@property\n"),
-    "cached property": _of("hits(self)", "return N", "OBJECT.hits", before="@functools.cached_property\n"),
-    "__getattr__": _of("__getattr__(self, name)", "return N", "OBJECT.anything"),
+    "method": _method("hit(self)", "return N", "OBJECT.hit()"),
+    "kept method": _method("hit(self)", "return N", statement="hit = OBJECT.hit\nv = hit()"),
+    "static method": _method("hit()", "return 1", "OBJECT.hit()", decorator="@staticmethod\n"),
+    "class method": _method("hit(cls)", "return 2", "OBJECT.hit()", decorator="@classmethod\n"),
+    "property": _method("hits(self)", "return N", "OBJECT.hits", decorator="@property\n"),
+    "property by getattr": _method("hits(self)", "return N", "getattr(OBJECT, 'hits')", decorator="@property\n"),
+    "property by attrgetter": _method(
+        "hits(self)", "return N", "operator.attrgetter('hits')(OBJECT)", decorator="@property\n"),
+    "property by hasattr": _method("hits(self)", "return N", "hasattr(OBJECT, 'hits')", decorator="@property\n"),
+    "cached property": _method("hits(self)", "return N", "OBJECT.hits", decorator="@functools.cached_property\n"),
+    "__getattr__": _method("__getattr__(self, name)", "return N", "OBJECT.anything"),
     "__getattribute__": Kind(
         "def __getattribute__(self, name):\n    global SEEN\n    SEEN += 1\n"
         "    return object.__getattribute__(self, name)", "OBJECT.count",
     ),
-    "getitem": _of("__getitem__(self, i)", "return N", "OBJECT[0]"),
-    "getitem gone over": _of("__getitem__(self, i)", "if i > 1: raise IndexError\n    return N", "sum(OBJECT)"),
-    "setitem": _of("__setitem__(self, i, value)", "pass", statement="OBJECT[0] = 2\nv = 1"),
-    "delitem": _of("__delitem__(self, i)", "pass", statement="del OBJECT[0]\nv = 1"),
-    "item += 1": _of("__getitem__(self, i)", "return N\ndef __setitem__(self, i, v):\n    self.count = v", "", (
+    "getitem": _method("__getitem__(self, i)", "return N", "OBJECT[0]"),
+    "getitem gone over": _method("__getitem__(self, i)", "if i > 1: raise IndexError\n    return N", "sum(OBJECT)"),
+    "setitem": _method("__setitem__(self, i, value)", "pass", statement="OBJECT[0] = 2\nv = 1"),
+    "delitem": _method("__delitem__(self, i)", "pass", statement="del OBJECT[0]\nv = 1"),
+    "item += 1": _method("__getitem__(self, i)", "return N\ndef __setitem__(self, i, v):\n    self.count = v", "", (
         "OBJECT[0] += 1\nv = 1")),
-    "len": _of("__len__(self)", "return N", "len(OBJECT)"),
-    "truth by len": _of("__len__(self)", "return N", "(2 if OBJECT else 3)"),
-    "truth": _of("__bool__(self)", "return N % 2 == 0", "(2 if OBJECT else 3)"),
-    "not": _of("__bool__(self)", "return N % 2 == 0", "(2 if not OBJECT else 3)"),
-    "any": _of("__bool__(self)", "return N % 2 == 0", "any([OBJECT])"),
-    "iter": _of("__iter__(self)", "return iter((N, 2))", "sum(OBJECT)"),
-    "list": _of("__iter__(self)", "return iter((N, 2))", "list(OBJECT)[0]"),
-    "for": _of("__iter__(self)", "return iter((N, 2))", statement="v = 0\nfor e in OBJECT:\n    v += e"),
-    "generator": _of("__iter__(self)", "yield N\n    yield 2", "sum(OBJECT)"),
-    "for over a generator": _of("__iter__(self)", "yield N\n    yield 2", "", "v = 0\nfor e in OBJECT:\n    v += e"),
-    "comprehension": _of("__iter__(self)", "return iter((N, 2))", "[e + 1 for e in OBJECT][0]"),
-    "unpack": _of("__iter__(self)", "return iter((N, 2))", statement="a, b = OBJECT\nv = a + b"),
-    "star": _of("__iter__(self)", "return iter((N, 2))", "max(*OBJECT)"),
-    "zip": _of("__iter__(self)", "return iter((N, 2))", "list(zip(OBJECT, OBJECT))[0][0]"),
-    "in by iter": _of("__iter__(self)", "return iter((N, 2))", "(2 if 3 in OBJECT else 3)"),
-    "dict of": _of("keys(self)", "return ['a']\ndef __getitem__(self, name):\n    return 5", "dict(OBJECT)['a']"),
-    "**": _of("keys(self)", "return ['a']\ndef __getitem__(self, name):\n    return 5", "dict(**OBJECT)['a']"),
-    "next": _of("__next__(self)", "return N", "next(OBJECT)"),
-    "reversed": _of("__reversed__(self)", "return iter((N, 2))", "list(reversed(OBJECT))[0]"),
-    "in": _of("__contains__(self, x)", "return N % 2 == 0", "(2 if 1 in OBJECT else 3)"),
-    "not in": _of("__contains__(self, x)", "return N % 2 == 0", "(2 if 1 not in OBJECT else 3)"),
-    "+": _of("__add__(self, other)", "return N + other", "(OBJECT + 1)"),
-    "+ x": _of("__add__(self, other)", "return N + other", "(OBJECT + x)"),
-    "x +": _of("__radd__(self, other)", "return N + other", "(x + OBJECT)"),
-    "sum": _of("__radd__(self, other)", "return N + other", "sum([OBJECT])"),
-    "+=": _of("__iadd__(self, other)", "return N + other", statement="v = OBJECT\nv += 1"),
-    "-": _of("__neg__(self)", "return -N", "-OBJECT"),
-    "abs": _of("__abs__(self)", "return N", "abs(OBJECT)"),
-    "divmod": _of("__divmod__(self, other)", "return (N, 1)", "divmod(OBJECT, 2)[0]"),
-    "round": _of("__round__(self, digits=None)", "return N", "round(OBJECT)"),
-    "@": _of("__matmul__(self, other)", "return N", "(OBJECT @ 2)"),
-    "<": _of("__lt__(self, other)", "return N % 2 == 0", "(2 if OBJECT < 1 else 3)"),
-    "> mirrored": _of("__lt__(self, other)", "return N % 2 == 0", "(2 if 1 > OBJECT else 3)"),
-    "==": _of("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT == 1 else 3)"),
-    "!=": _of("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT != 1 else 3)"),
-    "in by ==": _of("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT in [1, 2] else 3)"),
-    "sorted by <": _of("__lt__(self, other)", "return N % 2 == 0", "len(sorted([OBJECT, OBJECT]))"),
-    "max by <": _of("__gt__(self, other)", "return N % 2 == 0", "(max([OBJECT, OBJECT]) is None)"),
-    "call": _of("__call__(self, *args)", "return N", "OBJECT()"),
-    "key": _of("__call__(self, v)", "return N * 0 + v", "sorted([2, 1], key=OBJECT)[0]"),
-    "map": _of("__call__(self, v)", "return N + v", "sum(map(OBJECT, [1, 2]))"),
-    "reduce": _of("__call__(self, a, b)", "return N + a + b", "functools.reduce(OBJECT, [1, 2, 3])"),
-    "filter": _of("__call__(self, v)", "return N % 2 == 0", "len(list(filter(OBJECT, [1, 2])))"),
-    "float": _of("__float__(self)", "return float(N)", "float(OBJECT)"),
-    "int": _of("__int__(self)", "return int(N)", "int(OBJECT)"),
-    "index": _of("__index__(self)", "return int(N % 3)", "[4, 5, 6][OBJECT]"),
-    "range": _of("__index__(self)", "return int(N % 3)", "len(range(OBJECT))"),
-    "hash": _of("__hash__(self)", "return int(N)", "hash(OBJECT)"),
-    "key of a dict": _of("__hash__(self)", "return int(N)", "len({OBJECT: 1})"),
-    "str": _of("__str__(self)", "return str(N)", "str(OBJECT)"),
-    "repr": _of("__repr__(self)", "return str(N)", "repr([OBJECT])"),
-    "f-string": _of("__str__(self)", "return str(N)", 'f"{OBJECT} of"'),
-    "format": _of("__format__(self, how)", "return str(N)", 'f"{OBJECT:>3}"'),
-    "% text": _of("__str__(self)", "return str(N)", "('%s of' % OBJECT)"),
-    "join": _of("__iter__(self)", "return iter(('a', str(N)))", "','.join(OBJECT)"),
-    "math": _of("__float__(self)", "return float(N)", "math.floor(math.sqrt(OBJECT))"),
-    "floor": _of("__floor__(self)", "return N", "math.floor(OBJECT)"),
-    "array": _of("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])", "float(np.sum(OBJECT))"),
-    "method of x": _of("hit(self, y)", "return N + y", "OBJECT.hit(x)"),
-    "method as key": _of("hit(self, y)", "return N * 0 + y", "sorted([2, 1], key=OBJECT.hit)[0]"),
-    "method mapped": _of("hit(self, y)", "return N + y", "sum(map(OBJECT.hit, [1, 2]))"),
-    "method by partial": _of("hit(self, y)", "return N + y", "functools.partial(OBJECT.hit, 2)()"),
-    "method by methodcaller": _of("hit(self, y)", "return N + y", "operator.methodcaller('hit', 2)(OBJECT)"),
-    "method by its class": _of("hit(self, y)", "return N + y", "Counter.hit(OBJECT, 2)"),
+    "len": _method("__len__(self)", "return N", "len(OBJECT)"),
+    "truth by len": _method("__len__(self)", "return N", "(2 if OBJECT else 3)"),
+    "truth": _method("__bool__(self)", "return N % 2 == 0", "(2 if OBJECT else 3)"),
+    "not": _method("__bool__(self)", "return N % 2 == 0", "(2 if not OBJECT else 3)"),
+    "any": _method("__bool__(self)", "return N % 2 == 0", "any([OBJECT])"),
+    "iter": _method("__iter__(self)", "return iter((N, 2))", "sum(OBJECT)"),
+    "list": _method("__iter__(self)", "return iter((N, 2))", "list(OBJECT)[0]"),
+    "for": _method("__iter__(self)", "return iter((N, 2))", statement="v = 0\nfor e in OBJECT:\n    v += e"),
+    "generator": _method("__iter__(self)", "yield N\n    yield 2", "sum(OBJECT)"),
+    "for over a generator": _method(
+        "__iter__(self)", "yield N\n    yield 2", statement="v = 0\nfor e in OBJECT:\n    v += e"),
+    "comprehension": _method("__iter__(self)", "return iter((N, 2))", "[e + 1 for e in OBJECT][0]"),
+    "unpack": _method("__iter__(self)", "return iter((N, 2))", statement="a, b = OBJECT\nv = a + b"),
+    "star": _method("__iter__(self)", "return iter((N, 2))", "max(*OBJECT)"),
+    "zip": _method("__iter__(self)", "return iter((N, 2))", "list(zip(OBJECT, OBJECT))[0][0]"),
+    "in by iter": _method("__iter__(self)", "return iter((N, 2))", "(2 if 3 in OBJECT else 3)"),
+    "dict of": _method("keys(self)", "return ['a']\ndef __getitem__(self, name):\n    return 5", "dict(OBJECT)['a']"),
+    "**": _method("keys(self)", "return ['a']\ndef __getitem__(self, name):\n    return 5", "dict(**OBJECT)['a']"),
+    "next": _method("__next__(self)", "return N", "next(OBJECT)"),
+    "reversed": _method("__reversed__(self)", "return iter((N, 2))", "list(reversed(OBJECT))[0]"),
+    "in": _method("__contains__(self, x)", "return N % 2 == 0", "(2 if 1 in OBJECT else 3)"),
+    "not in": _method("__contains__(self, x)", "return N % 2 == 0", "(2 if 1 not in OBJECT else 3)"),
+    "+": _method("__add__(self, other)", "return N + other", "(OBJECT + 1)"),
+    "+ x": _method("__add__(self, other)", "return N + other", "(OBJECT + x)"),
+    "x +": _method("__radd__(self, other)", "return N + other", "(x + OBJECT)"),
+    "sum": _method("__radd__(self, other)", "return N + other", "sum([OBJECT])"),
+    "+=": _method("__iadd__(self, other)", "return N + other", statement="v = OBJECT\nv += 1"),
+    "-": _method("__neg__(self)", "return -N", "-OBJECT"),
+    "abs": _method("__abs__(self)", "return N", "abs(OBJECT)"),
+    "divmod": _method("__divmod__(self, other)", "return (N, 1)", "divmod(OBJECT, 2)[0]"),
+    "round": _method("__round__(self, digits=None)", "return N", "round(OBJECT)"),
+    "@": _method("__matmul__(self, other)", "return N", "(OBJECT @ 2)"),
+    "<": _method("__lt__(self, other)", "return N % 2 == 0", "(2 if OBJECT < 1 else 3)"),
+    "> mirrored": _method("__lt__(self, other)", "return N % 2 == 0", "(2 if 1 > OBJECT else 3)"),
+    "==": _method("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT == 1 else 3)"),
+    "!=": _method("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT != 1 else 3)"),
+    "in by ==": _method("__eq__(self, other)", "return N % 2 == 0", "(2 if OBJECT in [1, 2] else 3)"),
+    "sorted by <": _method("__lt__(self, other)", "return N % 2 == 0", "len(sorted([OBJECT, OBJECT]))"),
+    "max by <": _method("__gt__(self, other)", "return N % 2 == 0", "(max([OBJECT, OBJECT]) is None)"),
+    "call": _method("__call__(self, *args)", "return N", "OBJECT()"),
+    "key": _method("__call__(self, v)", "return N * 0 + v", "sorted([2, 1], key=OBJECT)[0]"),
+    "map": _method("__call__(self, v)", "return N + v", "sum(map(OBJECT, [1, 2]))"),
+    "reduce": _method("__call__(self, a, b)", "return N + a + b", "functools.reduce(OBJECT, [1, 2, 3])"),
+    "filter": _method("__call__(self, v)", "return N % 2 == 0", "len(list(filter(OBJECT, [1, 2])))"),
+    "float": _method("__float__(self)", "return float(N)", "float(OBJECT)"),
+    "int": _method("__int__(self)", "return int(N)", "int(OBJECT)"),
+    "index": _method("__index__(self)", "return int(N % 3)", "[4, 5, 6][OBJECT]"),
+    "range": _method("__index__(self)", "return int(N % 3)", "len(range(OBJECT))"),
+    "hash": _method("__hash__(self)", "return int(N)", "hash(OBJECT)"),
+    "key of a dict": _method("__hash__(self)", "return int(N)", "len({OBJECT: 1})"),
+    "str": _method("__str__(self)", "return str(N)", "str(OBJECT)"),
+    "repr": _method("__repr__(self)", "return str(N)", "repr([OBJECT])"),
+    "f-string": _method("__str__(self)", "return str(N)", 'f"{OBJECT} of"'),
+    "format": _method("__format__(self, how)", "return str(N)", 'f"{OBJECT:>3}"'),
+    "% text": _method("__str__(self)", "return str(N)", "('%s of' % OBJECT)"),
+    "join": _method("__iter__(self)", "return iter(('a', str(N)))", "','.join(OBJECT)"),
+    "math": _method("__float__(self)", "return float(N)", "math.floor(math.sqrt(OBJECT))"),
+    "floor": _method("__floor__(self)", "return N", "math.floor(OBJECT)"),
+    "array": _method("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])", "float(np.sum(OBJECT))"),
+    "method of x": _method("hit(self, y)", "return N + y", "OBJECT.hit(x)"),
+    "method as key": _method("hit(self, y)", "return N * 0 + y", "sorted([2, 1], key=OBJECT.hit)[0]"),
+    "method mapped": _method("hit(self, y)", "return N + y", "sum(map(OBJECT.hit, [1, 2]))"),
+    "method by partial": _method("hit(self, y)", "return N + y", "functools.partial(OBJECT.hit, 2)()"),
+    "method by methodcaller": _method("hit(self, y)", "return N + y", "operator.methodcaller('hit', 2)(OBJECT)"),
+    "method by its class": _method("hit(self, y)", "return N + y", "Counter.hit(OBJECT, 2)"),
     "method of super": Kind("def hit(self):\n    return super().said() + 1", "OBJECT.hit()", base="Parent"),
     "property of super": Kind("@property\ndef hit(self):\n    return super().hits + 1", "OBJECT.hit", base="Parent"),
-    "generator method": _of("hits(self)", "yield N\n    yield N", "list(OBJECT.hits())[-1]"),
-    "next of a generator method": _of("hits(self)", "yield N\n    yield N", "next(OBJECT.hits())"),
-    "yield from": _of("__iter__(self)", "yield from (N, 2)", "max(OBJECT)"),
-    "getitem of x": _of("__getitem__(self, i)", "return N + i", "OBJECT[x]"),
-    "getitem of a slice": _of("__getitem__(self, i)", "return N", "OBJECT[1:k]"),
-    "call of x": _of("__call__(self, y)", "return N + y", "OBJECT(x)"),
-    "x in": _of("__contains__(self, y)", "return N % 2 == 0", "(2 if x in OBJECT else 3)"),
-    "x <": _of("__gt__(self, y)", "return N % 2 == 0", "(2 if x < OBJECT else 3)"),
-    "x ==": _of("__eq__(self, y)", "return N % 2 == 0", "(2 if x == OBJECT else 3)"),
-    "x **": _of("__rpow__(self, y)", "return N", "x ** OBJECT"),
-    "k @": _of("__rmatmul__(self, y)", "return N", "(k @ OBJECT)"),
-    "%": _of("__mod__(self, y)", "return N", "OBJECT % k"),
-    "<<": _of("__lshift__(self, y)", "return N", "(OBJECT << 1)"),
-    "~": _of("__invert__(self)", "return N", "~OBJECT"),
-    "&": _of("__and__(self, y)", "return N", "(OBJECT & x)"),
-    "|": _of("__ror__(self, y)", "return N", "(3 | OBJECT)"),
-    "operator.add": _of("__add__(self, y)", "return N", "operator.add(OBJECT, x)"),
-    "operator.lt": _of("__lt__(self, y)", "return N", "operator.lt(OBJECT, x)"),
-    "operator.getitem": _of("__getitem__(self, y)", "return N", "operator.getitem(OBJECT, 2)"),
-    "NotImplemented": _of("__add__(self, y)", "return NotImplemented\ndef __radd__(self, y):\n    return 3",
-                          "(OBJECT + OBJECT if False else 2 + OBJECT)"),
-    "== of lists": _of("__eq__(self, y)", "return N % 2 == 0", "([OBJECT] == [1])"),
-    "< of tuples": _of("__lt__(self, y)", "return N % 2 == 0", "((OBJECT, 1) < (1, 2))"),
-    "count by ==": _of("__eq__(self, y)", "return N % 2 == 0", "[1, OBJECT, 1].count(2)"),
-    "get by hash": _of("__hash__(self)", "return int(N)", "{1: 2}.get(OBJECT, 3)"),
-    "set by hash": _of("__hash__(self)", "return int(N)", "len({OBJECT, OBJECT})"),
-    "complex": _of("__complex__(self)", "return complex(N)", "complex(OBJECT).real"),
-    "trunc": _of("__trunc__(self)", "return int(N)", "math.trunc(OBJECT)"),
-    "ceil": _of("__ceil__(self)", "return N", "math.ceil(OBJECT)"),
-    "bytes": _of("__bytes__(self)", "return bytes([int(N) % 9])", "bytes(OBJECT)[0]"),
-    "fspath": _of("__fspath__(self)", "return str(N)", "os.fspath(OBJECT)"),
-    "dir": _of("__dir__(self)", "return ['a', str(N)]", "len(dir(OBJECT)[-1])"),
-    "copy": _of("__copy__(self)", "return N", "copy.copy(OBJECT)"),
-    "deepcopy": _of("__deepcopy__(self, memo)", "return N", "copy.deepcopy(OBJECT)"),
-    "text by format": _of("__str__(self)", "return str(N)", "'{} of'.format(OBJECT)"),
-    "printed": _of("__str__(self)", "return str(N)", statement="print(OBJECT, x)\nv = 1"),
-    "enumerate": _of("__iter__(self)", "return iter((N, 2))", "list(enumerate(OBJECT))[0][1]"),
-    "chain": _of("__iter__(self)", "return iter((N, 2))", "list(itertools.chain(OBJECT, [1]))[0]"),
-    "accumulate": _of("__call__(self, a, b)", "return N + a + b", "list(itertools.accumulate([1, 2], OBJECT))[-1]"),
-    "extend by": _of("__iter__(self)", "return iter((N, 2))", "", "ys = [1]\nys.extend(OBJECT)\nv = ys[1]"),
-    "all": _of("__iter__(self)", "return iter((N, 2))", "all(OBJECT)"),
-    "starred display": _of("__iter__(self)", "return iter((N, 2))", "[1, *OBJECT][1]"),
-    "starred target": _of("__iter__(self)", "return iter((N, 2))", "", "v, *rest = OBJECT"),
-    "fromkeys": _of("__iter__(self)", "return iter((N, 2))", "len(dict.fromkeys(OBJECT))"),
-    "array + x": _of("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])",
-                     "(np.asarray(OBJECT) + x).tolist()[1]"),
-    "ufunc": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.add(OBJECT, 1.0)"),
-    "ufunc of x": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.multiply(x, OBJECT)"),
-    "array +": _of("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.ones(2) + OBJECT"),
-    "array function": _of("__array_function__(self, f, kinds, a, named)", "return N", "np.sum(OBJECT)"),
-    "context manager": _of("held(self)", "yield N", "", "with OBJECT.held() as v:\n    pass",
-                           "@contextlib.contextmanager\n"),
-    "match": _of("h(self)", "return N", "", "match OBJECT:\n    case Counter(h=h):\n        v = h", "@property\n"),
-    "match of positions": _of(
+    "generator method": _method("hits(self)", "yield N\n    yield N", "list(OBJECT.hits())[-1]"),
+    "next of a generator method": _method("hits(self)", "yield N\n    yield N", "next(OBJECT.hits())"),
+    "yield from": _method("__iter__(self)", "yield from (N, 2)", "max(OBJECT)"),
+    "getitem of x": _method("__getitem__(self, i)", "return N + i", "OBJECT[x]"),
+    "getitem of a slice": _method("__getitem__(self, i)", "return N", "OBJECT[1:k]"),
+    "call of x": _method("__call__(self, y)", "return N + y", "OBJECT(x)"),
+    "x in": _method("__contains__(self, y)", "return N % 2 == 0", "(2 if x in OBJECT else 3)"),
+    "x <": _method("__gt__(self, y)", "return N % 2 == 0", "(2 if x < OBJECT else 3)"),
+    "x ==": _method("__eq__(self, y)", "return N % 2 == 0", "(2 if x == OBJECT else 3)"),
+    "x **": _method("__rpow__(self, y)", "return N", "x ** OBJECT"),
+    "k @": _method("__rmatmul__(self, y)", "return N", "(k @ OBJECT)"),
+    "%": _method("__mod__(self, y)", "return N", "OBJECT % k"),
+    "<<": _method("__lshift__(self, y)", "return N", "(OBJECT << 1)"),
+    "~": _method("__invert__(self)", "return N", "~OBJECT"),
+    "&": _method("__and__(self, y)", "return N", "(OBJECT & x)"),
+    "|": _method("__ror__(self, y)", "return N", "(3 | OBJECT)"),
+    "operator.add": _method("__add__(self, y)", "return N", "operator.add(OBJECT, x)"),
+    "operator.lt": _method("__lt__(self, y)", "return N", "operator.lt(OBJECT, x)"),
+    "operator.getitem": _method("__getitem__(self, y)", "return N", "operator.getitem(OBJECT, 2)"),
+    "NotImplemented": _method("__add__(self, y)", "return NotImplemented\ndef __radd__(self, y):\n    return 3",
+                              "(OBJECT + OBJECT if False else 2 + OBJECT)"),
+    "== of lists": _method("__eq__(self, y)", "return N % 2 == 0", "([OBJECT] == [1])"),
+    "< of tuples": _method("__lt__(self, y)", "return N % 2 == 0", "((OBJECT, 1) < (1, 2))"),
+    "count by ==": _method("__eq__(self, y)", "return N % 2 == 0", "[1, OBJECT, 1].count(2)"),
+    "get by hash": _method("__hash__(self)", "return int(N)", "{1: 2}.get(OBJECT, 3)"),
+    "set by hash": _method("__hash__(self)", "return int(N)", "len({OBJECT, OBJECT})"),
+    "complex": _method("__complex__(self)", "return complex(N)", "complex(OBJECT).real"),
+    "trunc": _method("__trunc__(self)", "return int(N)", "math.trunc(OBJECT)"),
+    "ceil": _method("__ceil__(self)", "return N", "math.ceil(OBJECT)"),
+    "bytes": _method("__bytes__(self)", "return bytes([int(N) % 9])", "bytes(OBJECT)[0]"),
+    "fspath": _method("__fspath__(self)", "return str(N)", "os.fspath(OBJECT)"),
+    "dir": _method("__dir__(self)", "return ['a', str(N)]", "len(dir(OBJECT)[-1])"),
+    "copy": _method("__copy__(self)", "return N", "copy.copy(OBJECT)"),
+    "deepcopy": _method("__deepcopy__(self, memo)", "return N", "copy.deepcopy(OBJECT)"),
+    "text by format": _method("__str__(self)", "return str(N)", "'{} of'.format(OBJECT)"),
+    "printed": _method("__str__(self)", "return str(N)", statement="print(OBJECT, x)\nv = 1"),
+    "enumerate": _method("__iter__(self)", "return iter((N, 2))", "list(enumerate(OBJECT))[0][1]"),
+    "chain": _method("__iter__(self)", "return iter((N, 2))", "list(itertools.chain(OBJECT, [1]))[0]"),
+    "accumulate": _method("__call__(self, a, b)", "return N + a + b", "list(itertools.accumulate([1, 2], OBJECT))[-1]"),
+    "extend by": _method("__iter__(self)", "return iter((N, 2))", "", "ys = [1]\nys.extend(OBJECT)\nv = ys[1]"),
+    "all": _method("__iter__(self)", "return iter((N, 2))", "all(OBJECT)"),
+    "starred display": _method("__iter__(self)", "return iter((N, 2))", "[1, *OBJECT][1]"),
+    "starred target": _method("__iter__(self)", "return iter((N, 2))", "", "v, *rest = OBJECT"),
+    "fromkeys": _method("__iter__(self)", "return iter((N, 2))", "len(dict.fromkeys(OBJECT))"),
+    "array + x": _method("__array__(self, dtype=None, copy=None)", "return np.array([1.0, N])",
+                         "(np.asarray(OBJECT) + x).tolist()[1]"),
+    "ufunc": _method("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.add(OBJECT, 1.0)"),
+    "ufunc of x": _method("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.multiply(x, OBJECT)"),
+    "array +": _method("__array_ufunc__(self, ufunc, method, *a, **named)", "return N", "np.ones(2) + OBJECT"),
+    "array function": _method("__array_function__(self, f, kinds, a, named)", "return N", "np.sum(OBJECT)"),
+    "context manager": _method("held(self)", "yield N", "", "with OBJECT.held() as v:\n    pass",
+                               "@contextlib.contextmanager\n"),
+    "match": _method("h(self)", "return N", "", "match OBJECT:\n    case Counter(h=h):\n        v = h", "@property\n"),
+    "match of positions": _method(
         "hits(self)", "return N\n__match_args__ = ('hits',)", "", "match OBJECT:\n    case Counter(h):\n        v = h",
         "@property\n"),
-    "delattr": _of("__delattr__(self, name)", "pass", "", "del OBJECT.w\nv = 1"),
+    "delattr": _method("__delattr__(self, name)", "pass", "", "del OBJECT.w\nv = 1"),
     "del of a property": Kind("@property\ndef v(self):\n    return N\n@v.deleter\ndef v(self):\n    EFFECT", "",
                               "del OBJECT.v\nv = 1"),
-    "cached by lru_cache": _of("hit(self)", "return N", "OBJECT.hit()", before="@functools.lru_cache\n"),
-    "decorated": _of("hit(self)", "return N", "OBJECT.hit()", before="@passed\n"),
+    "cached by lru_cache": _method("hit(self)", "return N", "OBJECT.hit()", decorator="@functools.lru_cache\n"),
+    "decorated": _method("hit(self)", "return N", "OBJECT.hit()", decorator="@passed\n"),
     "instance's function": Kind("def __getattr__(self, name):\n    def hit():\n        EFFECT\n        return N\n"
                                 "    return hit", "OBJECT.any_of_them()"),
-    "__missing__": _of("__missing__(self, key)", "return N", "OBJECT['absent']")._replace(base="dict"),
-    "getitem of a list": _of("__getitem__(self, i)", "return N", "OBJECT[0]")._replace(base="list"),
-    "len of a list": _of("__len__(self)", "return N", "len(OBJECT)")._replace(base="list"),
-    "append of a list": _of("append(self, v)", "super().append(v)", "", "OBJECT.append(3)\nv = len(OBJECT)")._replace(
-        base="list"),
-    "iter of a dict": _of("__iter__(self)", "return iter((N, 2))", "list(OBJECT)[0]")._replace(base="dict"),
-    "float's subclass": _of("__add__(self, y)", "return N", "(OBJECT + 1)")._replace(base="float"),
-    "str's subclass": _of("__str__(self)", "return str(N)", 'f"{OBJECT}"')._replace(base="str"),
+    "__missing__": _method("__missing__(self, key)", "return N", "OBJECT['absent']")._replace(base="dict"),
+    "getitem of a list": _method("__getitem__(self, i)", "return N", "OBJECT[0]")._replace(base="list"),
+    "len of a list": _method("__len__(self)", "return N", "len(OBJECT)")._replace(base="list"),
+    "append of a list": _method(
+        "append(self, v)", "super().append(v)", statement="OBJECT.append(3)\nv = len(OBJECT)")._replace(base="list"),
+    "iter of a dict": _method("__iter__(self)", "return iter((N, 2))", "list(OBJECT)[0]")._replace(base="dict"),
+    "float's subclass": _method("__add__(self, y)", "return N", "(OBJECT + 1)")._replace(base="float"),
+    "str's subclass": _method("__str__(self)", "return str(N)", 'f"{OBJECT}"')._replace(base="str"),
     "isinstance": Kind("", "isinstance(OBJECT, Counted)"),
     "with": Kind("def __enter__(self):\n    EFFECT\n    return N\ndef __exit__(self, *_):\n    EFFECT", "",
                  "with OBJECT as v:\n    pass"),
     "get of a descriptor": Kind("d = Described()", "OBJECT.d"),
     "set of a descriptor": Kind("d = Described()", "", "OBJECT.d = 3\nv = OBJECT.count"),
-    "set of a property": Kind("@property\ndef v(self):\n    return N\n@v.setter\n" + _KEPT.format("v") + "    pass", "",
-                              "OBJECT.v = 4\nv = 1"),
-    "property += 1": Kind("@property\ndef v(self):\n    return N\n@v.setter\n" + _KEPT.format("v") + "    pass", "",
+    "set of a property": Kind(
+        "@property\ndef v(self):\n    return N\n@v.setter\n" + _SETTER.format("v") + "    pass", "",
+        "OBJECT.v = 4\nv = 1"),
+    "property += 1": Kind("@property\ndef v(self):\n    return N\n@v.setter\n" + _SETTER.format("v") + "    pass", "",
                           "OBJECT.v += 1\nv = 1"),
     "property = property + 1": Kind(
-        "@property\ndef v(self):\n    return self.kept\n@v.setter\n" + _KEPT.format("v") + "    self.kept = v", "",
+        "@property\ndef v(self):\n    return self.kept\n@v.setter\n" + _SETTER.format("v") + "    self.kept = v", "",
         "OBJECT.v = OBJECT.v + 1\nv = OBJECT.v"),
-    "property by setattr": Kind("@property\ndef v(self):\n    return N\n@v.setter\n" + _KEPT.format("v") + "    pass",
+    "property by setattr": Kind("@property\ndef v(self):\n    return N\n@v.setter\n" + _SETTER.format("v") + "    pass",
                                 "", "setattr(OBJECT, 'v', 4)\nv = 1"),
     "__setattr__": Kind(
         "def __setattr__(self, name, v):\n    object.__setattr__(self, name, v)\n    if name == 'w':\n"
@@ -285,29 +293,29 @@ KINDS: dict[str, Kind] = {
     "new attribute": Kind("", "", "OBJECT.fresh = 5\nv = OBJECT.fresh"),
     "append to attribute": Kind("", "", "OBJECT.log.append(x)\nv = len(OBJECT.log)"),
     "item of attribute": Kind("", "", "OBJECT.table['n'] += 2\nv = OBJECT.table['n']"),
-    "append": _writing("[1, 2]", "OBJECT.append(7)"),
-    "append x": _writing("[1, 2]", "OBJECT.append(x)"),
-    "extend": _writing("[1, 2]", "OBJECT.extend([7, 8])"),
-    "pop": _writing("list(range(60))", "OBJECT.pop()"),
-    "store": _writing("[1, 2]", "OBJECT[0] = x"),
-    "add to item": _writing("[1, 2]", "OBJECT[0] += 1"),
-    "sort": _writing("[3, 1, 2]", "OBJECT.sort()"),
-    "slice": _writing("[3, 1, 2]", "OBJECT[1:2] = [5, 6]"),
-    "store in dict": _writing("{'a': 1}", "OBJECT['b'] = x"),
-    "update": _writing("{'a': 1}", "OBJECT.update(c=3)"),
-    "add to set": _writing("{1, 2}", "OBJECT.add(len(OBJECT))"),
-    "deque": _writing("collections.deque([1])", "OBJECT.append(7)"),
-    "defaultdict": _writing("collections.defaultdict(int)", "OBJECT['a'] += 1"),
-    "Counter": _writing("collections.Counter('aab')", "OBJECT['a'] += 1"),
-    "inner list": _writing("[[1], [2]]", "OBJECT[0].append(7)"),
-    "inner of comprehension": _writing("[[1], [2]]", "[q for q in OBJECT][0].append(7)"),
-    "inner of loop": _writing("[[1], [2]]", "for q in OBJECT:\n    q.append(7)"),
-    "array item": _writing("np.arange(3.0)", "OBJECT[0] = x"),
-    "array +=": _writing("np.arange(3.0)", "OBJECT[:] += 1"),
-    "bytearray": _writing("bytearray(b'ab')", "OBJECT.append(7)"),
-    "shuffled": _writing("[1, 2, 3, 4]", "random.shuffle(OBJECT)"),
-    "shuffled by NumPy": _writing("[1, 2, 3, 4]", "np.random.shuffle(OBJECT)"),
-    "shuffled array": _writing("np.arange(4.0)", "np.random.shuffle(OBJECT)"),
+    "append": _write("[1, 2]", "OBJECT.append(7)"),
+    "append x": _write("[1, 2]", "OBJECT.append(x)"),
+    "extend": _write("[1, 2]", "OBJECT.extend([7, 8])"),
+    "pop": _write("list(range(60))", "OBJECT.pop()"),
+    "store": _write("[1, 2]", "OBJECT[0] = x"),
+    "add to item": _write("[1, 2]", "OBJECT[0] += 1"),
+    "sort": _write("[3, 1, 2]", "OBJECT.sort()"),
+    "slice": _write("[3, 1, 2]", "OBJECT[1:2] = [5, 6]"),
+    "store in dict": _write("{'a': 1}", "OBJECT['b'] = x"),
+    "update": _write("{'a': 1}", "OBJECT.update(c=3)"),
+    "add to set": _write("{1, 2}", "OBJECT.add(len(OBJECT))"),
+    "deque": _write("collections.deque([1])", "OBJECT.append(7)"),
+    "defaultdict": _write("collections.defaultdict(int)", "OBJECT['a'] += 1"),
+    "Counter": _write("collections.Counter('aab')", "OBJECT['a'] += 1"),
+    "inner list": _write("[[1], [2]]", "OBJECT[0].append(7)"),
+    "inner of comprehension": _write("[[1], [2]]", "[q for q in OBJECT][0].append(7)"),
+    "inner of loop": _write("[[1], [2]]", "for q in OBJECT:\n    q.append(7)"),
+    "array item": _write("np.arange(3.0)", "OBJECT[0] = x"),
+    "array +=": _write("np.arange(3.0)", "OBJECT[:] += 1"),
+    "bytearray": _write("bytearray(b'ab')", "OBJECT.append(7)"),
+    "shuffled": _write("[1, 2, 3, 4]", "random.shuffle(OBJECT)"),
+    "shuffled by NumPy": _write("[1, 2, 3, 4]", "np.random.shuffle(OBJECT)"),
+    "shuffled array": _write("np.arange(4.0)", "np.random.shuffle(OBJECT)"),
     "iterator": Kind(make="iter(range(100))", statement="v = next(OBJECT)"),
     "count": Kind(make="itertools.count()", statement="v = next(OBJECT)"),
     "generator object": Kind(make="(i * 2 for i in range(100))", statement="v = next(OBJECT)"),
@@ -316,33 +324,33 @@ KINDS: dict[str, Kind] = {
     "RandomState": Kind(make="np.random.RandomState(4)", statement="v = OBJECT.rand()"),
     "Generator": Kind(make="np.random.default_rng(4)", statement="v = float(OBJECT.random())"),
     "file": Kind(make="io.StringIO()", statement="OBJECT.write('a')\nv = 1"),
-    "insert": _writing("[1, 2]", "OBJECT.insert(1, x)"),
-    "remove": _writing("[1, 2] * 20", "OBJECT.remove(1)"),
-    "clear": _writing("[1, 2]", "OBJECT.clear()"),
-    "reverse": _writing("[1, 2, 3]", "OBJECT.reverse()"),
-    "+= of a list": _writing("[1, 2]", "OBJECT += [x]"),
-    "*= of a list": _writing("[1]", "OBJECT *= 2"),
-    "delete": _writing("list(range(60))", "del OBJECT[0]"),
-    "delete of a slice": _writing("list(range(60))", "del OBJECT[:2]"),
-    "swap": _writing("[1, 2]", "OBJECT[0], OBJECT[1] = OBJECT[1], OBJECT[0]"),
-    "setdefault": _writing("{'a': 1}", "OBJECT.setdefault('b', []).append(x)"),
-    "pop of a dict": _writing("{'a': 1, 'b': 2}", "OBJECT.pop('a', None)"),
-    "popitem": _writing("{i: i for i in range(60)}", "OBJECT.popitem()"),
-    "|= of a dict": _writing("{'a': 1}", "OBJECT |= {'b': x}"),
-    "|= of a set": _writing("{1, 2}", "OBJECT |= {len(OBJECT)}"),
-    "discard": _writing("{1, 2}", "OBJECT.discard(1)"),
-    "OrderedDict": _writing("collections.OrderedDict(a=1, b=2)", "OBJECT.move_to_end('a')"),
-    "heap": _writing("[1, 2]", "heapq.heappush(OBJECT, 0)"),
-    "insort": _writing("[1, 2]", "bisect.insort(OBJECT, x)"),
-    "setitem by operator": _writing("[1, 2]", "operator.setitem(OBJECT, 0, x)"),
-    "array out": _writing("np.arange(3.0)", "np.add(OBJECT, x, out=OBJECT)"),
-    "array at": _writing("np.arange(3.0)", "np.add.at(OBJECT, [0, 0], 1)"),
-    "array fill": _writing("np.arange(3.0)", "OBJECT.fill(x)"),
-    "array sort": _writing("np.array([3.0, 1.0])", "OBJECT.sort()"),
-    "array of a view": _writing("np.arange(4.0)", "w = OBJECT[1:]\nw[0] += 1"),
-    "two-dimensional array": _writing("np.zeros((2, 3))", "OBJECT[1] += x"),
-    "array.array": _writing("array.array('d', [1.0])", "OBJECT.append(x)"),
-    "memoryview": _writing("memoryview(bytearray(b'ab'))", "OBJECT[0] = 7"),
+    "insert": _write("[1, 2]", "OBJECT.insert(1, x)"),
+    "remove": _write("[1, 2] * 20", "OBJECT.remove(1)"),
+    "clear": _write("[1, 2]", "OBJECT.clear()"),
+    "reverse": _write("[1, 2, 3]", "OBJECT.reverse()"),
+    "+= of a list": _write("[1, 2]", "OBJECT += [x]"),
+    "*= of a list": _write("[1]", "OBJECT *= 2"),
+    "delete": _write("list(range(60))", "del OBJECT[0]"),
+    "delete of a slice": _write("list(range(60))", "del OBJECT[:2]"),
+    "swap": _write("[1, 2]", "OBJECT[0], OBJECT[1] = OBJECT[1], OBJECT[0]"),
+    "setdefault": _write("{'a': 1}", "OBJECT.setdefault('b', []).append(x)"),
+    "pop of a dict": _write("{'a': 1, 'b': 2}", "OBJECT.pop('a', None)"),
+    "popitem": _write("{i: i for i in range(60)}", "OBJECT.popitem()"),
+    "|= of a dict": _write("{'a': 1}", "OBJECT |= {'b': x}"),
+    "|= of a set": _write("{1, 2}", "OBJECT |= {len(OBJECT)}"),
+    "discard": _write("{1, 2}", "OBJECT.discard(1)"),
+    "OrderedDict": _write("collections.OrderedDict(a=1, b=2)", "OBJECT.move_to_end('a')"),
+    "heap": _write("[1, 2]", "heapq.heappush(OBJECT, 0)"),
+    "insort": _write("[1, 2]", "bisect.insort(OBJECT, x)"),
+    "setitem by operator": _write("[1, 2]", "operator.setitem(OBJECT, 0, x)"),
+    "array out": _write("np.arange(3.0)", "np.add(OBJECT, x, out=OBJECT)"),
+    "array at": _write("np.arange(3.0)", "np.add.at(OBJECT, [0, 0], 1)"),
+    "array fill": _write("np.arange(3.0)", "OBJECT.fill(x)"),
+    "array sort": _write("np.array([3.0, 1.0])", "OBJECT.sort()"),
+    "array of a view": _write("np.arange(4.0)", "w = OBJECT[1:]\nw[0] += 1"),
+    "two-dimensional array": _write("np.zeros((2, 3))", "OBJECT[1] += x"),
+    "array.array": _write("array.array('d', [1.0])", "OBJECT.append(x)"),
+    "memoryview": _write("memoryview(bytearray(b'ab'))", "OBJECT[0] = 7"),
     "choice of Generator": Kind(make="np.random.default_rng(4)", statement="v = int(OBJECT.choice([1, 2, 3]))"),
     "shuffle of Generator": Kind(make="np.random.default_rng(4)", statement="w = [1, 2]\nOBJECT.shuffle(w)\nv = w[0]"),
     "send": Kind(make="sent()", statement="next(OBJECT)\nv = OBJECT.send(2)"),
@@ -450,7 +458,7 @@ CONTEXTS: dict[str, str] = {
     "with": "with contextlib.suppress(ValueError):\n    DO\n    return v\nreturn x",
 }  # fmt: skip
 
-_HEAD = '''
+_PRELUDE = '''
 import array, bisect, collections, contextlib, copy, dataclasses, functools, heapq, io, itertools, math, operator, os
 import random, time, types, weakref
 import numpy as np
@@ -580,7 +588,7 @@ class Counter(BASE):
 
 
 class Program(NamedTuple):
-    """One of the product, by names."""
+    """An element of the product, by the names of its entries."""
 
     path: str
     kind: str
@@ -589,90 +597,91 @@ class Program(NamedTuple):
     arguments: str
 
     def source(self) -> str:
-        setup, reached, replacement = PATHS[self.path]
+        setup, access, replacement = PATHS[self.path]
         kind = KINDS[self.kind]
-        lines = [_HEAD, "" if kind.make else self._classes(kind.method).replace("BASE", kind.base)]
+        lines = [_PRELUDE, "" if kind.make else self._classes(kind.method).replace("BASE", kind.base)]
         lines += [f"def new():\n    MADE.append({kind.make or 'Counter()'})\n    return MADE[-1]\n", setup, ""]
         if kind.statement:
-            lines.append(f"def done(o, x):\n{_indented(kind.statement.replace('OBJECT', 'o'), 1)}\n    return v\n")
-            value, named = _applied(reached, "done(OBJECT, x)"), kind.statement.replace("OBJECT", "o_")
-            inline, on_argument = f"o_ = {reached}\n{named}", f"o_ = o\n{named}"
-            inline = f"v = {value}" if "@" in reached else inline
+            lines.append(f"def done(o, x):\n{_indent(kind.statement.replace('OBJECT', 'o'), 1)}\n    return v\n")
+            value, statements = _apply_expression(access, "done(OBJECT, x)"), kind.statement.replace("OBJECT", "o_")
+            inline, on_argument = f"o_ = {access}\n{statements}", f"o_ = o\n{statements}"
+            inline = f"v = {value}" if "@" in access else inline
         else:
-            value = _applied(reached, kind.expression)
+            value = _apply_expression(access, kind.expression)
             inline, on_argument = f"v = {value}", f"v = {kind.expression.replace('OBJECT', 'o')}"
-        body = _put(CONTEXTS[self.context].replace("VALUE", value), "DO", inline)
+        body = _replace_line(CONTEXTS[self.context].replace("VALUE", value), "DO", inline)
         body = f"{on_argument}\n{body}" if self.arguments == "used" else body
-        written = replacement.partition(" = ")[0]
-        scope = "nonlocal part" if written == "part" else f"global {written}" if written.isidentifier() else "pass"
+        assigned = replacement.partition(" = ")[0]
+        scope = "nonlocal part" if assigned == "part" else f"global {assigned}" if assigned.isidentifier() else "pass"
         return "\n".join(lines) + (
             "\n\ndef make(part):\n    def give():\n        return part\n\n"
-            f"    def program(x, k, o=None, many=()):\n{_indented(body, 2)}\n\n"
+            f"    def program(x, k, o=None, many=()):\n{_indent(body, 2)}\n\n"
             f"    def replace():\n        {scope}\n        {replacement or 'pass'}\n\n    return program, replace\n"
         )
 
     def _classes(self, method: str) -> str:
         effect, number = EFFECTS[self.effect]
-        return re.sub(r"\bN\b", number, _put(_put(_CLASSES, "METHOD", method or "pass"), "EFFECT", effect))
+        classes = _replace_line(_CLASSES, "METHOD", method or "pass")
+        return re.sub(r"\bN\b", number, _replace_line(classes, "EFFECT", effect))
 
     def has_objects(self) -> bool:
-        """Whether objects are among the arguments."""
+        """Return whether objects are among the arguments."""
         return self.arguments != "none" or "argument" in self.path
 
 
 _TABLES = (PATHS, KINDS, EFFECTS, CONTEXTS, ARGUMENTS)
 
 
-def product() -> Iterator[Program]:
-    """All programs."""
-    return filter(_differs, itertools.starmap(Program, itertools.product(*_TABLES)))
+def all_programs() -> Iterator[Program]:
+    """All programs of the product."""
+    return filter(_depends_on_effect, itertools.starmap(Program, itertools.product(*_TABLES)))
 
 
-def pairs(draws: random.Random) -> Iterator[Program]:
-    """Programs in which each two entries of two tables come together, with others that are drawn."""
+def pairwise_programs(generator: random.Random) -> Iterator[Program]:
+    """Programs that together contain each pair of entries of two tables; the other entries are random."""
     tables = [list(table) for table in _TABLES]
     seen: set[Any] = set()
-    for one, other in itertools.combinations(range(len(tables)), 2):
-        for entries in itertools.product(tables[one], tables[other]):
-            if (one, other, *entries) in seen:
+    for first, second in itertools.combinations(range(len(tables)), 2):
+        for entries in itertools.product(tables[first], tables[second]):
+            if (first, second, *entries) in seen:
                 continue
-            chosen = [draws.choice(table) for table in tables]
-            chosen[one], chosen[other] = entries
+            chosen = [generator.choice(table) for table in tables]
+            chosen[first], chosen[second] = entries
             program = Program(*chosen)
             seen.update((i, j, program[i], program[j]) for i, j in itertools.combinations(range(len(tables)), 2))
-            if _differs(program):
+            if _depends_on_effect(program):
                 yield program
 
 
-def sample(count: int, draws: random.Random) -> Iterator[Program]:
-    """So many of all programs."""
+def sample_programs(count: int, generator: random.Random) -> Iterator[Program]:
+    """`count` random programs of the product."""
     tables = [list(table) for table in _TABLES]
-    drawn = (Program(*map(draws.choice, tables)) for _ in itertools.count())
-    return itertools.islice(filter(_differs, drawn), count)
+    programs = (Program(*map(generator.choice, tables)) for _ in itertools.count())
+    return itertools.islice(filter(_depends_on_effect, programs), count)
 
 
-def _differs(program: Program) -> bool:
-    """Whether the effect is part of the program, or there is one such program for all effects."""
+def _depends_on_effect(program: Program) -> bool:
+    """Return whether the effect is part of the program, or this program stands for those of all effects."""
     kind = KINDS[program.kind].method
     return program.effect == "count" or "EFFECT" in kind or "Described" in kind
 
 
-def _applied(reached: str, expression: str) -> str:
-    """The expression on what is reached."""
-    if "@" not in reached:
-        return expression.replace("OBJECT", reached)
-    name = re.search(r"@(q(\[0\])?)", reached)[1]
-    return reached.replace(f"@{name}", f"({expression.replace('OBJECT', name)})")
+def _apply_expression(access: str, expression: str) -> str:
+    """Apply the expression of a kind to the object that `access` reaches."""
+    if "@" not in access:
+        return expression.replace("OBJECT", access)
+    name = re.search(r"@(q(\[0\])?)", access)[1]
+    return access.replace(f"@{name}", f"({expression.replace('OBJECT', name)})")
 
 
-def _put(text: str, mark: str, statements: str) -> str:
-    """Statements in the place of lines that are `mark`, as deep as these are."""
+def _replace_line(text: str, marker: str, statements: str) -> str:
+    """Replace lines that are `marker` by statements with the same indentation."""
     lines = []
     for line in text.split("\n"):
         depth = len(line) - len(line.lstrip())
-        lines += [" " * depth + one for one in statements.split("\n")] if line.strip() == mark else [line]
+        lines += [" " * depth + statement for statement in statements.split("\n")] if line.strip() == marker else [line]
     return "\n".join(lines)
 
 
-def _indented(text: str, depth: int) -> str:
+def _indent(text: str, depth: int) -> str:
     return "\n".join("    " * depth + line for line in text.split("\n"))

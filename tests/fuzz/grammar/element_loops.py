@@ -1,4 +1,4 @@
-"""Functions that loop over the elements of NumPy arrays: what `fuzz/peers.py` measures as the kind "loops".
+"""Functions that loop over the elements of NumPy arrays: the kind "loops" of `fuzz/peers.py`.
 
 The arguments are two vectors and a matrix of numbers, a table of positions, a vector of ints, and an int. Each index
 is within its array: a counter is kept with the range in which it runs, relative to the size.
@@ -25,14 +25,14 @@ class Counter:
 
 
 class Generator:
-    """Writes one function. The vectors have n elements, the matrix n rows and m columns."""
+    """A writer of a function. The vectors have n elements, the matrix n rows and m columns."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(f"loops {seed}")
         self.dtype = self.random.choice(("float64", "float64", "float32", "int64", "int32"))
         self.vectors, self.numbers = ["x", "y"], ["k"]
         self.counters: list[Counter] = []
-        self.made = 0
+        self.loop_count = 0
 
     def program(self) -> str:
         like = self.random.choice(("x", "y"))
@@ -48,10 +48,10 @@ class Generator:
     # ---- loops
 
     def nest(self, depth: int = 0) -> list[str]:
-        self.made += 1
+        self.loop_count += 1
         size = "n" if depth == 0 else self.random.choice("mmm3")
         text, (low, high) = self.random.choice(list(_RANGES.items())) if size != "3" else ("range(3)", (0, 1))
-        counter = Counter(f"i{self.made}", size, low, high)
+        counter = Counter(f"i{self.loop_count}", size, low, high)
         self.counters.append(counter)
         body = [line for _ in range(self.random.randint(1, 3)) for line in self.statement(depth + 1)]
         if depth < 3 and self.random.random() < (0.5, 0.3, 0.1)[depth]:
@@ -59,7 +59,7 @@ class Generator:
         if self.random.random() < 0.15:
             body += [f"if {self.condition()}:", f"    {self.random.choice(('break', 'continue', 't += 1'))}"]
         self.counters.pop()
-        return [f"for {counter.name} in {text.format(n=size)}:", *indented(body)]
+        return [f"for {counter.name} in {text.format(n=size)}:", *indent(body)]
 
     def insertion(self) -> list[str]:
         return ["for i in range(1, min(n, 400)):", "    v = y[i]", "    j = i", "    while j > 0 and y[j - 1] > v:",
@@ -102,19 +102,19 @@ class Generator:
             return [f"t += {self.integer()}"]
         if choice < 0.80:
             return [f"s = {r.choice(('max', 'min'))}(s, {self.number(1)})"]
-        lines = [f"if {self.condition()}:", *indented(self.statement(depth + 1))]
+        lines = [f"if {self.condition()}:", *indent(self.statement(depth + 1))]
         if depth < 3 and r.random() < 0.4:
-            lines += ["else:", *indented(self.statement(depth + 1))]
+            lines += ["else:", *indent(self.statement(depth + 1))]
         return lines
 
     # ---- expressions
 
     def position(self, size: str, offset: int | None = None) -> str:
-        """An index that lies within the size; with an offset, at that distance of a counter, where one allows it."""
-        found = [counter for counter in self.counters if counter.size == size]
-        if not found:
+        """An index within the size. With an offset, it has that distance from a counter, if a counter permits it."""
+        counters = [counter for counter in self.counters if counter.size == size]
+        if not counters:
             return "0" if size == "m" or not self.counters else f"{self.random.choice(self.counters).name} % n"
-        counter = found[-1] if self.random.random() < 0.8 else self.random.choice(found)
+        counter = counters[-1] if self.random.random() < 0.8 else self.random.choice(counters)
         step = self.random.choice((0, 0, 0, -1, 1)) if offset is None else offset
         if step < 0 < counter.low:
             return f"{counter.name} - 1"
@@ -154,5 +154,5 @@ class Generator:
         )  # fmt: skip
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]

@@ -1,14 +1,14 @@
-"""What a program may be made of: the features that can be left out, and the nodes that never occur."""
+"""The features of programs, each of which can be excluded, and the classes of nodes that never occur."""
 
 from __future__ import annotations
 
 import ast
 
-# Each program draws a subset, so that a summary can say which feature keeps programs from being staged.
+# Each program has a random subset, so that a summary can show which features prevent that programs are staged.
 FEATURES = {
     "aliases": "two names of one list, dict or object, identity, changes by functions",
     "annotations": "x: int = 1",
-    "array_writes": "changes to arrays in place",
+    "array_writes": "writes to elements of arrays",
     "arrays": "an argument that is a small NumPy array",
     "asserts": "assert, with and without a message",
     "boolops": "and, or, not",
@@ -60,13 +60,13 @@ FEATURES = {
     "with": "context managers of the program's own",
 }
 
-# Drawn only where asked for: calls with these run plain by design, which is to count for nothing in the share staged.
-APART = {
-    "kept": "functions, methods and iterators in a list or a dict that is given out, and used there",
+# Only with the option `kept`: calls with these run plain by design, which must not reduce the share of staged programs.
+OPTIONAL_FEATURES = {
+    "kept": "functions, methods and iterators in a list or a dict that the program returns",
 }
 
-# What a feature is of no use without.
-NEEDS = {
+# The feature without which another has no effect.
+REQUIRED_FEATURES = {
     "array_writes": "arrays",
     "causes": "exceptions", "closures": "functions", "dunders": "objects", "list_writes": "lists",
     "loop_else": "jumps", "object_writes": "objects", "properties": "objects", "except_star": "try",
@@ -102,7 +102,7 @@ _BASES = ("mod", "stmt", "expr", "expr_context", "boolop", "operator", "unaryop"
 
 
 def grammar_nodes() -> list[str]:
-    """The concrete node classes of this Python's grammar, deprecated aliases left out."""
+    """The names of the concrete node classes of this Python's grammar, without deprecated aliases."""
     return sorted(
         name
         for name in dir(ast)
@@ -113,6 +113,6 @@ def grammar_nodes() -> list[str]:
     )
 
 
-def nodes_of(source: str) -> set[str]:
-    """The node classes that occur in a program."""
+def node_classes(source: str) -> set[str]:
+    """The names of the node classes that occur in a program."""
     return {type(node).__name__ for node in ast.walk(ast.parse(source))}

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from grammar.blocks import Blocks
 from grammar.writer import Scope
 
-# What names the function's own values; a function of the module cannot see them.
+# Features whose statements name local values of `program`, which a function of the module cannot see.
 LOCAL_VALUES = ("objects", "dicts", "none", "arrays", "array_writes", "object_writes", "list_writes", "mixed",
                 "nested", "aliases", "globals", "log_argument", "log_local", "classes", "with", "undefined",
                 "helpers")  # fmt: skip
 
 
 class Functions(Blocks):
-    """Calls of what is made here become expressions of the statements after it."""
+    """A writer of functions; the statements after a function may call it."""
 
     @contextmanager
     def own_scope(self, kind: str, parameters: tuple[str, ...], shared: tuple[str, ...] = ()):
@@ -33,53 +33,50 @@ class Functions(Blocks):
         name, default = self.fresh("fun"), self.integer(1)
         form = self.one("p, q", f"p, q={default}", "p, /, q=2", "p, *, q=1", "p, *rest", "p, **named")
         form = form if self.on("defaults" if "=" in form or "/" in form or "*," in form else "starred") else "p, q"
-        shared = self.shared()
+        nonlocal_names = self.nonlocal_names()
         self.line(f"def {name}({form}):")
-        own = ("p", "q") if "q" in form else ("p",)
-        own = tuple(f"{one}{self.serial}" for one in own)
-        form = (
-            form.replace("p,", f"{own[0]},").replace("q", own[-1]) if "q" in form else form.replace("p,", f"{own[0]},")
-        )
+        parameters = ("p", "q") if "q" in form else ("p",)
+        parameters = tuple(f"{parameter}{self.serial}" for parameter in parameters)
+        form = form.replace("p,", f"{parameters[0]},").replace("q", parameters[-1])
         self.lines[-1] = f"{'    ' * self.indent}def {name}({form}):"
-        with self.own_scope("function", own, tuple(shared)):
+        with self.own_scope("function", parameters, tuple(nonlocal_names)):
             with self.deeper():
-                if shared:
-                    self.line(f"nonlocal {', '.join(shared)}")
+                if nonlocal_names:
+                    self.line(f"nonlocal {', '.join(nonlocal_names)}")
                 if "rest" in form:
-                    self.line(f"{own[0]} += len(rest)")
+                    self.line(f"{parameters[0]} += len(rest)")
                 if "named" in form:
-                    self.line(f"{own[0]} -= sum(named.values())")
+                    self.line(f"{parameters[0]} -= sum(named.values())")
                 if self.on("globals") and self.chance(0.3):
                     self.line("global total")
                     self.line(f"total += {self.int_atom()}")
             self.block(depth, 3)
             with self.deeper():
-                self.line(f"return {self.small(self.integer(2))}")
-        self.scope.calls.append(lambda d: f"{name}({self.arguments(form, own, d)})")
+                self.line(f"return {self.bounded(self.integer(2))}")
+        self.scope.calls.append(lambda d: f"{name}({self.arguments(form, parameters, d)})")
         target = self.write("int")
         if target and self.chance(0.6):
             self.line(f"{target} = {self.scope.calls[-1](1)}")
         return ""
 
-    def shared(self) -> list[str]:
+    def nonlocal_names(self) -> list[str]:
         names = sorted({name for name in self.scope.writable.get("int", []) if name.isidentifier()})
         if not self.on("closures") or not names or not self.chance(0.7):
             return []
         return self.rng.sample(names, min(len(names), self.rng.choice((1, 1, 2))))
 
-    def arguments(self, form: str, own: tuple[str, ...], d: int) -> str:
+    def arguments(self, form: str, parameters: tuple[str, ...], d: int) -> str:
         first, second = self.integer(d), self.integer(d)
         if "rest" in form:
             return self.one(first, f"{first}, {second}", f"{first}, *({second}, 1)")
         if "named" in form:
             return self.one(first, f"{first}, z={second}", f"{first}, **{{'y': {second}}}")
         if "*," in form:
-            return self.one(first, f"{first}, {own[1]}={second}")
+            return self.one(first, f"{first}, {parameters[1]}={second}")
         if "=" in form:
-            return self.one(first, f"{first}, {second}", f"{first}, {own[1]}={second}")
-        return self.one(
-            f"{first}, {second}", f"{own[1]}={first}, {own[0]}={second}" if self.on("defaults") else f"{first}, 2"
-        )
+            return self.one(first, f"{first}, {second}", f"{first}, {parameters[1]}={second}")
+        by_name = f"{parameters[1]}={first}, {parameters[0]}={second}"
+        return self.one(f"{first}, {second}", by_name if self.on("defaults") else f"{first}, 2")
 
     def named_lambda(self) -> str:
         name, parameter = self.fresh("act"), self.fresh("t")
@@ -97,13 +94,13 @@ class Functions(Blocks):
         self.line(f"def {name}({level}, {kept}):")
         with self.own_scope("function", (kept,)), self.reading("int", level), self.deeper():
             self.line(f"if {level} <= 0:")
-            self.line(f"    return {self.one(kept, self.small(self.integer(1)))}")
+            self.line(f"    return {self.one(kept, self.bounded(self.integer(1)))}")
             if self.chance(0.5):
                 self.line(f"if {self.condition(1)}:")
-                self.line(f"    return {name}({level} - {self.one('1', '2')}, {self.small(self.integer(1))})")
+                self.line(f"    return {name}({level} - {self.one('1', '2')}, {self.bounded(self.integer(1))})")
             if self.chance(0.3):
                 self.simple()
-            again = f"{name}({level} - 1, {self.small(self.integer(1))})"
+            again = f"{name}({level} - 1, {self.bounded(self.integer(1))})"
             self.line("return " + self.one(again, f"({again} + {self.int_atom()}) % 50", f"{level} + {again}"))
         limit = self.one("4", "5", "3")
         self.scope.calls.append(lambda d: f"{name}({self.integer(d)} % {limit}, {self.int_atom()})")
@@ -118,16 +115,16 @@ class Functions(Blocks):
             with self.deeper():
                 if self.chance(0.5):
                     self.line(f"for {parameter}_ in range({self.one('3', parameter + ' % 4')}):")
-                    self.line(f"    yield {self.small(self.integer(1))} + {parameter}_")
+                    self.line(f"    yield {self.bounded(self.integer(1))} + {parameter}_")
             self.block(depth, 2)
             with self.deeper():
-                self.give()
+                self.add_yield()
         self.scope.streams.append(lambda d: f"{name}({self.integer(d)})")
         if target := self.write("int"):
-            self.line(f"{target} = {self.consumed(1)}")
+            self.line(f"{target} = {self.stream_result(1)}")
         return ""
 
-    def give(self) -> None:
+    def add_yield(self) -> None:
         target = self.write("int") or "_"
         self.line(self.one(
             f"yield {self.integer(1)}", f"yield {self.integer(1)}",
@@ -145,8 +142,8 @@ class Functions(Blocks):
                 self.line("if k > self.level:")
                 self.line(f"    return k - {self.rng.randint(0, 4)}")
                 self.line("return " + (self.one("super().peek(k)", "k + self.level") if base else "k + self.level"))
-        made = f"{name}({self.int_atom()})" if base else f"{name}()"
-        self.scope.calls.append(lambda d: f"{made}.get({self.integer(d)})")
+        instance = f"{name}({self.int_atom()})" if base else f"{name}()"
+        self.scope.calls.append(lambda d: f"{instance}.get({self.integer(d)})")
         if target := self.write("int"):
             self.line(f"{target} = {self.scope.calls[-1](1)}")
         return ""

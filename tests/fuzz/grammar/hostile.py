@@ -1,4 +1,4 @@
-"""Arrays as nobody likes them, and small programs over them."""
+"""Unusual arrays, such as views with strides and subclasses, and small programs over them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from typing import Any
 
 import numpy as np
 
-_NUMBERS = ("float64", "float32", "float16", "int64", "int32", "int8", "uint8", "uint64", "bool", "complex128")
-_ODD = ("datetime64[D]", "timedelta64[s]", "U3", "S2", "object", "structured", ">f8", ">i4", ">f2", "longdouble")
+_NUMBER_DTYPES = ("float64", "float32", "float16", "int64", "int32", "int8", "uint8", "uint64", "bool", "complex128")
+_UNUSUAL_DTYPES = (
+    "datetime64[D]", "timedelta64[s]", "U3", "S2", "object", "structured", ">f8", ">i4", ">f2", "longdouble",
+)  # fmt: skip
 
 
-class Own(np.ndarray):
-    """A subclass that changes nothing."""
+class PlainSubclass(np.ndarray):
+    """A subclass with the behaviour of its base."""
 
 
-class Tagged(np.ndarray):
-    """A subclass whose results say where they come from."""
+class TaggedSubclass(np.ndarray):
+    """A subclass whose results have the name of the array from which they were made."""
 
     tag = "none"
 
-    def __array_finalize__(self, made_of: Any) -> None:
-        self.tag = getattr(made_of, "tag", "none") + "'"
+    def __array_finalize__(self, source: Any) -> None:
+        self.tag = getattr(source, "tag", "none") + "'"
 
 
 class Arguments:
-    """Arguments made of a seed: the same ones each time they are made."""
+    """The arguments of a seed, the same each time they are made."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -48,9 +50,9 @@ class Arguments:
         if choice < 0.12:
             return self._random.choice(self._special())()
         array = self._elements(self._shape())
-        array = self._laid_out(array)
+        array = self._change_layout(array)
         if choice < 0.2:
-            array = array.view(self._random.choice([Own, Tagged]))
+            array = array.view(self._random.choice([PlainSubclass, TaggedSubclass]))
         if choice > 0.85 and array.flags.writeable:
             array.flags.writeable = False
         return array
@@ -60,25 +62,26 @@ class Arguments:
         return tuple(self._random.choice(sizes) for _ in range(self._random.choice([0, 1, 1, 1, 2, 2, 3])))
 
     def _elements(self, shape: tuple[int, ...]) -> np.ndarray:
-        dtype = self._random.choice(_ODD) if self._random.random() < 0.12 else self._random.choice(_NUMBERS)
-        whole = self._draw.integers(-3, 6, shape)
+        dtypes = _UNUSUAL_DTYPES if self._random.random() < 0.12 else _NUMBER_DTYPES
+        dtype = self._random.choice(dtypes)
+        integers = self._draw.integers(-3, 6, shape)
         if dtype == "structured":
-            found = np.zeros(shape, [("a", "i4"), ("b", "f8")])
-            found["a"] = whole
-            return found
+            elements = np.zeros(shape, [("a", "i4"), ("b", "f8")])
+            elements["a"] = integers
+            return elements
         if dtype in ("datetime64[D]", "timedelta64[s]"):
-            return whole.astype("int64").astype(dtype)
+            return integers.astype("int64").astype(dtype)
         if dtype in ("uint8", "uint64"):
-            whole = abs(whole)
+            integers = abs(integers)
         if dtype == "bool" and self._random.random() < 0.3:
             return self._draw.integers(0, 7, shape).astype(np.uint8).view(bool)  # bytes that are neither 0 nor 1
-        found = whole.astype(dtype)
-        if found.dtype.kind == "f" and found.size and self._random.random() < 0.15:
-            found.reshape(-1)[0] = self._random.choice([np.nan, np.inf, -0.0, -np.inf])
-        return found
+        elements = integers.astype(dtype)
+        if elements.dtype.kind == "f" and elements.size and self._random.random() < 0.15:
+            elements.reshape(-1)[0] = self._random.choice([np.nan, np.inf, -0.0, -np.inf])
+        return elements
 
-    def _laid_out(self, array: np.ndarray) -> np.ndarray:
-        """The same elements, or some of them, elsewhere in memory."""
+    def _change_layout(self, array: np.ndarray) -> np.ndarray:
+        """An array of the same elements, or of some of them, with another layout in memory."""
         choice = self._random.random()
         if choice < 0.35 or not array.ndim:
             return array
@@ -103,16 +106,16 @@ class Arguments:
         return array.astype(array.dtype.newbyteorder("S")) if array.dtype.kind not in "OV" else array
 
     def _special(self) -> list[Callable[[], Any]]:
-        whole = self._draw.integers(-3, 6, (3, 3))
+        integers = self._draw.integers(-3, 6, (3, 3))
         return [
             lambda: np.broadcast_to(1.5, (1 << 40,)),
             lambda: np.broadcast_to(np.int8(2), (1 << 20, 1 << 20)),
-            lambda: np.matrix(whole),
-            lambda: np.ma.masked_greater(whole, 2),
-            lambda: np.ma.array(whole.astype(float), mask=False),
+            lambda: np.matrix(integers),
+            lambda: np.ma.masked_greater(integers, 2),
+            lambda: np.ma.array(integers.astype(float), mask=False),
             lambda: memoryview(bytearray(b"\x01\x02\x03\x05")),
-            lambda: memoryview(whole.astype(float).reshape(-1)),
-            lambda: whole.astype(float).astype(object),
+            lambda: memoryview(integers.astype(float).reshape(-1)),
+            lambda: integers.astype(float).astype(object),
             lambda: np.zeros(3, [("a", "i4")]).view(np.recarray),
             lambda: np.float16(2.5),
             lambda: np.int8(127),
@@ -126,7 +129,7 @@ class Arguments:
 
 
 class Programs:
-    """Writes one function of two arrays and a number."""
+    """A writer of a function of two arrays and a number."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -140,21 +143,21 @@ class Programs:
         lines = ["v = x", *body, f"return {result}"]
         return "def program(x, y, k):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
 
-    def _block(self, depth: int, most: int) -> list[str]:
-        return [line for _ in range(self._random.randint(1, most)) for line in self._statement(depth)]
+    def _block(self, depth: int, max_count: int) -> list[str]:
+        return [line for _ in range(self._random.randint(1, max_count)) for line in self._statement(depth)]
 
     def _statement(self, depth: int) -> list[str]:
         choice = self._random.random()
         name = self._random.choice(["x", "y", "v"])
         if choice < 0.1 and depth < 2:
             head = self._random.choice(["for i in range(3):", "for i in range(k):", "for e in x:", "for e in y.flat:"])
-            return [head, *indented(self._block(depth + 1, 2))]
+            return [head, *indent(self._block(depth + 1, 2))]
         if choice < 0.2 and depth < 2:
-            lines = [f"if {self._condition()}:", *indented(self._block(depth + 1, 2))]
-            return lines + (["else:", *indented(self._block(depth + 1, 1))] if self._random.random() < 0.4 else [])
+            lines = [f"if {self._condition()}:", *indent(self._block(depth + 1, 2))]
+            return lines + (["else:", *indent(self._block(depth + 1, 1))] if self._random.random() < 0.4 else [])
         if choice < 0.26 and depth < 2:
             error = self._random.choice(["ValueError", "TypeError", "IndexError", "Exception"])
-            return ["try:", *indented(self._block(depth + 1, 2)), f"except {error}:", "    v = k"]
+            return ["try:", *indent(self._block(depth + 1, 2)), f"except {error}:", "    v = k"]
         if choice < 0.45:
             return [f"{name} {self._random.choice(['+=', '-=', '*=', '//=', '/=', '%=', '|=', '&='])} {self._value()}"]
         if choice < 0.6:
@@ -224,5 +227,5 @@ _FUNCTIONS = (
 )  # fmt: skip
 
 
-def indented(lines: list[str]) -> list[str]:
+def indent(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines]

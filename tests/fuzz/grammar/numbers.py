@@ -8,7 +8,7 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class Numbers(Writer):
-    """Typed so that they rarely raise: denominators are not zero, indexes are in range."""
+    """A writer of such expressions. They rarely raise: denominators are not zero, and indexes are in range."""
 
     def integer(self, depth: int) -> str:
         if depth <= 0 or self.chance(0.2):
@@ -36,23 +36,23 @@ class Numbers(Writer):
             (0.15, "", lambda: f"divmod({self.integer(d)}, 3)[{self.one('0', '1')}]"),
             (0.15, "", lambda: f"pow({self.int_atom()}, 2)"),
             (0.9, "", lambda: self.call(d)),
-            (0.7, "generators", lambda: self.consumed(d)),
+            (0.7, "generators", lambda: self.stream_result(d)),
             (0.5, "helpers", lambda: f"helper({self.integer(d)}, {self.integer(d)})"),
             (0.3, "helpers starred", lambda: f"helper(*({self.integer(d)}, {self.int_atom()}))"),
             (0.3, "helpers defaults", lambda: f"helper(q={self.integer(d)}, p={self.int_atom()})"),
             (0.2, "helpers defaults starred", lambda: f"helper(**{{'p': {self.int_atom()}, 'q': {self.integer(d)}}})"),
             (0.4, "lambdas", lambda: self.called_lambda(d)),
-            (1.2, "log_argument", lambda: self.noted(self.integer(d))),
-            (1.2, "log_global", lambda: self.noted(self.integer(d))),
-            (1.2, "log_local", lambda: self.noted(self.integer(d))),
+            (1.2, "log_argument", lambda: self.logged_value(self.integer(d))),
+            (1.2, "log_global", lambda: self.logged_value(self.integer(d))),
+            (1.2, "log_local", lambda: self.logged_value(self.integer(d))),
         ]
 
     def _int_reads(self, d: int) -> Options:
         return [
-            (0.8, "lists", lambda: f"{self.listed(0)}[{self.integer(d)} % 3]"),
-            (0.3, "lists", lambda: f"{self.one('len', 'sum', 'max')}({self.listed(d)})"),
-            (0.2, "lists", lambda: f"{self.listed(0)}.count({self.integer(d)})"),
-            (0.2, "lists slices", lambda: f"sum({self.listed(0)}[{self.one('1:', ':2', '::2', '-2:')}])"),
+            (0.8, "lists", lambda: f"{self.list_of(0)}[{self.integer(d)} % 3]"),
+            (0.3, "lists", lambda: f"{self.one('len', 'sum', 'max')}({self.list_of(d)})"),
+            (0.2, "lists", lambda: f"{self.list_of(0)}.count({self.integer(d)})"),
+            (0.2, "lists slices", lambda: f"sum({self.list_of(0)}[{self.one('1:', ':2', '::2', '-2:')}])"),
             (0.5, "dicts", lambda: f"table['{self.one('p', 'q')}']"),
             (0.4, "dicts", lambda: f"counts.get({self.integer(d)} % 4, {self.int_atom()})"),
             (0.2, "dicts", lambda: f"{self.one('len', 'sum')}({self.one('counts', 'table.values()', 'counts')})"),
@@ -65,7 +65,7 @@ class Numbers(Writer):
                 lambda: f"{self.one('len', 'sum')}(rows[{self.one(chr(39) + 'p' + chr(39), chr(39) + 'q' + chr(39))}])",
             ),
             (0.2, "nested objects", lambda: "box.parts[-1]"),
-            (0.4, "tuples", lambda: f"{self.tupled(d)}[{self.one('0', '1', '-1')}]"),
+            (0.4, "tuples", lambda: f"{self.tuple_of(d)}[{self.one('0', '1', '-1')}]"),
             (0.2, "sets", lambda: f"{self.one('len', 'sum')}({self.set_of(d)})"),
             (0.2, "strings", lambda: f"len({self.text(d)})"),
             (0.1, "strings", lambda: f"int('0' + str(abs({self.integer(d)})))"),
@@ -80,8 +80,8 @@ class Numbers(Writer):
             (0.4, "objects object_writes", lambda: f"box.add({self.integer(d)})"),
             (0.3, "objects defaults", lambda: f"box.peek(sign={self.one('-1', '2')}, k={self.int_atom()})"),
             (0.4, "objects properties", lambda: "box.double"),
-            (0.2, "objects dunders", lambda: f"len({self.thing(d)})"),
-            (0.3, "objects dunders", lambda: f"({self.thing(d)} + {self.integer(d)}).n"),
+            (0.2, "objects dunders", lambda: f"len({self.object_of(d)})"),
+            (0.3, "objects dunders", lambda: f"({self.object_of(d)} + {self.integer(d)}).n"),
             (0.2, "objects dunders", lambda: f"box({self.integer(d)})"),
             (0.2, "objects dunders", lambda: f"box[{self.integer(d)}]"),
             (0.2, "objects", lambda: f"Box({self.integer(d)}).peek()"),
@@ -95,8 +95,8 @@ class Numbers(Writer):
             (0.5, "boolops", lambda: f"({self.integer(d)} {self.one('and', 'or')} {self.integer(d)})"),
             (0.4, "walrus", lambda: self.walrus(d)),
             (0.4, "comprehensions lists", lambda: f"sum({self.comprehension(d, '[', ']')})"),
-            (0.4, "generator_expressions", lambda: f"{self.one('sum', 'sum', 'max')}({self.generated(d)})"),
-            (0.1, "generator_expressions", lambda: f"next(({self.generated(d)}), {self.int_atom()})"),
+            (0.4, "generator_expressions", lambda: f"{self.one('sum', 'sum', 'max')}({self.int_clauses(d)})"),
+            (0.1, "generator_expressions", lambda: f"next(({self.int_clauses(d)}), {self.int_atom()})"),
         ]
 
     def int_atom(self) -> str:
@@ -109,10 +109,10 @@ class Numbers(Writer):
         return self.one("2", "3", "5", f"({self.integer(d)} % 4 + 1)", "-3")
 
     def call(self, d: int) -> str:
-        """A call of a function made before, where there is one."""
+        """A call of a function that is already defined, if there is one."""
         return self.rng.choice(self.scope.calls)(d) if self.scope.calls else f"({self.integer(d)} - 1)"
 
-    def consumed(self, d: int) -> str:
+    def stream_result(self, d: int) -> str:
         if not self.scope.streams:
             return self.int_atom()
         stream = self.rng.choice(self.scope.streams)(d)
@@ -124,15 +124,15 @@ class Numbers(Writer):
             body = self.integer(d)
         return f"(lambda {name}: {body})({self.int_atom()})"
 
-    def noted(self, text: str) -> str:
-        """The value, and an event on the way."""
+    def logged_value(self, text: str) -> str:
+        """An expression with that value, which also writes to the log."""
         return f"note({self.rng.randint(1, 99)}, {text})" if not self.expression_only else text
 
     def walrus(self, d: int) -> str:
         name = self.write("int")
         if name is None or self.expression_only:
             return self.integer(d)
-        return f"({name} := {self.small(self.integer(d))})"
+        return f"({name} := {self.bounded(self.integer(d))})"
 
     def floating(self, depth: int) -> str:
         if depth <= 0 or self.chance(0.25):
@@ -159,7 +159,7 @@ class Numbers(Writer):
         return self.one("0.5", "2.0", "-1.25", "3.75") if name is None or self.chance(0.2) else name
 
     def condition(self, depth: int) -> str:
-        """Something to branch on, most often a bool that the arguments decide."""
+        """The condition of a branch, usually a bool that depends on the arguments."""
         if depth <= 0:
             return self.comparison(0)
         d = depth - 1
@@ -175,40 +175,40 @@ class Numbers(Writer):
             (1.5, "boolops", lambda: f"({self.condition(d)} {self.one('and', 'or')} {self.condition(d)})"),
             (0.7, "boolops", lambda: f"not {self.condition(d)}"),
             (0.3, "conditionals", lambda: f"({self.condition(d)} if {self.condition(d)} else {self.comparison(d)})"),
-            (0.3, "lists", lambda: f"{self.integer(d)} in {self.listed(d)}"),
-            (0.2, "lists", lambda: f"{self.listed(d)} {self.one('==', '<')} {self.listed(0)}"),
-            (0.2, "lists", lambda: f"{self.one('', 'not ')}{self.listed(0)}"),
+            (0.3, "lists", lambda: f"{self.integer(d)} in {self.list_of(d)}"),
+            (0.2, "lists", lambda: f"{self.list_of(d)} {self.one('==', '<')} {self.list_of(0)}"),
+            (0.2, "lists", lambda: f"{self.one('', 'not ')}{self.list_of(0)}"),
             (0.3, "dicts", lambda: f"{self.integer(d)} % 4 {self.one('in', 'not in')} counts"),
             (0.1, "dicts strings", lambda: f"{self.text(0)} in table"),
-            (0.4, "aliases lists", lambda: f"{self.listed(0)} {self.one('is', 'is not')} {self.listed(0)}"),
+            (0.4, "aliases lists", lambda: f"{self.list_of(0)} {self.one('is', 'is not')} {self.list_of(0)}"),
             (0.2, "nested", lambda: f"grid[0] {self.one('is', '==', '!=')} grid[{self.integer(d)} % 3]"),
             (0.3, "sets", lambda: f"{self.integer(d)} in {self.set_of(d)}"),
             (0.1, "sets", lambda: f"{self.set_of(d)} {self.one('<=', '==')} {self.set_of(0)}"),
-            (0.2, "tuples", lambda: f"{self.tupled(d)} {self.one('==', '<', '!=')} {self.tupled(d)}"),
+            (0.2, "tuples", lambda: f"{self.tuple_of(d)} {self.one('==', '<', '!=')} {self.tuple_of(d)}"),
             (0.2, "strings", lambda: f"{self.text(d)} {self.one('==', '!=', '<', 'in')} {self.text(0)}"),
             (0.2, "strings", lambda: f"{self.text(0)}.startswith({self.text(0)})"),
             (0.4, "none", lambda: f"maybe {self.one('is', 'is not', '==')} None"),
-            (0.2, "objects", lambda: f"box {self.one('is', 'is not')} {self.thing(0)}"),
+            (0.2, "objects", lambda: f"box {self.one('is', 'is not')} {self.object_of(0)}"),
             (0.3, "objects", lambda: f"box.n {self.one(*COMPARISONS)} {self.integer(d)}"),
-            (0.2, "objects dunders", lambda: f"{self.thing(d)} {self.one('==', '<', '!=')} {self.thing(0)}"),
+            (0.2, "objects dunders", lambda: f"{self.object_of(d)} {self.one('==', '<', '!=')} {self.object_of(0)}"),
             (0.1, "objects dunders", lambda: f"{self.int_atom()} in box"),
             (0.2, "arrays", lambda: f"{self.array(d)}[0] {self.one(*COMPARISONS)} {self.integer(d)}"),
             (0.1, "arrays", lambda: f"({self.array(d)} > {self.int_atom()}).{self.one('any', 'all')}()"),
-            (0.3, "generator_expressions", lambda: f"{self.one('any', 'all')}({self.generated_tests(d)})"),
+            (0.3, "generator_expressions", lambda: f"{self.one('any', 'all')}({self.bool_clauses(d)})"),
             (0.4, "walrus", lambda: f"{self.walrus(d)} {self.one(*COMPARISONS)} {self.int_atom()}"),
-            (0.3, "log_argument", lambda: f"{self.noted(self.condition(d))}"),
-            (0.3, "log_local", lambda: f"{self.noted(self.condition(d))}"),
+            (0.3, "log_argument", lambda: f"{self.logged_value(self.condition(d))}"),
+            (0.3, "log_local", lambda: f"{self.logged_value(self.condition(d))}"),
         ])  # fmt: skip
 
     def comparison(self, d: int) -> str:
         return f"{self.integer(d)} {self.one(*COMPARISONS)} {self.integer(d)}"
 
-    # What containers.py writes.
+    # The methods below are in containers.py.
 
-    def listed(self, depth: int) -> str:
+    def list_of(self, depth: int) -> str:
         raise NotImplementedError
 
-    def tupled(self, depth: int) -> str:
+    def tuple_of(self, depth: int) -> str:
         raise NotImplementedError
 
     def set_of(self, depth: int) -> str:
@@ -220,14 +220,14 @@ class Numbers(Writer):
     def array(self, depth: int) -> str:
         raise NotImplementedError
 
-    def thing(self, depth: int) -> str:
+    def object_of(self, depth: int) -> str:
         raise NotImplementedError
 
     def comprehension(self, depth: int, opening: str, closing: str) -> str:
         raise NotImplementedError
 
-    def generated(self, depth: int) -> str:
+    def int_clauses(self, depth: int) -> str:
         raise NotImplementedError
 
-    def generated_tests(self, depth: int) -> str:
+    def bool_clauses(self, depth: int) -> str:
         raise NotImplementedError

@@ -6,7 +6,7 @@ from grammar.functions import Functions
 
 
 class Patterns(Functions):
-    """The subject decides which patterns there are."""
+    """A writer of match statements, whose patterns depend on the kind of the subject."""
 
     def match(self, depth: int) -> str:
         one, two = self.fresh("w"), self.fresh("w")
@@ -45,11 +45,11 @@ class Patterns(Functions):
         subject = self.choose([
             (4, "", lambda: pick(self.integer(1), numbers)),
             (0.5, "", lambda: pick(f"{self.integer(1)} % 3", numbers)),
-            (2, "tuples", lambda: pick(self.one(self.tupled(1), f"[{self.int_atom()}, {self.int_atom()}]"), pairs)),
-            (0.7, "lists", lambda: pick(self.listed(0), pairs)),
+            (2, "tuples", lambda: pick(self.one(self.tuple_of(1), f"[{self.int_atom()}, {self.int_atom()}]"), pairs)),
+            (0.7, "lists", lambda: pick(self.list_of(0), pairs)),
             (0.7, "strings", lambda: pick(self.text(1), texts)),
             (1, "dicts", lambda: pick("table", tables)),
-            (1.5, "objects", lambda: pick(self.thing(1), things)),
+            (1.5, "objects", lambda: pick(self.object_of(1), things)),
             (0.5, "none", lambda: pick("maybe", numbers)),
         ])  # fmt: skip
         return subject, picked[0]

@@ -1,4 +1,4 @@
-"""Whole programs: classes, functions of the module, and `program` with inputs that take different paths."""
+"""Whole programs: classes, functions of the module, and a function `program` with inputs for different paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grammar.features import APART, FEATURES, NEEDS
+from grammar.features import FEATURES, OPTIONAL_FEATURES, REQUIRED_FEATURES
 from grammar.functions import LOCAL_VALUES
 from grammar.patterns import Patterns
 from grammar.writer import Scope
@@ -18,8 +18,8 @@ from grammar.writer import Scope
 LOGS = ("log_argument", "log_global", "log_local")
 INPUTS = 6
 
-# How a name of the program's function starts, and its type; only those are written that the program uses.
-STARTS = {
+# By type, the initial values of the local variables of `program`; only those that it uses are written.
+INITIAL_VALUES = {
     "int": {"i": "a", "j": "a - b", "k": "b - 1"},
     "float": {"y": "x / 2", "z": "x"},
     "bool": {"flag": "c", "done": "a > b"},
@@ -67,44 +67,44 @@ def __bool__(self):
 
 @dataclass(frozen=True)
 class Program:
-    """A module's text with a function `program`, and what to call it with."""
+    """The text of a module with a function `program`, and the arguments of its calls."""
 
     source: str
     inputs: tuple[tuple[Any, ...], ...]
     features: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
-        calls = "\n".join(f"#   program{shown(arguments)}" for arguments in self.inputs)
+        calls = "\n".join(f"#   program{call_text(arguments)}" for arguments in self.inputs)
         return f"{self.source.rstrip()}\n# called as\n{calls}"
 
 
-def shown(arguments: tuple[Any, ...]) -> str:
+def call_text(arguments: tuple[Any, ...]) -> str:
     return "(" + ", ".join(map(repr, arguments)) + ")"
 
 
 def program(
-    seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0, sure: bool = False,
+    seed: int, without: Collection[str] = (), only: Collection[str] = (), size: int = 0, uses_all: bool = False,
     kept: bool = False,
 ) -> Program:  # fmt: skip
     """The program of that seed: the same on every run.
 
-    `only` and `without` reduce the features it may use; it draws some of them, with `sure` all. With `kept` it has
-    those that are APART, too.
+    `only` and `without` reduce the features that it may use. It uses a random share of them, and all with `uses_all`.
+    With `kept` it has the OPTIONAL_FEATURES, too.
     """
     rng = random.Random(seed)
     allowed = [name for name in sorted(only or FEATURES) if name not in without]
     share = rng.choice((0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0))
-    features = {name for name in allowed if rng.random() < share or sure}
-    features |= {NEEDS[name] for name in sorted(features) if NEEDS.get(name) in allowed}
-    features -= {name for name in features if name in NEEDS and NEEDS[name] not in features}
-    noted = [name for name in LOGS if name in features]
-    features -= set(noted) - {rng.choice(noted)} if noted else set()
-    features |= set(APART) if kept else set()
-    return _Program(rng, features).whole(size or rng.choice((4, 7, 11, 16, 24)))
+    features = {name for name in allowed if rng.random() < share or uses_all}
+    features |= {REQUIRED_FEATURES[name] for name in sorted(features) if REQUIRED_FEATURES.get(name) in allowed}
+    features -= {name for name in features if name in REQUIRED_FEATURES and REQUIRED_FEATURES[name] not in features}
+    log_features = [name for name in LOGS if name in features]
+    features -= set(log_features) - {rng.choice(log_features)} if log_features else set()
+    features |= set(OPTIONAL_FEATURES) if kept else set()
+    return _ProgramWriter(rng, features).write_program(size or rng.choice((4, 7, 11, 16, 24)))
 
 
-class _Program(Patterns):
-    def whole(self, size: int) -> Program:
+class _ProgramWriter(Patterns):
+    def write_program(self, size: int) -> Program:
         parameters = ["a", "b", "c", "x"]
         if self.on("arrays"):
             parameters.append("v")
@@ -114,13 +114,14 @@ class _Program(Patterns):
             parameters.append("log")
         body = self.body(size)
         head = self.module_level("\n".join(body))
-        source = "\n".join([*head, f"def program({', '.join(parameters)}):", *self.starts(body), *body]) + "\n"
+        header = f"def program({', '.join(parameters)}):"
+        source = "\n".join([*head, header, *self.initial_assignments(body), *body]) + "\n"
         return Program(source, self.inputs(parameters), self.features)
 
     def body(self, size: int) -> list[str]:
         self.budget = size
-        readable = {type_: list(names) for type_, names in STARTS.items()}
-        writable = {type_: list(names) for type_, names in STARTS.items()}
+        readable = {type_: list(names) for type_, names in INITIAL_VALUES.items()}
+        writable = {type_: list(names) for type_, names in INITIAL_VALUES.items()}
         for type_, names in (("int", ["a", "b"] * 3), ("float", ["x", "x"]), ("bool", ["c"])):
             readable[type_] += names
         if self.on("list_argument"):
@@ -135,10 +136,10 @@ class _Program(Patterns):
         self.indent = 1
         while self.budget > 0:
             self.statement(0)
-        self.line(f"return {self.answer()}")
+        self.line(f"return {self.returned_values()}")
         return self.lines
 
-    def answer(self) -> str:
+    def returned_values(self) -> str:
         parts = [self.one("i", "j", "k", "a"), self.one("y", "z", "x")]
         for feature, text in (("lists", "items"), ("dicts", "counts"), ("dicts", "table"), ("sets", "seen"),
                               ("strings", "s"), ("tuples", "pair"), ("none", "maybe"), ("objects", "box.n"),
@@ -150,7 +151,7 @@ class _Program(Patterns):
                 parts.append(text)
         return ", ".join(parts) if self.chance(0.85) else self.result()
 
-    def starts(self, body: list[str]) -> list[str]:
+    def initial_assignments(self, body: list[str]) -> list[str]:
         text = "\n".join(body)
         lines = []
         if self.on("globals") and re.search(r"^(    )+total [-+]?= ", text, re.MULTILINE):
@@ -159,19 +160,19 @@ class _Program(Patterns):
             lines.append("    log = []")
         if self.on("log_argument log_local") or (re.search(r"\bnote\(", text) and not self.on("log_global")):
             lines += ["    def note(tag, value):", "        log.append((tag, value))", "        return value"]
-        for type_, names in STARTS.items():
-            for name, start in names.items():
+        for type_, names in INITIAL_VALUES.items():
+            for name, value in names.items():
                 if re.search(rf"\b{name}\b", text):
-                    lines.append(f"    {name} = {start if type_ != 'none' or self.chance(0.6) else 'None if c else a'}")
+                    lines.append(f"    {name} = {value if type_ != 'none' or self.chance(0.6) else 'None if c else a'}")
         return lines
 
     def module_level(self, text: str) -> list[str]:
         head: list[str] = []
         if re.search(r"\btotal\b", text):
             head.append("total = 0")
-        for name, start in (("STATE", "{}"), ("HISTORY", "[]")):
+        for name, value in (("STATE", "{}"), ("HISTORY", "[]")):
             if re.search(rf"\b{name}\b", text):
-                head.append(f"{name} = {start}")
+                head.append(f"{name} = {value}")
         if self.on("log_global"):
             head += ["log = []", "def note(tag, value):", "    log.append((tag, value))", "    return value"]
         if re.search(r"\bStop\b", text):
@@ -187,28 +188,28 @@ class _Program(Patterns):
         return head
 
     def helper(self) -> list[str]:
-        before, self.lines, self.indent = self.lines, [], 0
+        outer_lines, self.lines, self.indent = self.lines, [], 0
         self.scope = Scope({"int": ["p", "q"]}, {"int": ["p", "q"]}, "function")
         self.budget, self.nested = 3, 2
         self.line("def helper(p, q=3):")
         with self.without(*LOCAL_VALUES):
             self.block(2, 2)
             with self.deeper():
-                self.line(f"return {self.small(self.integer(2))}")
-        lines, self.lines = self.lines, before
+                self.line(f"return {self.bounded(self.integer(2))}")
+        lines, self.lines = self.lines, outer_lines
         return lines
 
     def manager(self) -> list[str]:
-        noted = "        log.append('{}')" if self.on("log_global") else "        pass"
+        log_line = "        log.append('{}')" if self.on("log_global") else "        pass"
         return [
             "class Manager:", "    def __init__(self, depth, swallows):", "        self.depth = depth",
-            "        self.swallows = swallows", "    def __enter__(self):", noted.format("enter"),
+            "        self.swallows = swallows", "    def __enter__(self):", log_line.format("enter"),
             "        self.depth += 1", "        return self", "    def __exit__(self, kind, error, trace):",
-            noted.format("exit"), "        self.depth -= 1", "        return self.swallows",
+            log_line.format("exit"), "        self.depth -= 1", "        return self.swallows",
         ]  # fmt: skip
 
     def box(self) -> list[str]:
-        before, self.lines, self.indent = self.lines, [], 0
+        outer_lines, self.lines, self.indent = self.lines, [], 0
         self.line("class Box:")
         with self.deeper():
             for line in ("scale = 2", "__match_args__ = ('n', 'm')", "def __init__(self, n, m=1):", "    self.n = n",
@@ -227,26 +228,27 @@ class _Program(Patterns):
                 self.line("    self.n = value // 2")
             if self.on("dunders"):
                 self.dunders()
-        lines, self.lines = self.lines, before
+        lines, self.lines = self.lines, outer_lines
         return lines
 
-    def method(self, head: str, first: str, result: str) -> None:
+    def method(self, signature: str, first_statement: str, result: str) -> None:
         names = ["self.n", "self.m", "k"]
-        self.line(f"def {head}:")
-        self.scope = Scope({"int": names}, {"int": ["self.m"] if first and self.on("object_writes") else []}, "method")
+        self.line(f"def {signature}:")
+        writable = ["self.m"] if first_statement and self.on("object_writes") else []
+        self.scope = Scope({"int": names}, {"int": writable}, "method")
         self.nested, self.budget = 2, 2
         raising = self.on("exceptions") and self.chance(0.4)
-        dropped = (*LOCAL_VALUES, "walrus", "lists", "sets", "strings", "tuples", "generators", "delete")
-        with self.without(*dropped, *LOGS, "exceptions", "log_global"), self.deeper():
-            if first:
-                self.line(first)
-            if first and raising:
+        excluded = (*LOCAL_VALUES, "walrus", "lists", "sets", "strings", "tuples", "generators", "delete")
+        with self.without(*excluded, *LOGS, "exceptions", "log_global"), self.deeper():
+            if first_statement:
+                self.line(first_statement)
+            if first_statement and raising:
                 self.line(f"if k > {self.rng.randint(5, 9)}:")
                 self.line(f"    raise {self.one('ValueError', 'KeyError')}(k, self.n)")
             if self.chance(0.5):
                 self.line(f"if {self.condition(1)}:")
-                self.line(f"    return {self.small(self.integer(1))}")
-            if first and self.on("object_writes") and self.chance(0.4):
+                self.line(f"    return {self.bounded(self.integer(1))}")
+            if first_statement and self.on("object_writes") and self.chance(0.4):
                 self.assign_int()
             self.line(f"return {result}")
 
@@ -255,7 +257,7 @@ class _Program(Patterns):
             self.line(line)
 
     def inputs(self, parameters: list[str]) -> tuple[tuple[Any, ...], ...]:
-        found = []
+        inputs = []
         for number in range(INPUTS):
             arguments: list[Any] = [
                 self.rng.randint(-4, 9), self.rng.randint(-4, 9), number % 2 == self.rng.randint(0, 1),
@@ -267,5 +269,5 @@ class _Program(Patterns):
                 arguments.append([self.rng.randint(-3, 6) for _ in range(3)])
             if "log" in parameters:
                 arguments.append([])
-            found.append(tuple(arguments))
-        return tuple(found)
+            inputs.append(tuple(arguments))
+        return tuple(inputs)

@@ -9,7 +9,7 @@ ERRORS = ("ValueError", "KeyError", "IndexError", "ZeroDivisionError", "Stop", "
 
 
 class Simple(Containers):
-    """Every method writes lines; what it answers is not used."""
+    """A writer of such statements. Each method writes lines; its result is not used."""
 
     def put(self, text: str) -> str:
         self.line(text)
@@ -24,14 +24,14 @@ class Simple(Containers):
             (0.15, "", lambda: self.put("pass")),
             (0.4, "chains", self.assign_chain),
             (0.2, "annotations", self.annotate),
-            (1.2, "lists", lambda: self.assign("list", self.listed(2))),
+            (1.2, "lists", lambda: self.assign("list", self.list_of(2))),
             (0.5, "dicts", lambda: self.assign("counts", self.dict_of(2))),
             (1.2, "tuples", self.assign_tuple),
             (0.6, "sets", lambda: self.assign("set", self.set_of(2))),
             (1.2, "strings", lambda: self.assign("str", self.text(2))),
             (0.8, "arrays", lambda: self.assign("array", self.array(2))),
-            (0.5, "objects", lambda: self.assign("object", self.thing(2))),
-            (0.8, "none", lambda: self.assign("none", self.one("None", "None", self.small(self.integer(1))))),
+            (0.5, "objects", lambda: self.assign("object", self.object_of(2))),
+            (0.8, "none", lambda: self.assign("none", self.one("None", "None", self.bounded(self.integer(1))))),
             (0.6, "mixed", self.assign_mixed),
             (1.5, "list_writes", self.change_list),
             (1, "dicts", self.change_dict),
@@ -60,14 +60,14 @@ class Simple(Containers):
     def assign_int(self) -> str:
         name = self.write("int")
         return (
-            self.put(f"{name} = {self.small(self.integer(self.rng.choice((1, 2, 2, 3))))}")
+            self.put(f"{name} = {self.bounded(self.integer(self.rng.choice((1, 2, 2, 3))))}")
             if name
             else self.put("pass")
         )
 
     def assign_float(self) -> str:
         text = self.floating(2)
-        return self.assign("float", f"({text}) % 16" if self.risky(text) else text)
+        return self.assign("float", f"({text}) % 16" if self.may_grow(text) else text)
 
     def assign_bool(self) -> str:
         text = self.condition(2)
@@ -88,7 +88,7 @@ class Simple(Containers):
             return self.put("pass")
         if self.chance(0.3):
             return self.put(f"{name} {self.one('//', '%', '&', '|', '^', '>>')}= {self.one('2', '3', '5')}")
-        return self.put(f"{name} {self.one('+', '-')}= {self.small(self.integer(1))}")
+        return self.put(f"{name} {self.one('+', '-')}= {self.bounded(self.integer(1))}")
 
     def assign_chain(self) -> str:
         first, second = self.write("int"), self.write("int")
@@ -99,20 +99,20 @@ class Simple(Containers):
             (1, "list_writes", lambda: f"items[{self.integer(1)} % 3]"),
             (1, "object_writes", lambda: "box.m"),
         ])  # fmt: skip
-        return self.put(f"{first} = {target} = {self.small(self.integer(2))}")
+        return self.put(f"{first} = {target} = {self.bounded(self.integer(2))}")
 
     def annotate(self) -> str:
-        """An annotation; a bare one only where nothing reads the name."""
+        """Write an assignment with an annotation, or an annotation alone for a name that is never read."""
         return self.put(f"{self.fresh('noted')}: int" + self.one("", f" = {self.integer(1)}"))
 
     def assign_tuple(self) -> str:
         first, second, pair = self.write("int"), self.write("int"), self.write("tuple")
         if not first or not pair:
             return self.assign_int()
-        one, two = self.small(self.integer(2)), self.small(self.integer(1))
+        one, two = self.bounded(self.integer(2)), self.bounded(self.integer(1))
         return self.put(self.one(
             f"{pair} = {one}, {two}", f"{pair} = ({two}, {one})", f"{first}, {second} = {one}, {two}",
-            f"{first}, {second} = {second}, {first}", f"{first}, {second} = {self.tupled(1)}",
+            f"{first}, {second} = {second}, {first}", f"{first}, {second} = {self.tuple_of(1)}",
             f"({first}, [{second}, {self.write('int')}]) = {one}, ({two}, 1)",
         ))  # fmt: skip
 
@@ -131,7 +131,7 @@ class Simple(Containers):
         name = self.read("list")
         if not name:
             return self.assign_int()
-        value = self.small(self.integer(2))
+        value = self.bounded(self.integer(2))
         options: Options = [
             (3, "", lambda: self.put(f"{name}.append({value})")),
             (2, "", lambda: self.put(f"{name}[{self.integer(1)} % 3] = {value}")),
@@ -158,7 +158,7 @@ class Simple(Containers):
             return self.put(text)
 
     def change_dict(self) -> str:
-        value, key = self.small(self.integer(2)), f"{self.integer(1)} % 4"
+        value, key = self.bounded(self.integer(2)), f"{self.integer(1)} % 4"
         return self.choose([
             (2, "", lambda: self.put(f"counts[{key}] = {value}")),
             (2, "", lambda: self.put(f"counts[{key}] = counts.get({key}, 0) + 1")),
@@ -176,7 +176,7 @@ class Simple(Containers):
         return self.put(f"{name}.{self.one('add', 'add', 'discard')}({self.integer(2)})") if name else self.put("pass")
 
     def change_object(self) -> str:
-        value = self.small(self.integer(2))
+        value = self.bounded(self.integer(2))
         return self.choose([
             (2, "", lambda: self.put(f"box.{self.one('n', 'm')} = {value}")),
             (2, "", lambda: self.put(f"box.{self.one('n', 'm')} {self.one('+', '-')}= {value}")),
@@ -185,13 +185,13 @@ class Simple(Containers):
             (0.2, "delete", lambda: self.put(f"box.extra = {value}; del box.extra")),
             (0.3, "dunders", lambda: self.put(f"box[{self.int_atom()}] = {value}")),
             (0.3, "dunders", lambda: self.assign("object", f"box + {self.one(self.int_atom(), 'box')}")),
-            (0.2, "", lambda: self.put(f"Box.scale = {self.one('1', '2', self.small(self.int_atom()))}")),
+            (0.2, "", lambda: self.put(f"Box.scale = {self.one('1', '2', self.bounded(self.int_atom()))}")),
             (0.2, "", lambda: self.put(f"setattr(box, 'm', {value})")),
         ])  # fmt: skip
 
     def change_array(self) -> str:
         name = self.write("array") or "v"
-        value = self.small(self.integer(1))
+        value = self.bounded(self.integer(1))
         return self.choose([
             (2, "", lambda: self.put(f"{name}[{self.one('0', '1', '2', self.integer(1) + ' % 3')}] = {value}")),
             (1, "", lambda: self.put(f"{name}{'' if self.scope.kind == 'program' else '[1]'} += {value}")),
@@ -201,7 +201,7 @@ class Simple(Containers):
 
     def event(self) -> str:
         value = self.choose([
-            (3, "", lambda: self.small(self.integer(1))),
+            (3, "", lambda: self.bounded(self.integer(1))),
             (1, "", lambda: self.floating(1)),
             (0.5, "", lambda: f"({self.rng.randint(1, 99)}, {self.integer(1)})"),
             (0.5, "strings", lambda: self.text(1)),
@@ -214,8 +214,8 @@ class Simple(Containers):
             (1, "", lambda: self.floating(1)),
             (1, "", lambda: self.condition(1)),
             (0.5, "strings", lambda: self.text(1)),
-            (0.3, "lists", lambda: self.listed(0)),
-            (0.3, "tuples", lambda: self.tupled(0)),
+            (0.3, "lists", lambda: self.list_of(0)),
+            (0.3, "tuples", lambda: self.tuple_of(0)),
             (0.2, "arrays", lambda: self.array(0)),
         ])  # fmt: skip
         return self.put(self.one(
@@ -241,7 +241,7 @@ class Simple(Containers):
         return self.put(self.one(f"del {name}", f"del ({name})", f"{self.write('int') or '_'} = {name}; del {name}"))
 
     def change_nested(self) -> str:
-        value, index = self.small(self.integer(1)), f"{self.integer(1)} % 3"
+        value, index = self.bounded(self.integer(1)), f"{self.integer(1)} % 3"
         return self.choose([
             (2, "", lambda: self.put(f"grid[{index}][{self.one('0', '1')}] {self.one('', '+', '-')}= {value}")),
             (1, "", lambda: self.put(f"grid[{self.one('0', '1', '2')}].append({value})")),
@@ -255,18 +255,18 @@ class Simple(Containers):
         ])  # fmt: skip
 
     def alias(self) -> str:
-        """Another name of a thing, and a change through it."""
-        name, value = self.fresh("same"), self.small(self.integer(1))
+        """Write a second name of a list, dict or object, and a write through it."""
+        name, value = self.fresh("same"), self.bounded(self.integer(1))
         return self.choose([
             (0.1, "", self.assign_int),
-            (2, "lists list_writes", lambda: self.put(f"{name} = {self.listed(0)}; {name}.append({value})")),
+            (2, "lists list_writes", lambda: self.put(f"{name} = {self.list_of(0)}; {name}.append({value})")),
             (1, "lists", lambda: self.put(f"items = other = [{value}, 1, 2]" if self.write("list") else "pass")),
-            (1, "lists", lambda: self.assign("list", self.listed(0))),
+            (1, "lists", lambda: self.assign("list", self.list_of(0))),
             (1, "dicts", lambda: self.put(f"{name} = counts; {name}[{self.integer(1)} % 4] = {value}")),
             (1, "objects object_writes", lambda: self.put(f"{name} = box; {name}.n = {value}")),
             (1, "nested", lambda: self.put(f"{name} = grid[{self.integer(1)} % 3]; {name}[0] = {value}")),
             (1, "functions lists list_writes", lambda: self.put(
-                f"def {name}(what, more): what.append(more)\n{'    ' * self.indent}{name}({self.listed(0)}, {value})")),
+                f"def {name}(xs, more): xs.append(more)\n{'    ' * self.indent}{name}({self.list_of(0)}, {value})")),
             (1, "lambdas lists", lambda: self.put(
                 f"{name} = [lambda: {self.int_atom()}, lambda: {value}]\n{'    ' * self.indent}"
                 f"{self.write('int') or '_'} = {name}[{self.integer(1)} % 2]()")),
@@ -282,22 +282,22 @@ class Simple(Containers):
         if self.scope.kind != "program":
             return self.assign_int()
         return self.choose([
-            (2, "", lambda: self.put(f"total = {self.small(self.integer(2))}")),
-            (2, "", lambda: self.put(f"total {self.one('+', '-')}= {self.small(self.integer(1))}")),
-            (0.5, "dicts", lambda: self.put(f"STATE['last'] = {self.small(self.integer(1))}")),
-            (0.5, "list_writes", lambda: self.put(f"HISTORY.append({self.small(self.integer(1))})")),
+            (2, "", lambda: self.put(f"total = {self.bounded(self.integer(2))}")),
+            (2, "", lambda: self.put(f"total {self.one('+', '-')}= {self.bounded(self.integer(1))}")),
+            (0.5, "dicts", lambda: self.put(f"STATE['last'] = {self.bounded(self.integer(1))}")),
+            (0.5, "list_writes", lambda: self.put(f"HISTORY.append({self.bounded(self.integer(1))})")),
         ])  # fmt: skip
 
     def keep(self) -> str:
-        """Something that works later, and may see then what its names hold by then."""
+        """Keep a function or an iterator for later, when its names may have other values."""
         with self.only_expressions():
-            body, value = self.integer(1), self.small(self.integer(1))
+            body, value = self.integer(1), self.bounded(self.integer(1))
         called = self.choose([
             (3, "", lambda: f"lambda: {body}"),
             (1.5, "", lambda: f"lambda k={value}: k + {self.int_atom()}"),
             (0.7, "", lambda: f"lambda: ({value}, lambda: {body})"),
             (0.7, "objects", lambda: f"{self.one('box', f'Box({value})')}.{self.one('peek', 'add', 'n.bit_length')}"),
-            (0.5, "lists", lambda: f"{self.listed(0)}.{self.one('copy', 'pop', '__len__')}"),
+            (0.5, "lists", lambda: f"{self.list_of(0)}.{self.one('copy', 'pop', '__len__')}"),
             (0.3, "dicts", lambda: f"{self.one('counts', 'table')}.{self.one('copy', 'keys')}"),
             (0.3, "strings", lambda: f"{self.text(0)}.upper"),
             (0.4, "arrays", lambda: f"{self.read('array')}.{self.one('sum', 'copy')}"),
@@ -307,8 +307,8 @@ class Simple(Containers):
             (1, "generators", lambda: self.rng.choice(self.scope.streams)(1) if self.scope.streams else "iter(())"),
             (0.5, "", lambda: f"range({value}, 9)"),
             (0.5, "", lambda: f"slice({value}, {self.int_atom()})"),
-            (1, "lists", lambda: f"{self.one('iter', 'reversed', 'enumerate')}({self.listed(0)})"),
-            (1, "lists", lambda: f"map(lambda t: t + {self.int_atom()}, {self.listed(0)})"),
+            (1, "lists", lambda: f"{self.one('iter', 'reversed', 'enumerate')}({self.list_of(0)})"),
+            (1, "lists", lambda: f"map(lambda t: t + {self.int_atom()}, {self.list_of(0)})"),
         ])  # fmt: skip
         return self.put(self.one(
             f"hooks.append({called})", f"hooks.append({called})", f"named['{self.one('p', 'q')}'] = {called}",

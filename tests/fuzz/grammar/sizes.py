@@ -1,11 +1,11 @@
-"""Functions of NumPy arrays whose sizes decide: what `fuzz/sizes.py` compiles and calls with many shapes."""
+"""Functions of NumPy arrays that depend on sizes; `fuzz/sizes.py` compiles them and calls them with many shapes."""
 
 from __future__ import annotations
 
 import random
 
 DTYPES = ("float64", "float64", "int64", "float32", "int32")
-# What the arguments are, by the names of their sizes.
+# The shapes of the arguments, in names of sizes.
 PATTERNS = (
     {"a": ("n",)}, {"a": ("n",), "b": ("n",)}, {"a": ("n",), "b": ("m",)}, {"A": ("n", "m")},
     {"A": ("n", "m"), "a": ("n",)}, {"A": ("n", "m"), "b": ("m",)}, {"A": ("n", "m"), "B": ("n", "m")},
@@ -18,7 +18,7 @@ CALLS = 8
 
 
 class Generator:
-    """Writes one function of some arrays and an int. Sizes are known by name while it is written."""
+    """A writer of a function of some arrays and an int. It knows the shape of each array in names of sizes."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -26,20 +26,20 @@ class Generator:
         self.pattern = self.random.choice(PATTERNS)
         self.in_place = self.random.random() < 0.4
         self.arrays: dict[str, tuple[str, ...]] = dict(self.pattern)
-        self.made: list[str] = []  # of these those that the function made itself
+        self.new_arrays: list[str] = []  # the arrays that the function makes
         self.numbers = ["k", "2", "3"]
         self.positions: dict[str, list[str]] = {}  # ints below a size
         self.counter = 0
 
     def calls(self) -> list[dict[str, int]]:
-        """Sizes, by name, and under "odd" which argument has one more than it should, if any."""
+        """Sizes by name. "odd" is the index of the argument that has one element too many, if any."""
         chosen = self.random.sample(SIZES, CALLS - 1)
-        if self.random.random() < 0.7:  # usual ones first
+        if self.random.random() < 0.7:  # usual sizes
             chosen.sort(key=lambda pair: min(pair) < 2)
-        found = [{"n": n, "m": m} for n, m in chosen]
+        calls = [{"n": n, "m": m} for n, m in chosen]
         if len(self.pattern) > 1:
-            found.insert(self.random.randint(2, len(found)), {"n": 5, "m": 3, "odd": len(self.pattern) - 1})
-        return found
+            calls.insert(self.random.randint(2, len(calls)), {"n": 5, "m": 3, "odd": len(self.pattern) - 1})
+        return calls
 
     def program(self) -> str:
         body = [line for _ in range(self.random.randint(2, 5)) for line in self.statement(0)]
@@ -51,19 +51,19 @@ class Generator:
     def statement(self, depth: int) -> list[str]:
         kinds = [self.new_array] * 4 + [self.new_number] * 3
         if depth < 2:
-            kinds += [self.condition_statement, self.condition_statement, self.loop, self.loop, self.early]
+            kinds += [self.condition_statement, self.condition_statement, self.loop, self.loop, self.early_return]
         if self.in_place:
             kinds += [self.write] * 6
         return self.random.choice(kinds)(depth)
 
     def block(self, depth: int) -> list[str]:
-        """Statements in a body: what is named in it is not read behind it."""
-        arrays, made, numbers = dict(self.arrays), list(self.made), list(self.numbers)
+        """The statements of a body. Names that it defines are not read after it."""
+        arrays, new_arrays, numbers = dict(self.arrays), list(self.new_arrays), list(self.numbers)
         lines = [line for _ in range(self.random.randint(1, 2)) for line in self.statement(depth)]
         if self.random.random() < 0.7:
             name = self.assignable()
             lines.append(f"{name} = ({name} + {self.number(1)}) % 97")
-        self.arrays, self.made, self.numbers = arrays, made, numbers
+        self.arrays, self.new_arrays, self.numbers = arrays, new_arrays, numbers
         return ["    " + line for line in lines]
 
     def name(self, letter: str) -> str:
@@ -77,11 +77,11 @@ class Generator:
         text = self.expression(shape, 2)
         name = self.name("v" if len(shape) == 1 else "V")
         self.arrays[name] = shape
-        self.made.append(name)
+        self.new_arrays.append(name)
         return [f"{name} = {text}"]
 
     def new_part(self) -> list[str]:
-        """A vector whose size is one of its own."""
+        """A vector with a new size."""
         source = self.random.choice(list(self.arrays))
         size = self.size(self.arrays[source][0])
         text = self.random.choice(
@@ -115,7 +115,7 @@ class Generator:
         return [f"{self.assignable()} = {text}"]
 
     def assignable(self) -> str:
-        """A number that neither counts a loop nor is one of an array."""
+        """A number that is neither a counter of a loop nor an element of an array."""
         return self.random.choice([name for name in self.numbers if name[0] in "ks"])
 
     def condition_statement(self, depth: int) -> list[str]:
@@ -124,7 +124,7 @@ class Generator:
             lines += ["else:", *self.block(depth + 1)]
         return lines
 
-    def early(self, depth: int) -> list[str]:
+    def early_return(self, depth: int) -> list[str]:
         return [f"if {self.condition()}:", f"    return {self.result()}"]
 
     def loop(self, depth: int) -> list[str]:
@@ -170,9 +170,9 @@ class Generator:
             texts = [f"np.zeros(({sizes},))", f"np.ones(({sizes},))", f"np.full(({sizes},), k)"]
             texts += [f"np.zeros_like({other})" for other in like] + [f"{other}.copy()" for other in like]
             self.arrays[name] = shape
-            self.made.append(name)
+            self.new_arrays.append(name)
             return [f"{name} = {self.random.choice(texts)}"]
-        target = self.random.choice([*self.arrays, *self.made])
+        target = self.random.choice([*self.arrays, *self.new_arrays])
         shape = self.arrays[target]
         size, operator = self.size(shape[0]), self.random.choice(["=", "=", "+=", "-="])
         choice = self.random.random()
@@ -197,12 +197,12 @@ class Generator:
         return self.random.choice([shape[: self.random.choice((1, 2))] for shape in self.arrays.values()])
 
     def size(self, dimension: str) -> str:
-        """A size in words."""
-        found = []
+        """An expression of a size."""
+        texts = []
         for name, shape in self.pattern.items():
-            found += [f"{name}.shape[{axis}]" for axis, d in enumerate(shape) if d == dimension]
-        found += [f"len({name})" for name, shape in self.pattern.items() if shape[0] == dimension] * 2
-        return self.random.choice(found or [dimension])
+            texts += [f"{name}.shape[{axis}]" for axis, d in enumerate(shape) if d == dimension]
+        texts += [f"len({name})" for name, shape in self.pattern.items() if shape[0] == dimension] * 2
+        return self.random.choice(texts or [dimension])
 
     def position(self, dimension: str) -> str:
         known = self.positions.get(dimension, [])

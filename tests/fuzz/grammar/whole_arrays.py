@@ -1,4 +1,4 @@
-"""Functions of whole NumPy arrays: what `fuzz/peers.py` measures as the kind "arrays".
+"""Functions of whole NumPy arrays: the kind "arrays" of `fuzz/peers.py`.
 
 They are the functions of `grammar/sizes.py` without Python's lists and conversions, which say nothing about arrays,
 and with more of NumPy: gathers, scatters, products over axes, transforms, windows, order statistics, complex numbers,
@@ -16,7 +16,7 @@ _PYTHON = (" for x in ", "tolist", "list(", "str(", "[0]", "sum(A", "range(", "n
 
 
 class Generator(sizes.Generator):
-    """Writes one function of some arrays and an int."""
+    """A writer of a function of some arrays and an int."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -35,7 +35,7 @@ class Generator(sizes.Generator):
         return self.random.choice(kinds)(depth)
 
     def slices(self, depth: int) -> list[str]:
-        """A loop over slices whose bounds the counter decides."""
+        """A loop over slices whose bounds depend on the counter."""
         r = self.random
         source = r.choice(list(self.arrays))
         shape, at, out = self.arrays[source], self.name("i"), self.name("o")
@@ -53,7 +53,7 @@ class Generator(sizes.Generator):
         return lines
 
     def scatter(self, depth: int) -> list[str]:
-        """Writes at positions that are computed."""
+        """Writes to elements at computed positions."""
         r, name, out = self.random, self.random.choice(list(self.arrays)), self.name("q")
         size = f"len({name})"
         at = f"({r.choice((f'np.arange({size})', f'np.argsort({name}.ravel())[:{size}] % {size}'))} * 5 % 7)"
@@ -112,7 +112,7 @@ class Generator(sizes.Generator):
         return "k"
 
     def result(self) -> str:
-        """All that the program made, so that no statement is in vain."""
+        """A return of all values that the program computes, so that each statement has an effect."""
         arrays = [name for name in self.arrays if name not in self.pattern]
         numbers = [name for name in self.numbers if name.startswith("s")]
         written = list(self.pattern) if self.in_place else []

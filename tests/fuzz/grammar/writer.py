@@ -1,4 +1,4 @@
-"""Lines, scopes and choices: what all parts of the grammar write with."""
+"""Lines, scopes and random choices, for all parts of the grammar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Options = list[tuple[float, str, Callable[[], str]]]
 
 @dataclass
 class Scope:
-    """The names of one function: what may be read and assigned, by type, and what may be called."""
+    """The names of one function: those that may be read or assigned, by type, and those that may be called."""
 
     readable: dict[str, list[str]]
     writable: dict[str, list[str]]
@@ -24,7 +24,7 @@ class Scope:
 
 
 class Writer:
-    """Writes text with choices drawn from one seed; only the features that are on are used."""
+    """A writer of text with random choices, which uses only the features that are on."""
 
     def __init__(self, rng: random.Random, features: Collection[str]) -> None:
         self.rng = rng
@@ -35,10 +35,10 @@ class Writer:
         self.budget = 0
         self.scope = Scope({}, {})
         self.nested = 0
-        self.expression_only = 0  # inside a lambda or comprehension, where walruses and events would reach too far
+        self.expression_only = 0  # depth of lambdas and comprehensions, in which walruses and events are not written
 
     def on(self, features: str) -> bool:
-        """Whether the features, separated by blanks, are all on."""
+        """Return whether all the features, which are separated by spaces, are on."""
         return all(feature in self.features for feature in features.split())
 
     def chance(self, share: float) -> bool:
@@ -48,7 +48,7 @@ class Writer:
         return self.rng.choice(texts)
 
     def choose(self, options: Options) -> str:
-        """What one of the options gives whose features are on."""
+        """The text of a random option among those whose features are on."""
         possible = [(weight, make) for weight, features, make in options if self.on(features)]
         weights = [weight for weight, _ in possible]
         return self.rng.choices([make for _, make in possible], weights)[0]()
@@ -68,11 +68,11 @@ class Writer:
 
     @contextmanager
     def reading(self, type_: str, *names: str) -> Iterator[None]:
-        """These names too may be read inside."""
-        before = self.scope.readable
-        self.scope.readable = {**before, type_: [*before.get(type_, []), *names, *names]}
+        """Add names that may be read inside of the context."""
+        outer_readable = self.scope.readable
+        self.scope.readable = {**outer_readable, type_: [*outer_readable.get(type_, []), *names, *names]}
         yield
-        self.scope.readable = before
+        self.scope.readable = outer_readable
 
     @contextmanager
     def only_expressions(self) -> Iterator[None]:
@@ -90,14 +90,14 @@ class Writer:
         names = self.scope.writable.get(type_)
         return self.rng.choice(names) if names else None
 
-    def risky(self, text: str) -> bool:
-        """Whether an assignment of this, repeated, may make numbers grow without end."""
+    def may_grow(self, text: str) -> bool:
+        """Return whether repeated assignments of this expression may make numbers grow without bound."""
         if "**" in text or "*" in text or "<<" in text:
             return True
         return (self.scope.loops > 0 or self.scope.kind != "program") and any(sign in text for sign in "+-(")
 
-    def small(self, text: str) -> str:
-        """The integer expression, kept small."""
-        if not self.risky(text):
+    def bounded(self, text: str) -> str:
+        """An integer expression reduced to a small number."""
+        if not self.may_grow(text):
             return text
         return self.one(f"({text}) % 10", f"({text}) % 32", f"({text}) % 15 - 4", f"({text}) % 100 - 30")

@@ -1,4 +1,4 @@
-"""The classes of such programs, in many ways to write one, and graphs of their objects as arguments."""
+"""Variants of the classes of such programs, and graphs of their objects as arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-# How a class of nodes is written: its name is Node, its attributes value, next, other and links.
+# Variants of a class of nodes: its name is Node, its attributes value, next, other and links.
 _FIELDS = """    value: int
     next: object = None
     other: object = None
@@ -88,7 +88,7 @@ SIZES = (0, 1, 2, 3, 5, 8, 17, 40, 60)
 
 
 class Maker:
-    """Makes graphs of the objects of a module."""
+    """A source of random graphs of the objects of a module."""
 
     def __init__(self, names: dict[str, Any], seed: int) -> None:
         self.random = random.Random(seed)
@@ -103,7 +103,7 @@ class Maker:
         return [self.node(self.random.randint(-4, 9)) for _ in range(size)]
 
     def chain(self, size: int) -> list[Any]:
-        """Nodes, each of which holds the next one; some hold what was before, or another, or end where they began."""
+        """Nodes in a chain. Some hold the previous or another node; the last may hold the first."""
         nodes = self.nodes(size)
         kind = self.random.choice(["list", "list", "doubly", "random", "cycle", "itself"])
         for one, following in itertools.pairwise(nodes):
@@ -120,7 +120,7 @@ class Maker:
         return nodes
 
     def tree(self, size: int) -> list[Any]:
-        """A tree: `next` and `other` are children, the links of a node its parent, or all that hold it."""
+        """A tree: `next` and `other` are children; the links of a node are its parent, or all nodes that hold it."""
         nodes = self.nodes(size)
         for position, node in enumerate(nodes):
             children = [nodes[at] if at < size else None for at in (2 * position + 1, 2 * position + 2)]
@@ -141,61 +141,61 @@ class Maker:
     def arguments(self, size: int) -> tuple[Any, ...]:
         """(a node or None, a list of nodes, a dict of nodes, two structures or the same one twice, a number)."""
         if self.random.random() < 0.45:
-            return self.apart(min(size, 5))
+            return self.separate_nodes(min(size, 5))
         nodes = self.random.choice([self.chain, self.chain, self.tree, self.graph])(size)
         head = nodes[0] if nodes else None
-        held = nodes if self.random.random() < 0.7 else [*nodes, *nodes[:2]]
+        listed = nodes if self.random.random() < 0.7 else [*nodes, *nodes[:2]]
         if self.random.random() < 0.25:
-            held = self.names["Bag"](held)
+            listed = self.names["Bag"](listed)
         table = {f"k{at}": node for at, node in enumerate(nodes[: self.random.randint(0, 6)])}
         if self.random.random() < 0.3:
             table = self.names[self.random.choice(["Table", "OrderedDict"])](table)
         pair = self.structure(nodes)
         other = pair if self.random.random() < 0.5 else self.structure(nodes)
-        given: list[Any] = [head, held, table, pair, other]
-        if self.random.random() < 0.6:  # objects by one way alone
-            kept = self.random.randrange(5)
-            given = [*self.empty()[:kept], given[kept], *self.empty()[kept + 1 :]]
-        return (*given, self.random.randint(-2, 6))
+        arguments: list[Any] = [head, listed, table, pair, other]
+        if self.random.random() < 0.6:  # objects in one argument only
+            position = self.random.randrange(5)
+            arguments = [*self.empty()[:position], arguments[position], *self.empty()[position + 1 :]]
+        return (*arguments, self.random.randint(-2, 6))
 
-    def apart(self, size: int, most: float = 0.6) -> tuple[Any, ...]:
-        """A few nodes, each held once, which a trace takes by their parts."""
+    def separate_nodes(self, size: int, chain_probability: float = 0.6) -> tuple[Any, ...]:
+        """A few nodes without shared references, which a trace passes attribute by attribute."""
         nodes = self.nodes(size)
-        given = self.empty()
-        if self.random.random() < most:
+        arguments = self.empty()
+        if self.random.random() < chain_probability:
             for one, following in itertools.pairwise(nodes):
                 self.set(one, "next", following)
-            given[0] = nodes[0] if nodes else None
+            arguments[0] = nodes[0] if nodes else None
         elif self.random.random() < 0.5:
-            given[1] = nodes
+            arguments[1] = nodes
         else:
-            given[2] = {f"k{at}": node for at, node in enumerate(nodes)}
-        return (*given, self.random.randint(-2, 6))
+            arguments[2] = {f"k{at}": node for at, node in enumerate(nodes)}
+        return (*arguments, self.random.randint(-2, 6))
 
     def empty(self) -> list[Any]:
         return [None, [], {}, (1, 2.5), [2, 3]]
 
     def structure(self, nodes: list[Any]) -> Any:
-        """A tuple, list, named tuple or object with nodes, or with itself, in it."""
-        some = self.random.choices(nodes, k=2) if nodes else [1, 2]
+        """A tuple, list, named tuple or object that contains nodes, or itself."""
+        parts = self.random.choices(nodes, k=2) if nodes else [1, 2]
         kind = self.random.choice(["tuple", "list", "pair", "holder", "knot", "knot", "numbers", "nested"])
         if kind == "pair":
-            return self.names["Pair"](*some)
+            return self.names["Pair"](*parts)
         if kind == "holder":
-            return self.names["Holder"](some[0])
+            return self.names["Holder"](parts[0])
         if kind == "numbers":
             return (1, 2.5)
         if kind == "nested":
-            return ([some[0]], (some[1], 3))
+            return ([parts[0]], (parts[1], 3))
         if kind == "knot":
-            knot: list[Any] = [*some]
+            knot: list[Any] = [*parts]
             knot.append(knot)
             return knot
-        return tuple(some) if kind == "tuple" else some
+        return tuple(parts) if kind == "tuple" else parts
 
 
-def give_globals(names: dict[str, Any], seed: int, size: int) -> None:
-    """Set the objects outside of the program: `FIRST`, a node or None, and the list `MANY` of nodes."""
+def set_globals(names: dict[str, Any], seed: int, size: int) -> None:
+    """Set the global objects of the program: `FIRST`, a node or None, and the list `MANY` of nodes."""
     maker = Maker(names, seed)
     nodes = maker.random.choice([maker.chain, maker.tree, maker.graph])(size)
     names["FIRST"], names["MANY"] = nodes[0] if nodes else None, nodes
@@ -203,4 +203,4 @@ def give_globals(names: dict[str, Any], seed: int, size: int) -> None:
 
 def arguments(names: dict[str, Any], seed: int, size: int, few: bool = False) -> tuple[Any, ...]:
     maker = Maker(names, seed)
-    return maker.apart(max(1, size % 4), 0.95) if few else maker.arguments(size)
+    return maker.separate_nodes(max(1, size % 4), 0.95) if few else maker.arguments(size)

@@ -1,4 +1,4 @@
-"""Writes functions over graphs of objects: `program(head, held, table, pair, other, k)`, and the globals of some."""
+"""Random functions over graphs of objects: `program(head, held, table, pair, other, k)`, some with globals."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ def both(one, two):
 
 
 class Writer:
-    """Knows which names hold nodes ("n"), nodes or None ("m"), lists of nodes ("l"), numbers ("i")."""
+    """A writer of such functions. By kind of value, it has the names of nodes ("n"), of nodes or None ("m"), of lists
+    of nodes ("l"), of numbers ("i"), and of other values ("x")."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.few = self.random.random() < 0.3  # one chain, numbers that decide, and little else
-        self.style = self.random.choice(DATACLASSES if self.few else list(STYLES))
+        self.is_simple = self.random.random() < 0.3  # one chain of nodes, conditions on numbers
+        self.style = self.random.choice(DATACLASSES if self.is_simple else list(STYLES))
         self.frozen = self.style == "frozen"
         self.names: dict[str, list[str]] = {"m": ["head"], "n": [], "l": ["held"], "i": ["k"], "x": ["pair", "other"]}
-        self.outside = self.random.random() < (0.1 if self.few else 0.35)  # it uses the globals
-        if self.outside:
+        self.uses_globals = self.random.random() < (0.1 if self.is_simple else 0.35)
+        if self.uses_globals:
             self.names["m"] += ["FIRST", "FIRST"]
             self.names["l"] += ["MANY"]
-        self.leaves = self.random.choice([0.0, 0.0, 0.15, 0.4])  # how often an arm returns
-        self.count = 0
+        self.return_share = self.random.choice([0.0, 0.0, 0.15, 0.4])  # the share of nested blocks that return
+        self.name_count = 0
 
     def source(self) -> str:
         lines = self.block(0, self.random.randint(1, 6))
@@ -55,25 +56,25 @@ class Writer:
         prelude = PRELUDE.replace("{node}", STYLES[self.style])
         return f"{prelude}{helpers}def program(head, held, table, pair, other, k):\n{body}\n"
 
-    def pick(self, *texts: str) -> str:
+    def one_of(self, *texts: str) -> str:
         return self.random.choice(texts)
 
-    def new(self, kind: str) -> str:
-        self.count += 1
-        name = f"{kind}{self.count}"
+    def new_name(self, kind: str) -> str:
+        self.name_count += 1
+        name = f"{kind}{self.name_count}"
         self.names[kind].append(name)
         return name
 
-    def maybe(self) -> str:
+    def optional_node(self) -> str:
         """A node or None."""
-        some = [*self.names["m"], *self.names["m"], *self.names["n"], *self.names["n"]]
-        one = self.random.choice(some)
-        return self.random.choice([*some, f"{one}.next", f"table.get('k{self.random.randint(0, 3)}')"])
+        names = [*self.names["m"], *self.names["m"], *self.names["n"], *self.names["n"]]
+        node = self.random.choice(names)
+        return self.random.choice([*names, f"{node}.next", f"table.get('k{self.random.randint(0, 3)}')"])
 
     def node(self) -> str:
-        """A node, or what raises where it is none."""
-        some = [*self.names["n"], *self.names["n"], *self.names["m"]]
-        choices = [*some, *some, f"{self.random.choice(some)}.next", f"{self.random.choice(some)}.last()"]
+        """An expression of a node; it may raise where a value is no node."""
+        names = [*self.names["n"], *self.names["n"], *self.names["m"]]
+        choices = [*names, *names, f"{self.random.choice(names)}.next", f"{self.random.choice(names)}.last()"]
         items = self.random.choice(self.names["l"])
         choices += [f"{items}[{self.random.choice(['0', '-1', '1', 'k'])}]", "table['k0']", f"Node({self.number()})"]
         return self.random.choice(choices)
@@ -85,7 +86,7 @@ class Writer:
             choices += [f"{self.random.choice(self.names['n'])}.value", f"{self.random.choice(self.names['n'])}.double"]
         return self.random.choice(choices)
 
-    def nodes(self) -> str:
+    def node_list(self) -> str:
         """A list of nodes."""
         items = self.random.choice(self.names["l"])
         number = self.number()
@@ -104,170 +105,186 @@ class Writer:
         n = self.node()
         return self.random.choice(
             [
-                f"{self.number()} > {self.number()}", f"{self.maybe()} is None", f"{self.maybe()} is {self.maybe()}",
-                f"{n}.value > k", f"{self.maybe()} is not None", f"{n} in {self.random.choice(self.names['l'])}",
-                "pair is other", f"{self.maybe()}", f"{self.random.choice(self.names['l'])}", "k % 2 == 0", "k > 1",
+                f"{self.number()} > {self.number()}", f"{self.optional_node()} is None",
+                f"{self.optional_node()} is {self.optional_node()}",
+                f"{n}.value > k", f"{self.optional_node()} is not None",
+                f"{n} in {self.random.choice(self.names['l'])}",
+                "pair is other", f"{self.optional_node()}", f"{self.random.choice(self.names['l'])}",
+                "k % 2 == 0", "k > 1",
                 f"{n} == {self.node()}", "'k1' in table", "isinstance(pair, tuple)",
             ]
         )  # fmt: skip
 
     def block(self, depth: int, length: int) -> list[str]:
-        before = {kind: list(names) for kind, names in self.names.items()}
+        outer_names = {kind: list(names) for kind, names in self.names.items()}
         lines: list[str] = []
         for _ in range(length):
             lines += self.statement(depth)
-        if depth and self.random.random() < self.leaves:
-            lines.append(f"return {self.pick(self.number(), self.result(), 'None')}")
+        if depth and self.random.random() < self.return_share:
+            lines.append(f"return {self.one_of(self.number(), self.result(), 'None')}")
         if depth:
-            self.names = before
+            self.names = outer_names
         return lines
 
     def statement(self, depth: int) -> list[str]:
         choice = self.random.random()
-        if self.few:
-            return self.decided(depth) if depth < 2 and choice < 0.4 else self.small()
+        if self.is_simple:
+            return self.compound_on_number(depth) if depth < 2 and choice < 0.4 else self.simple_statement()
         if depth < 2 and choice < 0.22:
             return self.compound(depth)
         if choice < 0.4:
             return self.walk()
         if choice < 0.62:
             return self.assign()
-        return self.change()
+        return self.write()
 
-    def decided(self, depth: int) -> list[str]:
-        """A branch or loop that a number of the call decides."""
-        heads = [f"if k {self.pick('>', '<', '==')} {self.pick('1', '2', '3')}:", "for _ in range(k):"]
-        heads.append(f"if {self.single()}.value {self.pick('>', '<')} {self.number()}:")
-        return [self.random.choice(heads), *_in(self.block(depth + 1, self.random.randint(1, 3)))]
+    def compound_on_number(self, depth: int) -> list[str]:
+        """A branch or a loop that depends on a number of the call."""
+        heads = [f"if k {self.one_of('>', '<', '==')} {self.one_of('1', '2', '3')}:", "for _ in range(k):"]
+        heads.append(f"if {self.simple_node()}.value {self.one_of('>', '<')} {self.number()}:")
+        return [self.random.choice(heads), *_indent(self.block(depth + 1, self.random.randint(1, 3)))]
 
-    def small(self) -> list[str]:
-        """A write of an attribute, a name for a node or for a list of one, or a walk."""
+    def simple_statement(self) -> list[str]:
+        """A write of an attribute, an assignment of a node or of a list of nodes, or a walk."""
         if self.random.random() < 0.25:
             return self.walk()
-        n = self.single()
+        n = self.simple_node()
         if self.random.random() < 0.5:
-            texts = [f"{n}.value = {self.number()}", f"{n}.value += {self.number()}", f"{n}.next = {self.single()}",
+            texts = [f"{n}.value = {self.number()}", f"{n}.value += {self.number()}",
+                     f"{n}.next = {self.simple_node()}",
                      f"both({n}, Node(k))", f"{n}.other = Node({self.number()})", f"{n}.add(k)"]  # fmt: skip
             return [self.random.choice(texts)]
-        known = self.random.choice([*self.names["n"], "new"])
-        text = self.pick(self.single(), f"Node({self.number()})")
+        target = self.random.choice([*self.names["n"], "new"])
+        text = self.one_of(self.simple_node(), f"Node({self.number()})")
         if self.random.random() < 0.4:
-            return [f"{self.pick('held', self.new('l'))} = [{', '.join([text, n][: self.random.randint(1, 2)])}]"]
-        return [f"{self.new('n') if known == 'new' else known} = {text}"]
+            name, items = self.one_of("held", self.new_name("l")), [text, n][: self.random.randint(1, 2)]
+            return [f"{name} = [{', '.join(items)}]"]
+        return [f"{self.new_name('n') if target == 'new' else target} = {text}"]
 
-    def single(self) -> str:
-        some = [*self.names["n"], "head", "head"]
-        return self.random.choice([*some, *some, "head.next", "head.last()", *(["FIRST"] if self.outside else [])])
+    def simple_node(self) -> str:
+        names = [*self.names["n"], "head", "head"]
+        names += [*names, "head.next", "head.last()"]
+        return self.random.choice([*names, "FIRST"] if self.uses_globals else names)
 
     def compound(self, depth: int) -> list[str]:
-        kind = self.pick("if", "if", "for", "for", "range", "try")
+        kind = self.one_of("if", "if", "for", "for", "range", "try")
         if kind == "if":
-            lines = [f"if {self.condition()}:", *_in(self.block(depth + 1, self.random.randint(1, 2)))]
+            lines = [f"if {self.condition()}:", *_indent(self.block(depth + 1, self.random.randint(1, 2)))]
             if self.random.random() < 0.5:
-                lines += ["else:", *_in(self.block(depth + 1, 1))]
+                lines += ["else:", *_indent(self.block(depth + 1, 1))]
             return lines
         if kind == "try":
-            lines = ["try:", *_in(self.block(depth + 1, 2))]
-            return [*lines, "except (AttributeError, IndexError, KeyError, TypeError):", *_in(self.block(depth + 1, 1))]
+            lines = ["try:", *_indent(self.block(depth + 1, 2))]
+            handler = self.block(depth + 1, 1)
+            return [*lines, "except (AttributeError, IndexError, KeyError, TypeError):", *_indent(handler)]
         if kind == "range":
-            self.count += 1
-            return [f"for j{self.count} in range({self.pick('2', 'k', '5')}):", *_in(self.block(depth + 1, 2))]
-        before = {kind: list(names) for kind, names in self.names.items()}
-        items = self.pick(f"list({self.random.choice(self.names['l'])})", "table.values()", self.nodes())
-        name = self.new("n")
-        lines = [f"for {name} in {items}:", *_in(self.block(depth + 1, 2))]
-        self.names = before
+            self.name_count += 1
+            head = f"for j{self.name_count} in range({self.one_of('2', 'k', '5')}):"
+            return [head, *_indent(self.block(depth + 1, 2))]
+        outer_names = {kind: list(names) for kind, names in self.names.items()}
+        items = self.one_of(f"list({self.random.choice(self.names['l'])})", "table.values()", self.node_list())
+        name = self.new_name("n")
+        lines = [f"for {name} in {items}:", *_indent(self.block(depth + 1, 2))]
+        self.names = outer_names
         return lines
 
     def walk(self) -> list[str]:
-        start = self.maybe()
+        start = self.optional_node()
         kind = self.random.choice(["sum", "steps", "find", "seen", "reverse", "collect", "deque"])
-        if self.few:
-            start, kind = self.single(), self.pick("seen", "seen", "collect", "sum", "steps")
+        if self.is_simple:
+            start, kind = self.simple_node(), self.one_of("seen", "seen", "collect", "sum", "steps")
         if kind == "steps":
-            name = self.new("m")
+            name = self.new_name("m")
             return [f"{name} = {start}", f"for _ in range({self.number()}):", f"    if {name} is None:",
-                    "        break", f"    {name} = {name}.{self.pick('next', 'next', 'other')}"]  # fmt: skip
+                    "        break", f"    {name} = {name}.{self.one_of('next', 'next', 'other')}"]  # fmt: skip
         if kind == "find":
-            name = self.new("m")
-            turns = f"c{self.count}"
-            least = self.number()
-            return [f"{name}, {turns} = {start}, 0",
-                    f"while {name} is not None and {name}.value < {least} and {turns} < 70:",
-                    f"    {name} = {name}.next", f"    {turns} += 1"]  # fmt: skip
+            name = self.new_name("m")
+            counter = f"c{self.name_count}"
+            limit = self.number()
+            return [f"{name}, {counter} = {start}, 0",
+                    f"while {name} is not None and {name}.value < {limit} and {counter} < 70:",
+                    f"    {name} = {name}.next", f"    {counter} += 1"]  # fmt: skip
         if kind == "seen":
-            one, items = f"w{self.count}", self.new("l")
-            return [f"{one}, {items}, ids = {start}, [], set()", f"while {one} is not None and id({one}) not in ids:",
-                    f"    ids.add(id({one}))", f"    {items}.append({one})", f"    {one} = {one}.next"]  # fmt: skip
+            node, items = f"w{self.name_count}", self.new_name("l")
+            return [f"{node}, {items}, ids = {start}, [], set()",
+                    f"while {node} is not None and id({node}) not in ids:",
+                    f"    ids.add(id({node}))", f"    {items}.append({node})", f"    {node} = {node}.next"]  # fmt: skip
         if kind == "collect":
-            one, items = f"w{self.count}", self.new("l")
-            return [f"{one}, {items} = {start}, []", f"while {one} is not None and len({items}) < 65:",
-                    f"    if {one}.value {self.pick('>', '<', '!=')} {self.number()}:",
-                    f"        {items}.append({one})", f"    {one} = {one}.next"]  # fmt: skip
+            node, items = f"w{self.name_count}", self.new_name("l")
+            return [f"{node}, {items} = {start}, []", f"while {node} is not None and len({items}) < 65:",
+                    f"    if {node}.value {self.one_of('>', '<', '!=')} {self.number()}:",
+                    f"        {items}.append({node})", f"    {node} = {node}.next"]  # fmt: skip
         if kind == "deque":
-            one, items = f"w{self.count}", self.new("l")
+            node, items = f"w{self.name_count}", self.new_name("l")
             return [f"queue, {items} = deque([{start}]), []", f"while queue and len({items}) < 30:",
-                    f"    {one} = queue.popleft()", f"    if {one} is None:", "        continue",
-                    f"    {items}.append({one})",
-                    f"    queue.extend([{one}.next, {one}.other, *{one}.links])"]  # fmt: skip
+                    f"    {node} = queue.popleft()", f"    if {node} is None:", "        continue",
+                    f"    {items}.append({node})",
+                    f"    queue.extend([{node}.next, {node}.other, *{node}.links])"]  # fmt: skip
         if kind == "reverse" and not self.frozen:
-            name, one = self.new("m"), f"w{self.count}"
-            turns = f"c{self.count}"
-            return [f"{name}, {one}, {turns} = None, {start}, 0", f"while {one} is not None and {turns} < 90:",
-                    f"    {one}.next, {name}, {one} = {name}, {one}, {one}.next", f"    {turns} += 1"]  # fmt: skip
-        one, sums = f"w{self.count}", self.new("i")
-        turns = f"c{self.count}"
-        return [f"{one}, {sums}, {turns} = {start}, 0, 0", f"while {one} is not None and {turns} < 80:",
-                f"    {sums} += {one}.value", f"    {one} = {one}.next", f"    {turns} += 1"]  # fmt: skip
+            name, node = self.new_name("m"), f"w{self.name_count}"
+            counter = f"c{self.name_count}"
+            return [f"{name}, {node}, {counter} = None, {start}, 0", f"while {node} is not None and {counter} < 90:",
+                    f"    {node}.next, {name}, {node} = {name}, {node}, {node}.next",
+                    f"    {counter} += 1"]  # fmt: skip
+        node, total = f"w{self.name_count}", self.new_name("i")
+        counter = f"c{self.name_count}"
+        return [f"{node}, {total}, {counter} = {start}, 0, 0", f"while {node} is not None and {counter} < 80:",
+                f"    {total} += {node}.value", f"    {node} = {node}.next", f"    {counter} += 1"]  # fmt: skip
 
     def assign(self) -> list[str]:
         kind = self.random.choice("nnmllix")
         if kind == "n":
-            text = self.pick(self.node(), self.node(), f"Node({self.number()}, {self.maybe()})")
+            text = self.one_of(self.node(), self.node(), f"Node({self.number()}, {self.optional_node()})")
         elif kind == "m":
-            text = self.pick(self.maybe(), f"({self.maybe()} if {self.condition()} else {self.maybe()})")
+            node, body, condition, other = (
+                self.optional_node(), self.optional_node(), self.condition(), self.optional_node(),
+            )  # fmt: skip
+            text = self.one_of(node, f"({body} if {condition} else {other})")
         elif kind == "l":
-            text = self.nodes()
+            text = self.node_list()
         elif kind == "i":
             items = self.random.choice(self.names["l"])
-            text = self.pick(
-                f"total({self.maybe()})", f"sum(x.value for x in {items})", f"max({self.number()}, {self.number()})",
+            text = self.one_of(
+                f"total({self.optional_node()})",
+                f"sum(x.value for x in {items})",
+                f"max({self.number()}, {self.number()})",
                 f"len([x for x in {items} if x.value > {self.number()}])", f"{self.number()} + {self.number()}",
-                f"min((x.value for x in {items}), default=0)", f"len({self.nodes()})",
+                f"min((x.value for x in {items}), default=0)", f"len({self.node_list()})",
             )
         else:
-            text = self.pick(
-                f"Pair({self.node()}, {self.number()})", f"({self.maybe()}, {self.maybe()})",
-                f"Holder({self.maybe()}, k)",
-                f"{{x.value: x for x in {self.nodes()}}}", "dict(table)", "(pair, other)", "[pair, pair]",
+            text = self.one_of(
+                f"Pair({self.node()}, {self.number()})", f"({self.optional_node()}, {self.optional_node()})",
+                f"Holder({self.optional_node()}, k)",
+                f"{{x.value: x for x in {self.node_list()}}}", "dict(table)", "(pair, other)", "[pair, pair]",
                 f"{{name: node for name, node in table.items() if node.value > {self.number()}}}",
-                f"Bag({self.nodes()})", f"OrderedDict((x.value, x) for x in {self.nodes()})", f"Table(a={self.node()})",
-                f"max({self.nodes()}, key=lambda x: x.value, default=None)", f"deque({self.nodes()})",
+                f"Bag({self.node_list()})", f"OrderedDict((x.value, x) for x in {self.node_list()})",
+                f"Table(a={self.node()})",
+                f"max({self.node_list()}, key=lambda x: x.value, default=None)", f"deque({self.node_list()})",
             )
-        return [f"{self.new(kind)} = {text}"]
+        return [f"{self.new_name(kind)} = {text}"]
 
-    def change(self) -> list[str]:
+    def write(self) -> list[str]:
         n, items = self.node(), self.random.choice(self.names["l"])
         texts = [
             f"{items}.append({n})", f"{items}.reverse()", f"{items}.sort(key=lambda x: x.value)",
-            f"table['k{self.random.randint(0, 2)}'] = {n}", f"{items}[{self.pick('0', '-1', 'k')}] = {n}",
-            f"del {items}[{self.pick('0', '-1', ':2')}]", f"{items}.insert(k, {n})",
-            f"{items}.remove({n})", f"{n}.links.append({self.maybe()})", "table.pop('k0', None)",
-            f"{items}.extend({self.nodes()}[:3])",
+            f"table['k{self.random.randint(0, 2)}'] = {n}", f"{items}[{self.one_of('0', '-1', 'k')}] = {n}",
+            f"del {items}[{self.one_of('0', '-1', ':2')}]", f"{items}.insert(k, {n})",
+            f"{items}.remove({n})", f"{n}.links.append({self.optional_node()})", "table.pop('k0', None)",
+            f"{items}.extend({self.node_list()}[:3])",
         ]  # fmt: skip
         if self.random.random() < 0.2:
             return [self.random.choice(texts)]
         if self.frozen:
-            return [f"{self.new('n')} = replace({n}, value={self.number()})"]
-        rest = self.new("m") if self.random.random() < 0.3 else None
+            return [f"{self.new_name('n')} = replace({n}, value={self.number()})"]
+        rest = self.new_name("m") if self.random.random() < 0.3 else None
         if rest is not None:
-            return [f"{rest} = {n}.next", f"{self.node()}.next = {self.pick('None', self.maybe())}"]
+            return [f"{rest} = {n}.next", f"{self.node()}.next = {self.one_of('None', self.optional_node())}"]
         texts = [
             f"{n}.value = {self.number()}", f"{n}.value += {self.number()}",
-            f"{n}.next = Node({self.number()}, {self.maybe()})", f"{n}.other = {self.maybe()}",
-            f"{n}.next = {self.maybe()}", f"{n}.next = {self.node()}.other = Node({self.number()})",
+            f"{n}.next = Node({self.number()}, {self.optional_node()})", f"{n}.other = {self.optional_node()}",
+            f"{n}.next = {self.optional_node()}", f"{n}.next = {self.node()}.other = Node({self.number()})",
             f"{n}.next, {self.node()}.next = {self.node()}.next, {n}.next", f"insert({n}, {self.number()})",
-            f"both({n}, {self.node()})", f"{n}.add({self.number()})", f"{n}.links = {self.nodes()}",
+            f"both({n}, {self.node()})", f"{n}.add({self.number()})", f"{n}.links = {self.node_list()}",
             f"{n}.links = pair", f"{n}.links = {items}",
             f"{n}.extra = {self.number()}", f"{n}.other = {n}", f"{items}[0].next = {items}[-1]",
         ]  # fmt: skip
@@ -275,16 +292,17 @@ class Writer:
 
     def result(self) -> str:
         names = [name for kind in "nmlix" for name in self.names[kind]]
-        some = [self.random.choice(names) for _ in range(self.random.randint(1, 3))]
-        if self.few:
+        parts = [self.random.choice(names) for _ in range(self.random.randint(1, 3))]
+        if self.is_simple:
             lists = [name for name in self.names["l"] if name != "held"]
-            some = [self.random.choice([*lists, *self.names["n"], "head", "[head]", "k"]) for _ in some]
+            parts = [self.random.choice([*lists, *self.names["n"], "head", "[head]", "k"]) for _ in parts]
         if self.random.random() < 0.4:
-            some.append(self.pick(self.nodes(), self.node(), self.maybe(), "pair", "table", self.number()))
+            nodes, node, optional = self.node_list(), self.node(), self.optional_node()
+            parts.append(self.one_of(nodes, node, optional, "pair", "table", self.number()))
         if self.random.random() < 0.2:
-            return self.pick(f"[{', '.join(some)}]", f"{{'a': {some[0]}, 'b': {some[-1]}}}", f"Holder({some[0]})")
-        return ", ".join(some)
+            return self.one_of(f"[{', '.join(parts)}]", f"{{'a': {parts[0]}, 'b': {parts[-1]}}}", f"Holder({parts[0]})")
+        return ", ".join(parts)
 
 
-def _in(lines: list[str]) -> list[str]:
+def _indent(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]

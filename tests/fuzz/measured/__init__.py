@@ -1,1 +1,1 @@
-"""Measurements of random programs, in a process of their own."""
+"""Measurements of random programs in a separate process."""

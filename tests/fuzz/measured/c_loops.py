@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-DTYPES = {"float64": "double", "int64": "I"}  # of the arrays: NumPy computes others in types that C has not
+DTYPES = {"float64": "double", "int64": "I"}  # of the arrays; NumPy computes others in types that C does not have
 _OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<",
     ast.RShift: ">>", ast.Gt: ">", ast.Lt: "<", ast.Eq: "==", ast.GtE: ">=", ast.LtE: "<=", ast.NotEq: "!=",
@@ -54,7 +54,7 @@ double measure(I rounds, I n, I m, const T *x0, const T *y0, const T *A0, T *x, 
 
 
 class Writer:
-    """Writes one program in C. `types` are those of its names: "double", "I", or an array's with a star."""
+    """A writer of a program in C. `types` are the C types of its names: "double", "I", or with a star for arrays."""
 
     def __init__(self, dtype: str) -> None:
         self._element = DTYPES[dtype]
@@ -138,8 +138,8 @@ class Writer:
 
     def expression(self, node: ast.expr) -> tuple[str, str]:
         writer = getattr(self, f"_{type(node).__name__.lower()}")
-        found: tuple[str, str] = writer(node)
-        return found
+        result: tuple[str, str] = writer(node)
+        return result
 
     def _name(self, node: ast.Name) -> tuple[str, str]:
         return node.id, self.types[node.id].replace("T", self._element)
@@ -159,12 +159,12 @@ class Writer:
         return f"(-{text})", kind
 
     def _binop(self, node: ast.BinOp) -> tuple[str, str]:
-        (left, one), (right, other) = self.expression(node.left), self.expression(node.right)
+        (left, left_type), (right, right_type) = self.expression(node.left), self.expression(node.right)
         if isinstance(node.op, ast.Div):
             return f"((double)({left}) / ({right}))", "double"
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
             return f"floor_{'mod' if isinstance(node.op, ast.Mod) else 'div'}({left}, {right})", "I"
-        return f"({left} {_OPERATORS[type(node.op)]} {right})", _joined(one, other)
+        return f"({left} {_OPERATORS[type(node.op)]} {right})", _common_type(left_type, right_type)
 
     def _compare(self, node: ast.Compare) -> tuple[str, str]:
         left, right = self.expression(node.left)[0], self.expression(node.comparators[0])[0]
@@ -175,15 +175,15 @@ class Writer:
         return f"({joint.join(self.expression(value)[0] for value in node.values)})", "I"
 
     def _ifexp(self, node: ast.IfExp) -> tuple[str, str]:
-        test, (one, kind), (other, kind_of_other) = (
+        test, (body, body_type), (other, other_type) = (
             self.expression(node.test)[0], self.expression(node.body), self.expression(node.orelse),
         )  # fmt: skip
-        return f"({test} ? {one} : {other})", _joined(kind, kind_of_other)
+        return f"({test} ? {body} : {other})", _common_type(body_type, other_type)
 
     def _call(self, node: ast.Call) -> tuple[str, str]:
         name = ast.unparse(node.func).removeprefix("np.")
         parts = [self.expression(argument) for argument in node.args]
-        kind = _joined(*(kind for _, kind in parts))
+        kind = _common_type(*(kind for _, kind in parts))
         texts = ", ".join(text for text, _ in parts)
         if name == "abs":
             return f"{'fabs' if kind == 'double' else 'llabs'}({texts})", kind
@@ -194,12 +194,12 @@ class Writer:
         return f"{name}({texts})", "double"
 
 
-def _joined(*kinds: str) -> str:
+def _common_type(*kinds: str) -> str:
     return "double" if "double" in kinds else "I"
 
 
-def measured(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> tuple[float, Any] | None:
-    """Return the best seconds of a call in C, and its results as Python has them; None where C has no such program.
+def measure_c(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> tuple[float, Any] | None:
+    """Return the best time of a call in C and its results as Python values; None if there is no C form of the program.
 
     `arguments` are those of the program, its arrays contiguous in C's order.
     """
@@ -210,17 +210,17 @@ def measured(source: str, dtype: str, arguments: Sequence[Any], rounds: int) -> 
         return None
     n, m = A.shape
     with tempfile.TemporaryDirectory() as folder:
-        text, library = Path(folder, "program.c"), Path(folder, "program.so")
-        text.write_text(Writer(dtype).text(source))
+        program, library = Path(folder, "program.c"), Path(folder, "program.so")
+        program.write_text(Writer(dtype).text(source))
         flags = ["-O3", "-march=native", "-fwrapv", "-shared", "-fPIC", "-w"]
-        subprocess.run([clang, *flags, "-o", library, text, "-lm"], check=True, capture_output=True)
+        subprocess.run([clang, *flags, "-o", library, program, "-lm"], check=True, capture_output=True)
         measure = ctypes.CDLL(str(library)).measure
     measure.restype = ctypes.c_double
     s, t = ctypes.c_double(), ctypes.c_longlong()
     copies = [array.copy() for array in arrays]
     results = [np.empty(n, x.dtype), np.empty((n, m)), np.empty(n, np.int64)]
-    given = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, *copies, places, bits)]
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*arrays, *copies, places, bits)]
     sizes = [ctypes.c_longlong(number) for number in (rounds, n, m)]
-    ends = [ctypes.c_void_p(array.ctypes.data) for array in results]
-    seconds = measure(*sizes, *given, ctypes.c_longlong(k), ctypes.byref(s), ctypes.byref(t), *ends)
+    result_pointers = [ctypes.c_void_p(array.ctypes.data) for array in results]
+    seconds = measure(*sizes, *pointers, ctypes.c_longlong(k), ctypes.byref(s), ctypes.byref(t), *result_pointers)
     return seconds, ((s.value, t.value, *results), copies)

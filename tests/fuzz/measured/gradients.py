@@ -1,4 +1,4 @@
-"""Values and gradients of random programs of whole arrays: compiled, and by JAX, which has to agree."""
+"""Values and gradients of random programs of whole arrays, compiled and by JAX, which must agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ import numpy as np
 from grammar import whole_arrays
 
 import autoconv as ac
-from measured.cases import CLASSES, Case, alike, clock, drawn_case, in_turns, made, way
+from measured.cases import (
+    SIZE_CLASSES,
+    Case,
+    best_times,
+    clock,
+    execution_kind,
+    load_function,
+    random_case,
+    results_agree,
+)
 
 _LOSS = """
 def loss({names}):
@@ -25,35 +34,42 @@ def gradient_case(number: int) -> Case:
     generator: Any = whole_arrays.Generator(number)
     generator.dtype, generator.in_place = "float64", False
     source = generator.program() + _LOSS.format(names=", ".join(generator.pattern))
-    sizes = drawn_case(number, "arrays").sizes
-    return Case(number, source, "float64", CLASSES[number % 3], sizes, list(generator.pattern.values()), "gradients")
+    sizes = random_case(number, "arrays").sizes
+    shapes = list(generator.pattern.values())
+    return Case(number, source, "float64", SIZE_CLASSES[number % 3], sizes, shapes, "gradients")
 
 
-def measured_gradient(number: int) -> dict[str, Any]:
-    """Return the measurement of the value and the gradients by all arguments: JAX's time over ours."""
+def measure_gradient(number: int) -> dict[str, Any]:
+    """Measure the value and the gradients with respect to all arguments: JAX's time over that of compiled code."""
     import jax
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
     case = gradient_case(number)
-    told: dict[str, Any] = {"number": number, "class": case.size, "dtype": case.dtype, "source": case.source}
+    measurement: dict[str, Any] = {"number": number, "class": case.size, "dtype": case.dtype, "source": case.source}
     draw = np.random.default_rng(number)
-    given = [array + draw.normal(0, 1e-3, array.shape) for array in case.arguments()[:-1]]  # without ties
-    told["shapes"] = [array.shape for array in given]
-    positions = tuple(range(len(given)))
-    on_device = [jnp.asarray(array) for array in given]
-    jitted = jax.jit(jax.value_and_grad(made(case.source, f"<jax {number}>", jnp, "loss"), positions))
+    arrays = [array + draw.normal(0, 1e-3, array.shape) for array in case.arguments()[:-1]]  # without ties
+    measurement["shapes"] = [array.shape for array in arrays]
+    positions = tuple(range(len(arrays)))
+    device_arrays = [jnp.asarray(array) for array in arrays]
+    jitted = jax.jit(jax.value_and_grad(load_function(case.source, f"<jax {number}>", jnp, "loss"), positions))
     try:
-        value, slopes = jax.block_until_ready(jitted(*on_device))
-    except Exception as error:  # it refuses in many words
-        return told | {"status": "left out", "details": f"JAX: {type(error).__name__}"}
-    compiled = ac.value_and_grad(ac.compile(made(case.source, f"<gradient {number}>", np, "loss")), positions)
+        value, gradients = jax.block_until_ready(jitted(*device_arrays))
+    except Exception as error:  # its messages are long
+        return measurement | {"status": "left out", "details": f"JAX: {type(error).__name__}"}
+    compiled = ac.value_and_grad(ac.compile(load_function(case.source, f"<gradient {number}>", np, "loss")), positions)
     start = clock()
-    found = compiled(*given)
-    told["first"] = clock() - start
-    if not alike((np.float64(value), tuple(map(np.asarray, slopes))), (np.float64(found[0]), found[1])):
-        return told | {"status": "WRONG", "details": case.source}
-    theirs, ours = in_turns(
-        [lambda *_: jax.block_until_ready(jitted(*on_device)), lambda *arguments: compiled(*arguments[:-1])], case
+    result = compiled(*arrays)
+    measurement["first"] = clock() - start
+    if not results_agree((np.float64(value), tuple(map(np.asarray, gradients))), (np.float64(result[0]), result[1])):
+        return measurement | {"status": "WRONG", "details": case.source}
+    jax_seconds, compiled_seconds = best_times(
+        [lambda *_: jax.block_until_ready(jitted(*device_arrays)), lambda *arguments: compiled(*arguments[:-1])], case
     )
-    return told | {"status": "measured", "ratio": theirs / ours, "theirs": theirs, "ours": ours, "way": way(compiled)}
+    return measurement | {
+        "status": "measured",
+        "ratio": jax_seconds / compiled_seconds,
+        "theirs": jax_seconds,
+        "ours": compiled_seconds,
+        "way": execution_kind(compiled),
+    }

@@ -1,4 +1,4 @@
-"""Other compilers of the same program: how long it takes by each, over our time."""
+"""The time of a program with other compilers, over the time of the function that autoconv compiles."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 import numpy as np
 
 from measured import c_loops
-from measured.cases import Case, alike, in_turns, made
+from measured.cases import Case, best_times, load_function, results_agree
 
-_ROUNDS = 30  # of calls in C
-EVERY = {"numba": 4, "jax": 4, "clang": 4, "torch": 20}  # by peer: one program in so many is run by it
-_KINDS = {"numba": ("arrays", "loops"), "jax": ("arrays",), "clang": ("loops",), "torch": ("arrays",)}
+_C_ROUNDS = 30  # number of calls in C
+PERIODS = {"numba": 4, "jax": 4, "clang": 4, "torch": 20}  # by peer: it runs one program in this number
+_PROGRAM_KINDS = {"numba": ("arrays", "loops"), "jax": ("arrays",), "clang": ("loops",), "torch": ("arrays",)}
 
 
-def ratios(case: Case, compiled: Callable[..., Any], expected: Any) -> dict[str, float]:
-    """Return the time of each peer over ours; peers that are not installed, or refuse the program, are left out.
+def peer_ratios(case: Case, compiled: Callable[..., Any], expected: Any) -> dict[str, float]:
+    """Return, by peer, its time over that of `compiled`, without peers that are not installed or fail.
 
-    `expected` is NumPy's result with the arguments as the call left them.
+    `expected` is NumPy's result with the arguments after the call.
     """
-    found = {}
-    for peer, every in EVERY.items():
-        if case.number % every == 0 and case.kind in _KINDS[peer]:
+    ratios = {}
+    for peer, period in PERIODS.items():
+        if case.number % period == 0 and case.kind in _PROGRAM_KINDS[peer]:
             try:
                 ratio = _RATIOS[peer](case, compiled, expected)
-            except Exception:  # each refuses in its own words
+            except Exception:  # peers raise many kinds of errors
                 continue
             if ratio is not None:
-                found[peer] = ratio
-    return found
+                ratios[peer] = ratio
+    return ratios
 
 
 def _numba(case: Case, compiled: Callable[..., Any], expected: Any) -> float | None:
     import numba
 
-    jitted = numba.njit(made(case.source, f"<numba {case.number}>"))
-    given = case.arguments()
-    if not alike(expected, (jitted(*given), given)):
+    jitted = numba.njit(load_function(case.source, f"<numba {case.number}>"))
+    arguments = case.arguments()
+    if not results_agree(expected, (jitted(*arguments), arguments)):
         return None
-    return _over(jitted, compiled, case)
+    return _time_ratio(jitted, compiled, case)
 
 
 def _jax(case: Case, compiled: Callable[..., Any], expected: Any) -> float | None:
@@ -47,28 +47,28 @@ def _jax(case: Case, compiled: Callable[..., Any], expected: Any) -> float | Non
     import jax.numpy as jnp
 
     jax.config.update("jax_enable_x64", True)
-    jitted = jax.jit(made(case.source, f"<jax {case.number}>", jnp), static_argnums=len(case.shapes))
-    given = [jnp.asarray(array) for array in case.arguments()[:-1]]
-    found = jax.block_until_ready(jitted(*given, 2))
-    if not _is_close(expected[0], found):
+    jitted = jax.jit(load_function(case.source, f"<jax {case.number}>", jnp), static_argnums=len(case.shapes))
+    device_arrays = [jnp.asarray(array) for array in case.arguments()[:-1]]
+    result = jax.block_until_ready(jitted(*device_arrays, 2))
+    if not _is_close(expected[0], result):
         return None
-    return _over(lambda *_: jax.block_until_ready(jitted(*given, 2)), compiled, case)
+    return _time_ratio(lambda *_: jax.block_until_ready(jitted(*device_arrays, 2)), compiled, case)
 
 
 def _torch(case: Case, compiled: Callable[..., Any], expected: Any) -> float | None:
     import torch
 
     torch.set_num_threads(1)
-    jitted = torch.compile(made(case.source, f"<torch {case.number}>"), fullgraph=True)
-    given = case.arguments()
-    return _over(jitted, compiled, case) if _is_close(expected[0], jitted(*given)) else None
+    jitted = torch.compile(load_function(case.source, f"<torch {case.number}>"), fullgraph=True)
+    arguments = case.arguments()
+    return _time_ratio(jitted, compiled, case) if _is_close(expected[0], jitted(*arguments)) else None
 
 
 def _clang(case: Case, compiled: Callable[..., Any], expected: Any) -> float | None:
-    measured = c_loops.measured(case.source, case.dtype, case.arguments(), _ROUNDS)
-    if measured is None or not _is_close(expected[0], measured[1][0]):
+    measurement = c_loops.measure_c(case.source, case.dtype, case.arguments(), _C_ROUNDS)
+    if measurement is None or not _is_close(expected[0], measurement[1][0]):
         return None
-    return measured[0] / in_turns([compiled], case)[0]
+    return measurement[0] / best_times([compiled], case)[0]
 
 
 _RATIOS: dict[str, Callable[[Case, Callable[..., Any], Any], float | None]] = {
@@ -76,11 +76,11 @@ _RATIOS: dict[str, Callable[[Case, Callable[..., Any], Any], float | None]] = {
 }  # fmt: skip
 
 
-def _over(theirs: Callable[..., Any], ours: Callable[..., Any], case: Case) -> float:
-    first, second = in_turns([theirs, ours], case)
-    return first / second
+def _time_ratio(peer: Callable[..., Any], compiled: Callable[..., Any], case: Case) -> float:
+    peer_seconds, compiled_seconds = best_times([peer, compiled], case)
+    return peer_seconds / compiled_seconds
 
 
-def _is_close(expected: Any, found: Any) -> bool:
-    parts = zip(*(value if isinstance(value, tuple) else (value,) for value in (expected, found)), strict=True)
+def _is_close(expected: Any, actual: Any) -> bool:
+    parts = zip(*(value if isinstance(value, tuple) else (value,) for value in (expected, actual)), strict=True)
     return all(np.allclose(np.asarray(b), np.asarray(a), rtol=1e-3, atol=1e-3, equal_nan=True) for a, b in parts)
