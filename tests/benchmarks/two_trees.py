@@ -1,10 +1,13 @@
 """Warm and first calls of this tree beside those of another checkout, in turns in one run.
 
-    python tests/benchmarks/two_trees.py OTHER [--rounds 20] [--firsts 3] [--processor] [--only NAME] [--suite NAME]
+    python tests/benchmarks/two_trees.py OTHER [--rounds 20] [--processes 2] [--firsts 3]
+        [--processor] [--only NAME] [--suite NAME]
 
 For each workload of `fixtures/bench` and `fixtures/numpy` a process of each tree makes warm calls in turns, and fresh
-processes with empty caches make first calls in turns. It prints the best times and their ratio (this tree over the
-other; below 1 is quicker), a row each, then geometric means and the worst. OTHER needs the same packages as this tree.
+processes with empty caches make first calls in turns. The warm rounds are divided among several pairs of processes:
+where the system puts a process's memory changes the time of some workloads by a third. It prints the best times and
+their ratio (this tree over the other; below 1 is quicker), a row each, then geometric means and the worst. OTHER needs
+the same packages as this tree.
 With --processor, processor time is measured, which other processes disturb less: of first calls that of the process and
 of its helpers, in steps of 10 ms.
 """
@@ -79,17 +82,18 @@ def processor_seconds(cache: str) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def warm_calls(trees: list[Path], file: Path, rounds: int, clock: str) -> list[float]:
-    """Return the best time of a warm call by tree."""
+def warm_calls(trees: list[Path], file: Path, rounds: int, processes: int, clock: str) -> list[float]:
+    """Return the best time of a warm call by tree, of several processes of each."""
     best = [math.inf] * len(trees)
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        workers = [Worker(tree, file, cache) for tree, cache in zip(trees, (one, other), strict=True)]
-        for turn in range(rounds):
-            for position in ((0, 1), (1, 0))[turn % 2]:
-                answer = workers[position].ask("round", seed=0, seconds=0.05, clock=clock, check=not turn)
-                best[position] = min(best[position], answer["seconds"])
-        for worker in workers:
-            worker.close()
+        for _ in range(processes):
+            workers = [Worker(tree, file, cache) for tree, cache in zip(trees, (one, other), strict=True)]
+            for turn in range(-(-rounds // processes)):
+                for position in ((0, 1), (1, 0))[turn % 2]:
+                    answer = workers[position].ask("round", seed=0, seconds=0.05, clock=clock, check=not turn)
+                    best[position] = min(best[position], answer["seconds"])
+            for worker in workers:
+                worker.close()
     return best
 
 
@@ -97,6 +101,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path)
     parser.add_argument("--rounds", type=int, default=20, help="warm rounds of each tree")
+    parser.add_argument("--processes", type=int, default=2, help="processes of each tree for the warm rounds")
     parser.add_argument("--firsts", type=int, default=3, help="first calls of each tree")
     parser.add_argument("--processor", action="store_true", help="measure processor time")
     parser.add_argument("--only", action="append", default=[], help="a workload (repeatable)")
@@ -113,7 +118,7 @@ def main() -> int:
     for file in files:
         row = [f"{file.parent.name}/{file.stem}"]
         for what, found in (
-            ("warm", warm_calls(trees, file, options.rounds, clock) if options.rounds else None),
+            ("warm", warm_calls(trees, file, options.rounds, options.processes, clock) if options.rounds else None),
             ("first", first_calls(trees, file, options.firsts, clock) if options.firsts else None),
         ):
             if found is None:
