@@ -6,7 +6,7 @@ from collections import Counter
 
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
-from autoconv.graph.region_flow import state_size
+from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps, Writes
 
@@ -32,6 +32,7 @@ class ReadOnlyArrays:
             v for v, users in self._users.items() for node, i in users if _is_initial_state(node, i)
         )
         self._writes: Writes | None = None
+        self._absent: set[Value] | None = None
         self.values = set(filter(self._can_be_promoted, self._arrays))
         self.rebuilt_results: set[Value] = set()
         self._reach_fixed_point()
@@ -112,7 +113,24 @@ class ReadOnlyArrays:
         after = owner.regions[1].outputs[position]
         if after not in self.values or owner.results[position] not in self.values:
             return False
-        return outer in self.values or self._is_never_written(outer)
+        return outer in self.values or (self._is_never_written(outer) and outer not in self._may_be_absent())
+
+    def _may_be_absent(self) -> set[Value]:
+        """Return the values of regions, and results of control nodes, that hold no array on some path."""
+        if self._absent is None:
+            targets: dict[Value, list[Value]] = {}
+            waiting: list[Value] = []
+            for node in self._graph.walk():
+                waiting += node.results if node.op.name == "absent" else ()
+                for source, target in flow_edges(node):
+                    if source is not None:
+                        targets.setdefault(source, []).append(target)
+            self._absent = set()
+            while waiting:
+                found = [target for target in targets.get(waiting.pop(), ()) if target not in self._absent]
+                self._absent.update(found)
+                waiting += found
+        return self._absent
 
     def _is_never_written(self, array: Value) -> bool:
         """Return whether the array is never written, aliases included."""

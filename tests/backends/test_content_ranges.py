@@ -96,6 +96,25 @@ def restarted(a: Any) -> Any:
     return longest + 1, run
 
 
+def of_32_bits(a: Any) -> Any:
+    table = np.zeros((len(a) + 1, 8), np.int32)
+    for i in range(1, len(a) + 1):
+        for j in range(1, 8):
+            cost = 0 if a[i - 1] == j else 1
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + cost)
+    return table
+
+
+def beyond_32_bits(a: Any) -> Any:
+    sums, ends = np.zeros(2, np.int32), np.full(len(a), 2**31 - 3, np.int32)
+    for i in range(len(a)):
+        for _ in range(30):
+            sums[0] += np.int32(2**24)
+        ends[i] += np.int32(3 * (i % 2))
+        sums[1] -= ends[i]
+    return sums, ends
+
+
 def called(program: Any, a: Any) -> Any:
     own = copy.deepcopy(a)
     with warnings.catch_warnings(record=True) as found:
@@ -106,7 +125,8 @@ def called(program: Any, a: Any) -> Any:
 
 @pytest.mark.parametrize(
     "program",
-    [counted, edited, rolled, doubled, near_the_end, copied, written_through_a_view, passed_on, restarted],
+    [counted, edited, rolled, doubled, near_the_end, copied, written_through_a_view, passed_on, restarted, of_32_bits,
+     beyond_32_bits],
 )
 def test_sums_that_overflow_warn(program: Any) -> None:
     compiled = autoconv.compile(program)
@@ -119,7 +139,10 @@ def test_sums_that_overflow_warn(program: Any) -> None:
             np.testing.assert_equal(found, expected)
 
 
-@pytest.mark.parametrize(("program", "bounded"), [(counted, True), (edited, True), (rolled, True), (restarted, False)])
+@pytest.mark.parametrize(
+    ("program", "bounded"),
+    [(counted, True), (edited, True), (rolled, True), (restarted, False), (of_32_bits, True), (beyond_32_bits, False)],
+)
 def test_numbers_with_a_range(program: Any, bounded: bool) -> None:
     graph = autoconv.compile(program).get_concrete_function(np.arange(7) % 4).optimised
     found = content_ranges(graph, Overlaps(graph), integer_ranges(graph))

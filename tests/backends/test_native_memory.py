@@ -260,3 +260,19 @@ def test_equal_slices_in_branches_and_loops() -> None:
         np.testing.assert_allclose(compiled(mine, n, k), change(its, n, k), rtol=1e-12)
         np.testing.assert_array_equal(mine, its)
     assert "plain Python" not in compiled.explain()
+
+
+def test_arrays_that_no_iteration_has_made_yet() -> None:
+    def last_magnitudes(rows: Any, values: Any, count: Any) -> Any:
+        for _ in range(count):
+            for _ in rows:
+                count = abs(values)
+        return rows, count
+
+    compiled = autoconv.compile(last_magnitudes)
+    values = np.arange(-2, 3, dtype=np.int8)
+    for size, count in ((5, True), (5, 2), (0, 2), (5, False)):
+        for _ in range(2):
+            found, expected = (each(np.ones(size), values, count)[1] for each in (compiled, last_magnitudes))
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)

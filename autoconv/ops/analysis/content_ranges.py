@@ -3,9 +3,10 @@
     counts[place] += 1
     table[i, j] = min(table[i - 1, j], table[i, j - 1]) + 1
 
-Cells are the int64 arrays that a graph allocates, and the int64 states of its loops. Each update of a cell writes a
-number of some cell plus a number of a small interval, or a number of a known interval. No run has more than
-`_MOST_UPDATES` updates, so the cells stay in one interval, and sums of their numbers need no test for overflow.
+Cells are the arrays of one integer dtype that a graph allocates, and the states of its loops. Each update of a cell
+writes a number of some cell plus a number of a small interval, or a number of a known interval. A run has at most as
+many updates as the trip counts of its loops allow, and never more than `_MOST_UPDATES`. So the cells stay in one
+interval, and sums of their numbers need no test for overflow.
 
 The analysis begins with all cells and drops those that have another kind of update, to a fixed point.
 """
@@ -17,9 +18,9 @@ from functools import reduce
 
 import numpy as np
 
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
-from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
@@ -27,8 +28,6 @@ from autoconv.ops.analysis.tally import Tally
 from autoconv.ops.analysis.value_range import Range
 
 _MOST_UPDATES = 1 << 53  # at a thousand million a second, they take 104 days
-_MOST_STEP = (1 << 7) - 1  # of an update
-_MOST_RESET = 1 << 60
 _DEEPEST = 64  # nodes between a cell and the number that an update writes
 _OF_CELLS = Tally((0, 0), None)
 _SUMS = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
@@ -37,17 +36,27 @@ _SAME_NUMBERS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "p
 
 
 def content_ranges(graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> dict[Value, Range]:
-    """Return the ranges of int64 numbers that come from cells; `ranges` has those of other numbers."""
-    return _Cells(graph, overlaps, ranges).number_ranges()
+    """Return the ranges of integers that come from cells; `ranges` has those of other numbers."""
+    updates = _update_bound(graph, ranges)
+    result: dict[Value, Range] = {}
+    for dtype in (int32, int64):
+        result |= _Cells(graph, overlaps, ranges, dtype, updates).number_ranges()
+    return result
 
 
 class _Cells:
-    """The cells of a graph. An update is a number, or the tally of one, with the cells that may get it."""
+    """The cells of a graph of one dtype. An update is a number, or the tally of one, with the cells that may get it."""
 
-    def __init__(self, graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range]) -> None:
+    def __init__(
+        self, graph: Graph, overlaps: Overlaps, ranges: Mapping[Value, Range], dtype: DType, update_bound: int
+    ) -> None:
         self._graph = graph
         self._overlaps = overlaps
         self._ranges = ranges
+        self._dtype = dtype
+        self._update_bound = update_bound
+        self._largest_reset = 1 << 8 * dtype.size - 4
+        self._largest_step = self._largest_reset // update_bound - 1
         self._sources: dict[Value, list[Value | None]] = {}  # of parameters and results of control nodes
         self._states: dict[Value, Value] = {}  # state parameters and results of loops: the result, which is the cell
         self._cells: set[Value] = set()
@@ -65,13 +74,13 @@ class _Cells:
         joined = reduce(Tally.union, [each for each in updates if each is not None], _OF_CELLS)
         if joined.resets is None:
             return {}
-        cells = joined.range_after(_MOST_UPDATES, joined.resets)
+        cells = joined.range_after(self._update_bound, joined.resets)
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
             for value in (*node.results, *(each for region in node.regions for each in region.parameters)):
-                if _has_integers(value, scalar=True) and value not in self._ranges:
+                if self._has_integers(value, scalar=True) and value not in self._ranges:
                     tally = self._tally(value)
-                    if tally is not None and tally.steps is not None and _is_small(tally):
+                    if tally is not None and tally.steps is not None and self._is_small(tally):
                         result[value] = tally.range_after(1, cells)
         return result
 
@@ -82,7 +91,7 @@ class _Cells:
             return
         test, body = node.regions
         for position, cell in enumerate(node.results[: state_size(node)]):
-            if not _has_integers(cell):
+            if not self._has_integers(cell):
                 continue
             self._cells.add(cell)
             for value in (cell, test.parameters[position], body.parameters[position]):
@@ -94,7 +103,7 @@ class _Cells:
         if not node.op.traits.allocates:
             return
         for value in node.results:
-            if not isinstance(value.type, ArrayType) or value.type.dtype is not int64:
+            if not isinstance(value.type, ArrayType) or value.type.dtype is not self._dtype:
                 continue
             self._cells.add(value)
             content: Value | Tally | None = None
@@ -109,8 +118,8 @@ class _Cells:
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
             array, update = node.inputs[:2]
-            has_int64 = isinstance(array.type, ArrayType) and array.type.dtype is int64
-            self._updates.append((self._roots(array), update if has_int64 else None))
+            may_be_cell = isinstance(array.type, ArrayType) and array.type.dtype is self._dtype
+            self._updates.append((self._roots(array), update if may_be_cell else None))
         elif traits.allocates or traits.view or traits.control:
             return
         elif node.effects & Effects.WRITE or not all(isinstance(value.type, TensorType) for value in node.results):
@@ -128,7 +137,7 @@ class _Cells:
             self._tallies = {}
             dropped = set[Value]()
             for cells, update in self._updates:
-                if cells & self._cells and not _is_small(self._tally_of_update(update)):
+                if cells & self._cells and not self._is_small(self._tally_of_update(update)):
                     dropped |= cells & self._cells
             if not dropped:
                 return
@@ -151,8 +160,8 @@ class _Cells:
             return Tally(None, self._ranges[value])
         if not isinstance(type_, TensorType) or depth > _DEEPEST:
             return None
-        if type_.dtype is not int64:
-            return _tally_of_dtype(type_)
+        if type_.dtype is not self._dtype:
+            return self._tally_of_other_dtype(type_.dtype)
         if value in self._states:
             return _OF_CELLS if self._states[value] in self._cells else None
         if value in self._sources:
@@ -182,16 +191,48 @@ class _Cells:
         return reduce(Tally.union, known) if known and len(known) == len(found) else None
 
 
-def _has_integers(value: Value, scalar: bool = False) -> bool:
-    type_ = value.type
-    return isinstance(type_, TensorType) and type_.dtype is int64 and not (scalar and type_.shape != ())
+    def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
+        if dtype.is_bool:
+            return Tally(None, (0, 1))
+        is_narrow = dtype.is_integer and dtype.size < self._dtype.size
+        return Tally(None, (int(dtype.min), int(dtype.max))) if is_narrow else None
+
+    def _has_integers(self, value: Value, scalar: bool = False) -> bool:
+        type_ = value.type
+        return isinstance(type_, TensorType) and type_.dtype is self._dtype and not (scalar and type_.shape != ())
+
+    def _is_small(self, tally: Tally | None) -> bool:
+        """Return whether the interval stays within the dtype in all runs."""
+        if tally is None:
+            return False
+        steps, resets = tally.steps or (0, 0), tally.resets or (0, 0)
+        return max(map(abs, steps)) <= self._largest_step and max(map(abs, resets)) <= self._largest_reset
 
 
-def _tally_of_dtype(type_: TensorType) -> Tally | None:
-    dtype = type_.dtype
-    if dtype.is_bool:
-        return Tally(None, (0, 1))
-    return Tally(None, (int(dtype.min), int(dtype.max))) if dtype.is_integer and dtype.size < int64.size else None
+def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
+    """Return a bound of the number of updates in a run: of stores, allocations, and states of loops."""
+    total = 1
+    for node in graph.nodes:
+        trips = _trip_bound(node, ranges) if node.op.traits.repeats else 1
+        if trips is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
+            return _MOST_UPDATES
+        inner = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
+        total += 1 + trips * inner
+    return min(total, _MOST_UPDATES)
+
+
+def _trip_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
+    """Return a bound of a loop's trip count: a state that grows in each iteration goes through its range once."""
+    body = loop.regions[1]
+    for position in range(state_size(loop)):
+        state, update = body.parameters[position], body.outputs[position].node
+        if update is None or update.op.name != "python_add" or state not in update.inputs or state not in ranges:
+            continue
+        others = [value for value in update.inputs if value is not state]
+        low, high = ranges[state]
+        if len(others) == 1 and ranges.get(others[0], (0, 0))[0] > 0:
+            return high - low + 1
+    return None
 
 
 def _tally_of_constant(number: object) -> Tally | None:
@@ -215,14 +256,6 @@ def _sum(x: Tally | None, y: Tally | None, sign: int) -> Tally | None:
         None if x.steps is None else (x.steps[0] + low, x.steps[1] + high),
         None if x.resets is None else (x.resets[0] + low, x.resets[1] + high),
     )
-
-
-def _is_small(tally: Tally | None) -> bool:
-    """Return whether the interval stays within 64 bits in all runs."""
-    if tally is None:
-        return False
-    steps, resets = tally.steps or (0, 0), tally.resets or (0, 0)
-    return max(map(abs, steps)) <= _MOST_STEP and max(map(abs, resets)) <= _MOST_RESET
 
 
 __all__ = ["content_ranges"]

@@ -16,7 +16,7 @@ from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, store
 from autoconv.backends.llvm.ir.types import register
-from autoconv.graph.dtypes import int64
+from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.value_range import Range, cast_range, is_inside, result_range
@@ -114,6 +114,8 @@ def _write_overflow_warning(
     type_ = result.type
     if not isinstance(type_, TensorType) or not type_.dtype.is_integer or type_.weak:
         return
+    if _is_sure_to_fit(region, name, operands, type_.dtype):
+        return
     x, y = operands[0], operands[-1]
     if name == "multiply":
         b.warn("over", b.checked("mul", x, y)[1])
@@ -131,6 +133,14 @@ def _write_overflow_warning(
     else:
         signs = [_known_sign(region.body.range_of(operand)) for operand in (x, y)]
         b.warn("over", _wrapped_sign(name, x, y, element, signs))
+
+
+def _is_sure_to_fit(region: LoweringContext, name: str, operands: Sequence[Element], dtype: DType) -> bool:
+    """Return whether the ranges of an op's operands exclude that its result wraps."""
+    if not all(number.dtype.is_integer for number in operands):
+        return False
+    range_ = result_range(f"python_{name}", [region.body.range_of(number) for number in operands])
+    return range_ is not None and cast_range(range_, (int(dtype.min), int(dtype.max))) is not None
 
 
 def _wrapped_sign(name: str, x: Element, y: Element, element: Element, signs: Sequence[int]) -> Element:
