@@ -7,6 +7,7 @@ import types
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 WARM = 5
 
@@ -126,3 +127,24 @@ def test_functions_of_a_class_that_get_attributes_and_defaults():
         change()
         for _ in range(WARM * 2):
             assert repr(compute(3)) == repr((thing.go(3), thing.more))
+
+
+Named = collections.namedtuple("Named", "x y")
+
+
+@pytest.mark.parametrize(
+    ("operands", "function"),
+    [
+        ((range(4), {1}), lambda x, y: operator_of(x, y)), ((Named(1, 2), [1]), lambda x, y: x <= y),
+        (([1], Named(1, 2)), lambda x, y: x < y), ((Named(1, 2), [1, 2]), lambda x, y: x == y),
+    ],
+)  # fmt: skip
+def test_errors_of_operators_name_the_operator_and_the_classes(operands, function):
+    compiled = autoconv.compile(function)
+    expected, *found = (result_or_error(each, *operands) for each in (function, compiled, compiled))
+    assert found == [expected, expected]
+
+
+def operator_of(x, y):
+    x -= y
+    return x

@@ -134,3 +134,14 @@ def test_arrays_of_other_dimensions():
         pairs = [(np.array([first, 3]), np.array(rows)) for _ in range(2)]
         assert outcome(compiled, pairs[0]) == outcome(grows, pairs[1])
         np.testing.assert_array_equal(pairs[0][1], pairs[1][1])
+
+
+@pytest.mark.parametrize("name", ["dtype", "shape", "ndim"])
+def test_numbers_of_python_have_no_attributes_of_arrays(name):
+    def read(x, k):
+        value = x if k > 1 else k
+        return value.dtype if name == "dtype" else value.shape if name == "shape" else value.ndim
+
+    compiled = ac.compile(read)
+    for k in (2, 0, 2.5, -1.5):
+        assert outcome(compiled, (np.ones(2), k)) == outcome(read, (np.ones(2), k))

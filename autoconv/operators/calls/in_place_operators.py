@@ -71,7 +71,7 @@ def _is_plain_constant(x: object, change: Any) -> bool:
     return (x is None or isinstance(x, _CONSTANTS)) and not any(user_defined_method(x, name) for name in methods)
 
 
-_CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset)
+_CONSTANTS = (bool, int, float, complex, str, bytes, tuple, frozenset, range)
 
 
 def _is_typed(x: object) -> bool:

@@ -190,8 +190,9 @@ def may_be_late(items: tuple[Any, ...]) -> bool:
 
 
 def _compare_other_kinds(name: str, x: object, y: object) -> Any:
-    """Compare a tuple with a list; an ordering raises Python's own TypeError."""
-    samples: list[Any] = [() if isinstance(value, tuple) else [] for value in (x, y)]
+    """Compare a tuple with a list; an ordering raises Python's own TypeError, which names the classes."""
+    tuples = [type(type(value).__name__, (tuple,), {})() for value in (x, y) if isinstance(value, tuple)]
+    samples: list[Any] = [tuples.pop() if isinstance(value, tuple) else [] for value in (x, y)]
     try:
         return getattr(operator, name)(*samples)
     except TypeError as error:

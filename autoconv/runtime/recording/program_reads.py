@@ -16,7 +16,11 @@ from autoconv.runtime.support.spans import is_own_file
 def is_read_as_array(frame: Any) -> bool:
     """Return whether the read comes from a program whose tensors stand for NumPy's arrays."""
     region = current_region()
-    return region is not None and region.trace.arrays and (_READ_STATE.by_program or is_of_program(frame))
+    return region is not None and region.trace.arrays and _is_read_by_program(frame)
+
+
+def _is_read_by_program(frame: Any) -> bool:
+    return _READ_STATE.by_program or is_of_program(frame)
 
 
 def is_of_program(frame: Any) -> bool:
@@ -42,7 +46,7 @@ def read_for_program(value: object, name: str) -> Any:
 def refuse_tensor_attribute(type_: TensorType, name: str, frame: Any) -> None:
     """Raise Python's AttributeError where the program reads a tensor's attribute from a Python number."""
     region = current_region()
-    if region is not None and region.contract.python_numbers and not is_own_file(frame.f_code.co_filename):
+    if region is not None and region.contract.python_numbers and _is_read_by_program(frame):
         kind = type(type_.dtype.numpy.type(1).item()).__name__
         error = AttributeError(f"{kind!r} object has no attribute {name!r}")
         error._autoconv_run_time = True  # type: ignore[attr-defined]
