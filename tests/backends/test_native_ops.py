@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -182,3 +183,23 @@ def test_floats_beyond_integers_are_cast_as_by_numpy(dtype):
         warnings.simplefilter("ignore", RuntimeWarning)
         expected, found = x.astype(dtype), autoconv.compile(lambda x: x.astype(dtype))(x)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_rounding_to_ints():
+    """Half to even, by native code; what is no int of 64 bits is Python's result or error."""
+    def rounded(x, n):
+        return round(x) + round(n)
+
+    compiled = autoconv.compile(rounded)
+    for x in (0.5, 1.5, 2.5, -2.5, 7.999, -0.0, 2.0**52 + 0.5, 1e18, 1e19, math.inf, math.nan):
+        for n in (3, True):
+            try:
+                expected = rounded(x, n)
+            except (OverflowError, ValueError) as error:
+                with pytest.raises(type(error), match=str(error)):
+                    compiled(x, n)
+            else:
+                assert compiled(x, n) == expected and type(compiled(x, n)) is int
+    total = autoconv.compile(lambda numbers: sum(round(x) for x in numbers))
+    numbers = np.linspace(-9.0, 9.0, 37)
+    assert total(numbers) == sum(round(x) for x in numbers) and "kernel" not in total.explain()

@@ -211,6 +211,14 @@ def integer(b: Elements, x: Any) -> Any:
     return b.cast(x, int64)
 
 
+@element("python_round")
+def rounded(b: Elements, x: Any, *, digits: int | None) -> Any:
+    """Round a float half to even, to an int; with digits, CPython computes the decimal fraction."""
+    if digits is not None:
+        return None
+    return integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
+
+
 @element("python_float")
 def floating(b: Elements, x: Any) -> Any:
     return b.cast(x, float64)
