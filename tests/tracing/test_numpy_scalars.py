@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
+from tests.tracing.plainly import result_or_error
 
 TABLE = np.array([2.0, 3.0, 5.0])
 COUNTS = np.array([[2, 3], [5, 7]])
@@ -94,3 +95,16 @@ def test_a_complex_number_of_pythons_left_of_a_float64_gives_pythons_results():
             found, expected = compiled(x, y, z), f(x, y, z)
             assert [described(list(part)) for part in found] == [described(list(part)) for part in expected]
     assert "plain Python" not in compiled.explain(), compiled.explain()
+
+
+@pytest.mark.parametrize("use", [any, all, sum, max, sorted, list, len, lambda value: 1 in value, lambda value: 2])
+@pytest.mark.parametrize("make", [lambda x: x[0] * 2, lambda x: np.asarray(x.sum()), lambda x: x.max() > 1])
+def test_one_element_is_not_iterated(use, make, monkeypatch):
+    monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
+
+    def used(x):
+        return use(make(x))
+
+    compiled, x = autoconv.compile(used), np.array([1.5, 2.5])
+    expected, *found = (result_or_error(function, x) for function in (used, compiled, compiled))
+    assert found == [expected, expected]

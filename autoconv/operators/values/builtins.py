@@ -33,9 +33,10 @@ from autoconv.operators.support.speculation import emit_output
 from autoconv.operators.values.numbers import as_python_number, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
 from autoconv.runtime.arrays.methods import is_scalar
+from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of
-from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.number_methods import refuse_number, refuse_scalar
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import apply_object, is_object
 from autoconv.runtime.recording.regions import current_region
@@ -61,10 +62,12 @@ def _tensor(x: object) -> Any:
 
 
 def iterated_tensor(x: object) -> Any:
-    """Return the tensor that an iterable is, None if it is none; raise TypeError for a number."""
+    """Return the tensor that an iterable is, None if it is none; raise TypeError for a number or one element."""
+    if type(x) is SymbolicArray and x.type.rank == 0:
+        raise as_program_error(TypeError("iteration over a 0-d array"))
     tensor = _tensor(x)
     if tensor is not None:
-        refuse_number(tensor, "{!r} object is not iterable")
+        refuse_scalar(tensor, "{!r} object is not iterable")
     return tensor
 
 

@@ -24,7 +24,7 @@ from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.comparisons import kind_of_number, may_be_late, plain_items, same_or_equal
 from autoconv.runtime.objects.containers import has_optional_keys, heap_of, items_of
-from autoconv.runtime.objects.number_methods import refuse_number
+from autoconv.runtime.objects.number_methods import refuse_scalar
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
@@ -55,7 +55,7 @@ def in_(item: Any, container: Any) -> Any:
     if method is not None:
         result = method(container, item)
         return truth(result) if is_staged(result) or region.contract.python_numbers else bool(result)
-    refuse_number(container, "argument of type {!r} is not iterable")
+    refuse_scalar(container, "argument of type {!r} is not iterable")
     if as_tensor(container) is not None:
         equal = binary_dispatch.binary("equal", container, item)
         result = dispatch.apply("reduce_any", equal, axis=None, keepdims=False)

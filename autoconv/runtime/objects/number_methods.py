@@ -51,6 +51,16 @@ def refuse_number(x: object, words: str) -> None:
         raise error
 
 
+def refuse_scalar(x: object, words: str) -> None:
+    """Raise Python's TypeError for a number, as `refuse_number` does, and for a scalar of NumPy."""
+    refuse_number(x, words)
+    region = current_region()
+    if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.arrays:
+        error = TypeError(words.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
+        error._autoconv_run_time = True  # type: ignore[attr-defined]
+        raise error
+
+
 class NumberMethod(BoundSymbolicMethod):
     """A bound method `x.name` of a symbolic Python number."""
 
@@ -75,4 +85,4 @@ def _as_int(x: SymbolicTensor) -> Any:
     return dispatch.apply("python_int", x) if x.type.dtype.is_bool else x
 
 
-__all__ = ["NumberMethod", "number_attribute", "complex_attribute", "refuse_number"]
+__all__ = ["NumberMethod", "number_attribute", "complex_attribute", "refuse_number", "refuse_scalar"]
