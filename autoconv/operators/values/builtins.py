@@ -32,8 +32,8 @@ from autoconv.operators.support.signature_check import mark_program_error, raise
 from autoconv.operators.support.speculation import emit_output
 from autoconv.operators.values.numbers import as_python_number, math_override, refuse_complex, value_of
 from autoconv.operators.values.type_queries import kind_of
-from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.assigned_values import as_program_error
+from autoconv.runtime.arrays.methods import is_scalar
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import has_optional_keys, items_of
 from autoconv.runtime.objects.number_methods import refuse_number, refuse_scalar
