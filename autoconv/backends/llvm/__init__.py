@@ -24,7 +24,7 @@ from autoconv.backends.llvm.analysis.symbolic_sizes import open_sizes
 from autoconv.backends.llvm.codegen import lowerings  # noqa: F401  (its import registers all lowerings)
 from autoconv.backends.llvm.codegen.control import recursion
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
-from autoconv.backends.llvm.entry.eligibility import can_call
+from autoconv.backends.llvm.entry.eligibility import is_eligible
 from autoconv.backends.llvm.entry.wrapper import CALL, RUN, write_call, write_graph, write_run
 from autoconv.backends.llvm.ir.index_arith import Size
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -55,7 +55,7 @@ class NativeGraph:
         module.open_sizes = self.sizes = open_sizes(graph, original.needs)
         module.sizes = tuple(map(register_of, module.open_sizes.symbols))
         calls = Calls(module, compile_region)
-        if form is not None and not can_call(graph, form):
+        if form is not None and not is_eligible(graph, form):
             form = None
         kinds = {} if form is None else outputs_of(form.result)
         transposed_outputs = take_transposed_outputs(graph) if "array" in kinds.values() else frozenset()
@@ -114,7 +114,7 @@ def compile_graph(
 def _compile(graph: Graph, form: CallForm | None) -> NativeGraph | interpreter.InterpretedGraph:
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         return interpreter.RecursiveGraph(graph, compile_region)
-    if not _has_native_work(graph) and not (form is not None and can_call(graph, form)):
+    if not _has_native_work(graph) and not (form is not None and is_eligible(graph, form)):
         return interpreter.compile_graph(graph)
     try:
         return NativeGraph(graph, form)

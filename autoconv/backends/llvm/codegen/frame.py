@@ -12,7 +12,7 @@ from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
 from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, sizes
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import Calls
-from autoconv.backends.llvm.codegen.stack_buffers import Locals
+from autoconv.backends.llvm.codegen.stack_buffers import StackBuffers
 from autoconv.backends.llvm.codegen.values import Native, Object
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, product
@@ -70,7 +70,7 @@ class Body:
         self.classes = classes
         self.module = module
         self.out = out
-        self.stack_buffers = Locals(out)
+        self.stack_buffers = StackBuffers(out)
         self.calls = calls
         self.failure_label = "failed"
         self.loop_depth = 0  # depth of the loops around the present position

@@ -146,7 +146,7 @@ class Region(KernelCalls):
         if self.remaining_uses[value] > 0 or not isinstance(native, Object):
             return
         if native.memory:
-            self.body.stack_buffers.give(native.memory)
+            self.body.stack_buffers.release(native.memory)
         elif native.slot is not None:
             self.body.release_or_keep(native.slot, native.original_type or value.type)
 
@@ -307,7 +307,7 @@ class Region(KernelCalls):
                 arguments.append(f"ptr {cells[value]}")
             else:
                 is_scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
-                buffer = self.body.stack_buffers.take(value.type) if is_local(self._plan, value) else None
+                buffer = self.body.stack_buffers.allocate(value.type) if is_local(self._plan, value) else None
                 stack_array = Object("", memory=buffer) if buffer is not None else None
                 if is_scatter:
                     self.set(value, scatter_base(self, item, value))

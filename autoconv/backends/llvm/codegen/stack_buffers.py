@@ -1,4 +1,4 @@
-"""Stack allocation of small arrays that only loops read: they are no Python objects."""
+"""Stack allocation of small arrays that only loops read, and that need no Python object."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.schedule.stack_buffers import size_in_bytes
 from autoconv.graph.types import Type
 
-_MOST = 1 << 14  # bytes of all such arrays of a function
+_BYTES_LIMIT = 1 << 14  # most bytes of all such arrays of a function
 
 
-class Locals:
-    """The memory of one function's small arrays; that of dead arrays is reused for later ones of their size."""
+class StackBuffers:
+    """The memory of one function's small arrays; later arrays reuse the memory of dead ones of equal size."""
 
     def __init__(self, out: FunctionText) -> None:
         self._out = out
@@ -18,13 +18,13 @@ class Locals:
         self._sizes: dict[str, int] = {}
         self.size_in_bytes = 0
 
-    def take(self, type_: Type) -> str | None:
-        """Return memory for an array of that type; None if there is no room."""
+    def allocate(self, type_: Type) -> str | None:
+        """Return memory for an array of a type; None if the limit is reached."""
         size = size_in_bytes(type_)
         free = self._free.get(size)
         if free:
             result = free.pop()
-        elif self.size_in_bytes + size > _MOST:
+        elif self.size_in_bytes + size > _BYTES_LIMIT:
             return None
         else:
             self.size_in_bytes += size
@@ -32,7 +32,7 @@ class Locals:
         self._sizes[result] = size
         return result
 
-    def give(self, memory: str) -> None:
+    def release(self, memory: str) -> None:
         size = self._sizes.pop(memory, None)
         if size is not None:
             self._free.setdefault(size, []).append(memory)

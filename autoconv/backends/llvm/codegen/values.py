@@ -1,4 +1,4 @@
-"""Represent values in native code outside of loops, and the state that all regions of one function share."""
+"""Representations of values in native code outside of loops."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autoconv.graph.types import Type
 
 @dataclass(slots=True)
 class Object:
-    """A Python object: the register with its address, and the slot that owns a reference (None: borrowed).
+    """A Python object: the register with its address, and the slot that owns a reference; None if it is borrowed.
 
     A small array without a Python object has only `memory`, the address of its elements.
     """
 
     ir: str
     slot: str | None = None
-    original_type: Type | None = None  # the type at creation, if the value has another
+    original_type: Type | None = None  # the type at the allocation, if the value has another type
     memory: str = ""
 
 
@@ -41,7 +41,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Storage of a Memory across blocks: a slot for the owner, and allocas for all that is not constant."""
+    """Storage of a Memory across blocks: a slot for the owner, and allocas for all parts that are not constant."""
 
     owner: str
     pointer: str
@@ -52,8 +52,8 @@ class Cells:
 Native = Element | Object | Memory
 
 
-class ElementSource(Protocol):
-    """The source of elements of a RegisterWriter, and the function into which it writes."""
+class ElementReader(Protocol):
+    """The part of a region that a RegisterWriter uses: access to elements, and the function into which it writes."""
 
     out: FunctionText
 
@@ -63,11 +63,11 @@ class ElementSource(Protocol):
 
 
 class RegisterWriter(ElementWriter):
-    """Write numbers outside of loops, with calls of the C library."""
+    """A writer of element rules outside of loops, where they may call the C library."""
 
     in_loop = False
 
-    def __init__(self, region: ElementSource, fail: Any = None) -> None:
+    def __init__(self, region: ElementReader, fail: Any = None) -> None:
         super().__init__(region.out, fail)
         self._region = region
 

@@ -1,4 +1,4 @@
-"""Decide from the forms of arguments and results whether native code can accept a user's call directly."""
+"""Decide, by the forms of arguments and results, whether native code can accept a user's call directly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autoconv.graph.graph import Graph, Value
 from autoconv.graph.types import TensorType, Type
 
 
-def can_call(graph: Graph, form: CallForm) -> bool:
+def is_eligible(graph: Graph, form: CallForm) -> bool:
     """Return whether native code can unwrap the arguments and build the results of calls of this form."""
     parameters = zip(form.parameters, graph.parameters, strict=True)
     for parameter, value in parameters:
@@ -16,23 +16,23 @@ def can_call(graph: Graph, form: CallForm) -> bool:
             continue
         if not is_data(value) or (parameter == "array" and _is_complex_number(value)):
             return False
-    kinds = outputs_of(form.result)
+    result_kinds = outputs_of(form.result)
     return all(
         kind in ("memory", "object")
         or (kind == "number" and is_complex(graph.outputs[i].type))
         or is_scalar(graph.outputs[i].type)
         or (kind in ("tensor", "array") and (is_dense(graph.outputs[i].type) or _is_array(graph.outputs[i].type)))
-        for i, kind in kinds.items()
+        for i, kind in result_kinds.items()
     )
 
 
 def _is_array(type_: Type) -> bool:
-    """Return whether the type is a numeric tensor of rank 1 or more; its array is passed on unchanged."""
+    """Return whether the type is a numeric tensor of rank 1 or more, whose array is returned unchanged."""
     return isinstance(type_, TensorType) and bool(type_.shape) and type_.dtype.numpy.kind in "biufc"
 
 
 def _is_complex_number(value: Value) -> bool:
-    """Return whether the value is a complex number, which graphs hold as an array of rank 0, not as a scalar."""
+    """Return whether the value is a complex number, which graphs represent by an array of rank 0."""
     return is_complex(value.type) and sizes(value.type) == ()
 
 
@@ -41,4 +41,4 @@ def is_data(value: Value) -> bool:
     return is_scalar(value.type) or is_dense(value.type) or is_memory(value.type)
 
 
-__all__ = ["can_call", "is_data"]
+__all__ = ["is_eligible", "is_data"]

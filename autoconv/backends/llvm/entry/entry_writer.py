@@ -1,4 +1,4 @@
-"""Check and unwrap the arguments of a call in native code, and call the graph."""
+"""Native code that checks and unwraps the arguments of a call, and calls the graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.memory.array_view import byte_bounds, sizes_
 from autoconv.backends.llvm.codegen.object_table import Address, Calls
 from autoconv.backends.llvm.codegen.values import Memory, Object
 from autoconv.backends.llvm.entry.results import ResultWriter
-from autoconv.backends.llvm.entry.symbolic_sizes import SizesOfArguments
+from autoconv.backends.llvm.entry.symbolic_sizes import ArgumentDimensions
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.metadata import QUICK
 from autoconv.backends.llvm.ir.module import ModuleText
@@ -28,7 +28,10 @@ from autoconv.graph.graph import Graph, Value
 
 
 class EntryWriter:
-    """The function of an entry: its checks, in the order of the calls of its methods, and the exit that refuses."""
+    """A writer of the function of an entry, with checks in the order in which its methods are called.
+
+    A check that fails branches to the exit that refuses the call.
+    """
 
     def __init__(self, graph: Graph, module: ModuleText, calls: Calls, name: str, count: int) -> None:
         self._graph = graph
@@ -37,26 +40,26 @@ class EntryWriter:
         self._memories: list[tuple[str, Any]] = []
         self.copies: list[str] = []  # slots of arguments that are copied where they do not lie plain
         self._saved: list[str] = []  # slots of copies of arrays that are restored where the graph fails
-        self._restored: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
+        self._restore_arguments: tuple[str, str, int] | None = None  # arguments of `restore_arrays`
         parameters = ("ptr %self", "ptr %arguments", "i64 %count")
         self.out = FunctionText(module, Signature("ptr", parameters, f"nounwind {QUICK}", name, exported=True))
         self.result_writer = ResultWriter(self.out, calls)
-        self._refused = self.out.label("other")
+        self._refusal_label = self.out.label("other")
         self._check(self.out.icmp("eq", "%count", count))
-        self.open = SizesOfArguments(module.open_sizes, self.out, calls, self._check)
+        self.open_dimensions = ArgumentDimensions(module.open_sizes, self.out, calls, self._check)
 
     def _check(self, test: str) -> None:
-        """Refuse the call unless the test holds."""
-        go_on = self.out.label("ok")
-        self.out.branch_if(test, go_on, self._refused)
-        self.out.begin(go_on)
+        """Write a branch to the exit that refuses the call, unless the test holds."""
+        passed = self.out.label("ok")
+        self.out.branch_if(test, passed, self._refusal_label)
+        self.out.begin(passed)
 
-    def _field(self, object_: str, offset: int, kind: str) -> str:
-        place = self.out.gep("i8", object_, offset)
-        return self.out.load(kind, place)
+    def _load_field(self, object_: str, offset: int, kind: str) -> str:
+        address = self.out.gep("i8", object_, offset)
+        return self.out.load(kind, address)
 
-    def argument(self, position: int) -> str:
-        return self._field("%arguments", 8 * position, "ptr")
+    def load_argument(self, position: int) -> str:
+        return self._load_field("%arguments", 8 * position, "ptr")
 
     # ---- checks
 
@@ -67,235 +70,244 @@ class EntryWriter:
         self._check(self.out.icmp("eq", busy, 0))
 
     def check_guards(self, form: CallForm) -> None:
-        """Check that the trace's guards hold: cells, globals and parts of objects are as they were."""
+        """Check that the trace's guards hold: cells, globals and parts of objects have not changed."""
         for guard in form.guards:
             if isinstance(guard, CellGuard):
-                found = self._field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
+                current = self._load_field(self._calls.object(guard.cell)(self.out), abi.CELL_CONTENTS, "ptr")
             else:
                 self._module.declare("PyDict_GetItemWithError", "ptr", "ptr, ptr")
                 namespace = self._calls.object(guard.namespace)(self.out)
                 name = self._calls.object(guard.name)(self.out)
-                found = self.out.call("PyDict_GetItemWithError", namespace, name)
+                current = self.out.call("PyDict_GetItemWithError", namespace, name)
             value = "null" if guard.value is ABSENT else self._calls.object(guard.value)(self.out)
-            self._check(self.out.is_same(found, value))
+            self._check(self.out.is_same(current, value))
             for offset, wanted in guard.words:
                 expected = "null" if wanted is None else self._calls.object(wanted)(self.out)
-                self._check(self.out.is_same(self._field(found, offset, "ptr"), expected))
+                self._check(self.out.is_same(self._load_field(current, offset, "ptr"), expected))
             if guard.empty is not None:
-                held = self._calls.object(guard.empty)(self.out)
-                self._check(self.out.icmp("eq", self._field(held, DICT_COUNT, "i64"), 0))
+                container = self._calls.object(guard.empty)(self.out)
+                self._check(self.out.icmp("eq", self._load_field(container, DICT_COUNT, "i64"), 0))
 
-    def check_different(self, array: str, others: Sequence[str]) -> None:
-        """Check that the array is none of the others."""
+    def check_distinct(self, array: str, others: Sequence[str]) -> None:
+        """Check that an array is not identical to one of the others."""
         for other in others:
             self._check(self.out.differs(array, other))
 
     # ---- arguments
 
-    def give_away(self, position: int, form: CallForm, to_graph: bool) -> None:
-        """Move the array out of the tensor: its reference passes to the graph, or is released."""
+    def move_donated(self, position: int, form: CallForm, to_graph: bool) -> None:
+        """Move the array out of a donated tensor; the graph gets its reference, or the reference is released."""
         out, donation = self.out, self._calls.object(form.donation)(self.out)
-        place = out.gep("i8", self.argument(position), form.array_slot)
+        slot = out.gep("i8", self.load_argument(position), form.array_slot)
         out.call("retain", donation)
         if not to_graph:
-            out.call("release", place)
-        out.store("ptr", donation, place)
+            out.call("release", slot)
+        out.store("ptr", donation, slot)
 
-    def unwrap_tensor(self, given: str, form: CallForm, weak: bool) -> str:
+    def unwrap_tensor(self, tensor: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
-        kind = self._calls.object(form.tensor_class)(self.out)
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
+        tensor_class = self._calls.object(form.tensor_class)(self.out)
+        self._check(self.out.is_same(self._load_field(tensor, abi.TYPE, "ptr"), tensor_class))
         expected = self._calls.object(weak)(self.out)
-        self._check(self.out.is_same(self._field(given, form.weak_slot, "ptr"), expected))
-        return self._field(given, form.array_slot, "ptr")
+        self._check(self.out.is_same(self._load_field(tensor, form.weak_slot, "ptr"), expected))
+        return self._load_field(tensor, form.array_slot, "ptr")
 
-    def array_of(self, given: str, value: Value) -> str:
-        """Check that the object is a plain ndarray of the exact type, and return it."""
+    def check_array(self, array: str, value: Value) -> str:
+        """Check that an object is a plain ndarray of the value's type, and return it."""
         type_: Any = value.type
         shape = sizes(type_)
         if is_open(type_):
-            self.open.take(given, type_)
-            return given
-        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+            self.open_dimensions.bind_array(array, type_)
+            return array
+        array_class, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
-        plain = self.out.call("is_plain_array", given, kind, descriptor, len(shape), dimensions)
-        self._check(self.out.icmp("ne", plain, FALSE))
-        return given
+        is_plain = self.out.call("is_plain_array", array, array_class, descriptor, len(shape), dimensions)
+        self._check(self.out.icmp("ne", is_plain, FALSE))
+        return array
 
-    def as_row_major(self, given: str, value: Value, by_columns: bool) -> str:
-        """Return an array as the graph takes it.
+    def copy_unless_row_major(self, array: str, value: Value, by_columns: bool) -> str:
+        """Return a C-contiguous array for the graph: the argument itself, or a copy.
 
-        It is the object, or a C-contiguous copy of an array that lies otherwise. With `by_columns` it is the
-        transposition of an array in Fortran order, and the entry refuses others.
+        With `by_columns` it is the transposed view of an array in Fortran order, and the entry refuses other arrays.
         """
         out = self.out
-        kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
-        array = given, kind, descriptor, len(sizes(value.type))
-        result = out.call("turned_view", *array) if by_columns else out.call("plain_copy", *array, value.dtype.size)
+        array_class, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
+        arguments = array, array_class, descriptor, len(sizes(value.type))
+        if by_columns:
+            result = out.call("turned_view", *arguments)
+        else:
+            result = out.call("plain_copy", *arguments, value.dtype.size)
         self.copies.append(self.result_writer.hold(result))
         if by_columns:
             self._check(out.icmp("ne", result, NULL))
             return result
-        return out.select(out.is_null(result), given, result)
+        return out.select(out.is_null(result), array, result)
 
-    def check_rows(self, arrays: Sequence[str]) -> None:
-        """Check that not all of the arrays lie in Fortran order: for such arguments there is a trace of its own."""
+    def check_not_all_by_columns(self, arrays: Sequence[str]) -> None:
+        """Check that not all of the arrays are in Fortran order, since another trace is for such arguments."""
         if not arrays:
             return
-        kind, found = self._calls.object(np.ndarray)(self.out), ""
-        for given in arrays:
-            other = self.out.call("lies_by_columns", given, kind)
-            found = self.out.and_(found, other) if found else other
-        self._check(self.out.icmp("eq", found, FALSE))
+        array_class, are_by_columns = self._calls.object(np.ndarray)(self.out), ""
+        for array in arrays:
+            is_by_columns = self.out.call("lies_by_columns", array, array_class)
+            are_by_columns = self.out.and_(are_by_columns, is_by_columns) if are_by_columns else is_by_columns
+        self._check(self.out.icmp("eq", are_by_columns, FALSE))
 
-    def memory_of(self, given: str, value: Value) -> str:
-        """Check that the object is an ndarray laid out in memory as its type states, and return it."""
+    def check_memory(self, array: str, value: Value) -> str:
+        """Check that an object is an ndarray with the layout in memory that its type states, and return it."""
         type_: Any = value.type
-        kind, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
-        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in all_] for all_ in (type_.shape, type_.strides)]
-        lists = [self._calls.shape(wanted) if wanted else "null" for wanted in numbers]
-        fits = self.out.call("is_memory", given, kind, descriptor, type_.rank, lists[0], lists[1])
+        array_class, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
+        layout = (type_.shape, type_.strides)
+        numbers = [[n if isinstance(n, int) else abi.ANY_NUMBER for n in dimensions] for dimensions in layout]
+        lists = [self._calls.shape(expected) if expected else "null" for expected in numbers]
+        fits = self.out.call("is_memory", array, array_class, descriptor, type_.rank, lists[0], lists[1])
         self._check(self.out.icmp("ne", fits, FALSE))
-        self.open.take_memory(given, type_)
-        self._memories.append((given, type_))
-        return given
+        self.open_dimensions.bind_memory(array, type_)
+        self._memories.append((array, type_))
+        return array
 
-    def list_of(self, given: str, listed: ListParameter) -> str:
-        """Check that the object is such a list, by the classes of its first items, and return it."""
-        out, total, found = self.out, "1", given
-        for _ in range(listed.list_depth):
-            self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(list)(out)))
-            count = self._field(found, abi.LIST_COUNT, "i64")
+    def check_list(self, list_: str, parameter: ListParameter) -> str:
+        """Check by the classes of its first items that an object is a list as the parameter states, and return it."""
+        out, total, item = self.out, "1", list_
+        for _ in range(parameter.list_depth):
+            self._check(self.out.is_same(self._load_field(item, abi.TYPE, "ptr"), self._calls.object(list)(out)))
+            count = self._load_field(item, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
             total = out.op("mul", total, count)
-            found = self._field(self._field(found, abi.LIST_ITEMS, "ptr"), 0, "ptr")
-        self._check(self.out.icmp("uge", total, listed.min_length_product))
-        self._check(self.out.is_same(self._field(found, abi.TYPE, "ptr"), self._calls.object(listed.item_type)(out)))
-        return given
+            item = self._load_field(self._load_field(item, abi.LIST_ITEMS, "ptr"), 0, "ptr")
+        self._check(self.out.icmp("uge", total, parameter.min_length_product))
+        item_class = self._calls.object(parameter.item_type)(out)
+        self._check(self.out.is_same(self._load_field(item, abi.TYPE, "ptr"), item_class))
+        return list_
 
-    def check_instance(self, given: str, whole: InstanceParameter) -> str:
-        """Check the class of the object, and return it."""
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(whole.kind)(self.out)))
-        return given
+    def check_instance(self, instance: str, parameter: InstanceParameter) -> str:
+        """Check the class of an object, and return the object."""
+        class_ = self._calls.object(parameter.kind)(self.out)
+        self._check(self.out.is_same(self._load_field(instance, abi.TYPE, "ptr"), class_))
+        return instance
 
-    def check_apart(self) -> None:
-        """Check that arrays do not overlap, unless their types allow it.
+    def check_disjoint(self) -> None:
+        """Check that arrays in memory do not overlap, unless their types allow it.
 
-        Conservative: an array counts as the whole range from its first to its last byte.
+        An array counts as the whole range from its first to its last byte, so the check may refuse disjoint arrays.
         """
-        found: list[tuple[str, str]] = []
+        ranges: list[tuple[str, str]] = []
         memories = [(given, type_) for given, type_ in self._memories if not type_.shared]
-        for given, type_ in memories if len(memories) > 1 else ():
-            pointer = self._field(given, abi.DATA, "ptr")
-            shape = sizes_or_strides(self.out, given, type_.shape, abi.DIMENSIONS)
-            strides = sizes_or_strides(self.out, given, type_.strides, abi.STRIDES)
-            taken = Memory(Object(given), pointer, shape, strides, "true")
-            found.append(byte_bounds(self.out, taken, type_.dtype.size))
-        for i, (low, high) in enumerate(found):
-            for other_low, other_high in found[:i]:
+        for array, type_ in memories if len(memories) > 1 else ():
+            pointer = self._load_field(array, abi.DATA, "ptr")
+            shape = sizes_or_strides(self.out, array, type_.shape, abi.DIMENSIONS)
+            strides = sizes_or_strides(self.out, array, type_.strides, abi.STRIDES)
+            memory = Memory(Object(array), pointer, shape, strides, "true")
+            ranges.append(byte_bounds(self.out, memory, type_.dtype.size))
+        for i, (low, high) in enumerate(ranges):
+            for other_low, other_high in ranges[:i]:
                 before = self.out.icmp("ule", high, other_low)
-                behind = self.out.icmp("ule", other_high, low)
-                self._check(self.out.or_(before, behind))
+                after = self.out.icmp("ule", other_high, low)
+                self._check(self.out.or_(before, after))
 
-    def graph_argument(self, given: str, value: Value) -> str:
-        """Return the graph's argument: a number loaded from its array, or the array itself."""
+    def graph_argument(self, array: str, value: Value) -> str:
+        """Return the argument of the graph: a number, loaded from its array, or the array itself."""
         if not is_scalar(value.type):
-            return given
-        element = load(ElementWriter(self.out), value.dtype, self._field(given, abi.DATA, "ptr"), 0)
+            return array
+        element = load(ElementWriter(self.out), value.dtype, self._load_field(array, abi.DATA, "ptr"), 0)
         return element.ir
 
-    def number(self, given: str, value: Value) -> str | tuple[str, str]:
-        """Unwrap a Python bool, int or float of exactly that type, or both parts of a complex number."""
+    def unwrap_number(self, object_: str, value: Value) -> str | tuple[str, str]:
+        """Unwrap an object whose class is exactly bool, int or float, or both parts of a complex number."""
         dtype = value.dtype
         if dtype.is_complex:
-            kind = self._calls.object(complex)(self.out)
-            self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
-            return self._field(given, abi.REAL_PART, "double"), self._field(given, abi.IMAGINARY_PART, "double")
-        return self._number(given, bool if dtype.is_bool else int if dtype.is_integer else float)
+            complex_class = self._calls.object(complex)(self.out)
+            self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), complex_class))
+            real, imag = (self._load_field(object_, part, "double") for part in (abi.REAL_PART, abi.IMAGINARY_PART))
+            return real, imag
+        return self._unwrap_number(object_, bool if dtype.is_bool else int if dtype.is_integer else float)
 
-    def scalar(self, given: str, value: Value) -> str:
-        """Unwrap a NumPy scalar of exactly the type; an array of rank 0 is refused."""
+    def unwrap_scalar(self, object_: str, value: Value) -> str:
+        """Unwrap a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
         dtype = value.dtype
-        kind = self._calls.object(dtype.numpy.type)(self.out)
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), kind))
-        place = self.out.gep("i8", given, abi.SCALAR_VALUE)
-        return load(ElementWriter(self.out), dtype, place, 0).ir
+        scalar_class = self._calls.object(dtype.numpy.type)(self.out)
+        self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), scalar_class))
+        address = self.out.gep("i8", object_, abi.SCALAR_VALUE)
+        return load(ElementWriter(self.out), dtype, address, 0).ir
 
-    def box(self, parts: tuple[str, str]) -> tuple[str, str]:
-        """Box a complex number in the array of rank 0 that the graph takes; return it with the slot that owns it."""
+    def box_complex(self, parts: tuple[str, str]) -> tuple[str, str]:
+        """Box a complex number in an array of rank 0; return the array and the slot that owns it."""
         b = ElementWriter(self.out)
-        made = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in parts)))
-        return made, self.result_writer.hold(made)
+        array = self.result_writer.box(b.pair(*(b.wrap(float64, part) for part in parts)))
+        return array, self.result_writer.hold(array)
 
     def save_arrays(self, natives: Sequence[str], form: CallForm) -> None:
-        """Copy the arrays that are restored if the graph fails."""
+        """Copy the arrays that have to be restored if the graph fails."""
         arrays = [natives[i] for i in sorted(form.saved)]
         if not arrays:
             return
         out = self.out
-        given = out.alloca(f"[{1 + 2 * len(arrays)} x ptr]")  # the error will be the first one
+        arguments = out.alloca(f"[{1 + 2 * len(arrays)} x ptr]")  # the error becomes the first argument
         for i, array in enumerate(arrays):
             copy = self.result_writer.check_not_null(out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0))
             self._saved.append(self.result_writer.hold(copy))
-            for position, one in enumerate((array, copy), 1 + 2 * i):
-                out.store("ptr", one, out.gep("ptr", given, position))
-        self._restored = self._calls.object(form.restore)(out), given, 1 + 2 * len(arrays)
+            for position, object_ in enumerate((array, copy), 1 + 2 * i):
+                out.store("ptr", object_, out.gep("ptr", arguments, position))
+        self._restore_arguments = self._calls.object(form.restore)(out), arguments, 1 + 2 * len(arrays)
 
-    def check_exactly(self, given: str, wanted: Any) -> None:
-        if type(wanted) not in (int, float):
-            self._check(self.out.is_same(given, self._calls.object(wanted)(self.out)))
+    def check_constant(self, object_: str, constant: Any) -> None:
+        if type(constant) not in (int, float):
+            self._check(self.out.is_same(object_, self._calls.object(constant)(self.out)))
             return
-        found, expected = self._number(given, type(wanted)), str(wanted)
-        if type(wanted) is float:  # compare bits
-            found = self.out.cast("bitcast", found, "i64")
-            expected = str(struct.unpack("<q", struct.pack("<d", wanted))[0])
-        self._check(self.out.icmp("eq", found, expected))
+        actual, expected = self._unwrap_number(object_, type(constant)), str(constant)
+        if type(constant) is float:  # compare bits
+            actual = self.out.cast("bitcast", actual, "i64")
+            expected = str(struct.unpack("<q", struct.pack("<d", constant))[0])
+        self._check(self.out.icmp("eq", actual, expected))
 
-    def _number(self, given: str, kind: type) -> str:
+    def _unwrap_number(self, object_: str, class_: type) -> str:
         out = self.out
-        self._check(self.out.is_same(self._field(given, abi.TYPE, "ptr"), self._calls.object(kind)(out)))
-        if kind is bool:
-            return out.is_same(given, self._calls.object(True)(out))
-        if kind is float:
-            return self._field(given, abi.FLOAT_VALUE, "double")
+        self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), self._calls.object(class_)(out)))
+        if class_ is bool:
+            return out.is_same(object_, self._calls.object(True)(out))
+        if class_ is float:
+            return self._load_field(object_, abi.FLOAT_VALUE, "double")
         overflow = out.alloca("i32", "0")
-        result = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", given, overflow)
+        result = out.call_c("PyLong_AsLongLongAndOverflow", "i64", "ptr, ptr", object_, overflow)
         self._check(out.icmp("eq", out.load("i32", overflow), 0))
         return result
 
     # ---- results
 
-    def results(
-        self, natives: Sequence[str], boxes: Sequence[str] = (), turned: Collection[int] = ()
+    def call_graph(
+        self, natives: Sequence[str], boxes: Sequence[str] = (), transposed: Collection[int] = ()
     ) -> list[Element | Object]:
-        """Call the graph, release the temporary objects in the slots `boxes`, transpose the outputs `turned`."""
+        """Call the graph, release the temporary objects in the slots `boxes`, and transpose some outputs.
+
+        Return the outputs. `transposed` are the positions of the outputs to transpose, in place.
+        """
         out, outputs = self.out, self._graph.outputs
         cells = out.alloca(f"[{max(len(outputs), 1)} x i64]")
-        well = out.call("graph", *natives, cells, *self._module.sizes)
-        if self._restored is not None:
-            with out.unless(well):
-                out.call("restore_arrays", *self._restored)
+        succeeded = out.call("graph", *natives, cells, *self._module.sizes)
+        if self._restore_arguments is not None:
+            with out.unless(succeeded):
+                out.call("restore_arrays", *self._restore_arguments)
         for slot in (*boxes, *self._saved):
             out.call("release", slot)
-        go_on, failed = out.label("well"), out.label("failed")
-        out.branch_if(well, go_on, failed)
-        out.begin(failed)
+        success, failure = out.label("well"), out.label("failed")
+        out.branch_if(succeeded, success, failure)
+        out.begin(failure)
         out.ret(NULL)
-        out.begin(go_on)
-        found: list[Element | Object] = []
+        out.begin(success)
+        results: list[Element | Object] = []
         for i, value in enumerate(outputs):
-            place = out.gep("i64", cells, i)
+            cell = out.gep("i64", cells, i)
             if is_scalar(value.type):
-                found.append(load(ElementWriter(out), value.dtype, place, 0))
+                results.append(load(ElementWriter(out), value.dtype, cell, 0))
             else:
-                found.append(Object(out.load("ptr", place)))
-                if i in turned:
-                    out.call("turn", found[-1].ir)
-        return found
+                results.append(Object(out.load("ptr", cell)))
+                if i in transposed:
+                    out.call("turn", results[-1].ir)
+        return results
 
-    def refuse(self) -> None:
-        """End the function with the exit for arguments of another form, which returns NotImplemented."""
-        self.out.begin(self._refused)
+    def write_refusal(self) -> None:
+        """End the function with the exit that refuses a call: it returns NotImplemented."""
+        self.out.begin(self._refusal_label)
         for slot in self.copies:
             self.out.call("release", slot)
         missing = self._calls.object(NotImplemented)(self.out)

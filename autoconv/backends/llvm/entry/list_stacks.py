@@ -1,7 +1,7 @@
-"""Convert stacks from and to the caller's lists (see `stacks`).
+"""Conversions of stacks from and to the caller's lists (see analysis/list_stacks.py).
 
-An incoming list becomes a header alone, which points to the elements of the caller's list in place. They are only read:
-a push allocates a buffer of its own.
+A list argument becomes a header that points to the elements of the caller's list. They are only read, since a push
+allocates a new buffer.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.ops.values.packed_list import PackedList, rows_of
 
 
-def write_borrowed(body: Body, argument: str, value: Value) -> Object:
-    """Return the stack of a list, in a slot of its own."""
+def write_stack_of_list(body: Body, argument: str, value: Value) -> Object:
+    """Convert a list to a stack, which a new slot owns."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape = element.dtype.numpy, sizes(element)
     return body.own_reference(body.call_python(lambda list_: _borrow(list_, dtype, shape), argument))
 
 
-def write_given(body: Body, stack: Object, value: Value) -> Object:
-    """Return the list of a stack; takes over the reference to the stack."""
+def write_list_of_stack(body: Body, stack: Object, value: Value) -> Object:
+    """Convert a stack to a list; the reference to the stack is released."""
     element: Any = value.type.element  # type: ignore[union-attr]
     dtype, shape, weak = element.dtype.numpy, sizes(element), element.weak
     reference = body.own_reference(stack.ir)
@@ -59,4 +59,4 @@ def _result_list(stack: np.ndarray, dtype: np.dtype[Any], shape: tuple[int, ...]
     return PackedList(rows, weak)
 
 
-__all__ = ["write_borrowed", "write_given"]
+__all__ = ["write_stack_of_list", "write_list_of_stack"]

@@ -1,4 +1,4 @@
-"""Build the result of a call: Python objects around the numbers and arrays that a graph returned."""
+"""Native code that builds the result of a call: Python objects around a graph's numbers and arrays."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import complex128
 
-# For each container class: the function that makes one of a size, and the function that stores an item.
-_MAKERS: dict[type, tuple[str, str]] = {
+# C API functions, with their parameters, by container class: constructors of a size, and setters of an item.
+_CONSTRUCTORS: dict[type, tuple[str, str]] = {
     tuple: ("PyTuple_New", "i64"),
     list: ("PyList_New", "i64"),
     dict: ("PyDict_New", ""),
@@ -36,56 +36,58 @@ _SETTERS: dict[type, tuple[str, str]] = {
 
 
 class ResultWriter:
-    """Write the end of an entry.
+    """A writer of the end of an entry, which builds and returns the result.
 
-    If memory runs out, the entry returns NULL; objects made so far are in slots of the frame, which are released then.
+    If an allocation fails, the entry releases the objects in its slots and returns NULL.
     """
 
     def __init__(self, out: FunctionText, calls: Calls) -> None:
         self._out = out
         self._calls = calls
         self._module = out.module
-        self._failed: str | None = None
+        self._failure_label: str | None = None
 
-    def as_tuple(self, found: Sequence[Element | Object]) -> None:
-        """Return a tuple of arrays, and of the other objects as they are."""
-        held = [self.hold(native.ir) if isinstance(native, Object) else "" for native in found]
-        made, slot = self._new_container(tuple, len(found))
-        for i, (native, own) in enumerate(zip(found, held, strict=True)):
+    def return_tuple(self, outputs: Sequence[Element | Object]) -> None:
+        """Write the return of a tuple of the outputs: numbers as arrays of rank 0, objects unchanged."""
+        slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]
+        tuple_, slot = self._new_container(tuple, len(outputs))
+        for i, (native, output_slot) in enumerate(zip(outputs, slots, strict=True)):
             if isinstance(native, Element):
                 part = self.box(native)
             else:
-                part = self._move_from_slot(native.ir, own)
-            self._set_item(tuple, made, i, part)
-        self._out.ret(self._move_from_slot(made, slot), "ptr")
-        self.end()
+                part = self._move_from_slot(native.ir, output_slot)
+            self._set_item(tuple, tuple_, i, part)
+        self._out.ret(self._move_from_slot(tuple_, slot), "ptr")
+        self.write_failure_exit()
 
-    def as_form(self, found: Sequence[Element | Object], form: CallForm, made: Sequence[bool]) -> None:
-        """Return what the form describes; `made` flags the outputs that the graph allocated."""
+    def return_form(self, outputs: Sequence[Element | Object], form: CallForm, allocated: Sequence[bool]) -> None:
+        """Write the return of the result that the form describes; `allocated` flags outputs of new memory."""
         kinds = outputs_of(form.result)
         self._form = form
-        self._found: list[Element | Object] = []
-        held = [self.hold(native.ir) if isinstance(native, Object) else "" for native in found]
-        others: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
-        for i, (native, made_here) in enumerate(zip(found, made, strict=True)):
-            if isinstance(native, Object) and kinds.get(i) in ("array", "tensor") and not (form.may_share or made_here):
-                owned = self.check_not_null(self._owned_array(self._move_from_slot(native.ir, held[i]), others))
-                others.append((native.ir, owned))
-                self._out.store("ptr", owned, held[i])
+        self._outputs: list[Element | Object] = []
+        slots = [self.hold(native.ir) if isinstance(native, Object) else "" for native in outputs]
+        replacements: list[tuple[str, str]] = []  # arrays that may have other owners, and their replacements
+        for i, (native, is_allocated) in enumerate(zip(outputs, allocated, strict=True)):
+            needs_owner = kinds.get(i) in ("array", "tensor") and not (form.may_share or is_allocated)
+            if isinstance(native, Object) and needs_owner:
+                array = self._move_from_slot(native.ir, slots[i])
+                owned = self.check_not_null(self._write_owned_array(array, replacements))
+                replacements.append((native.ir, owned))
+                self._out.store("ptr", owned, slots[i])
                 native = Object(owned)
-            self._found.append(native)
-        made_result = self._build_result(form.result)  # NULL after an error, and returned then
-        for slot in held:
+            self._outputs.append(native)
+        result = self._build_result(form.result)  # NULL after an error, and returned then
+        for slot in slots:
             if slot:
                 self._out.call("release", slot)
-        self._out.ret(made_result, "ptr")
-        self.end()
+        self._out.ret(result, "ptr")
+        self.write_failure_exit()
 
-    def end(self) -> None:
-        """Write the exit for a failed allocation."""
-        if self._failed is None:
+    def write_failure_exit(self) -> None:
+        """Write the exit for failed allocations, if a check branches to it."""
+        if self._failure_label is None:
             return
-        self._out.begin(self._failed)
+        self._out.begin(self._failure_label)
         if self._out.slots:
             self._out.call("release_all", "%slots", self._out.slots)
         self._out.ret(NULL)
@@ -93,127 +95,130 @@ class ResultWriter:
     # ---- owned references
 
     def check_not_null(self, object_: str) -> str:
-        """Return the object; leave the function if it is NULL."""
-        if self._failed is None:
-            self._failed = self._out.label("missing")
-        self._out.leave_if(self._out.is_null(object_), self._failed)
+        """Return an object, after a branch that leaves the function if it is NULL."""
+        if self._failure_label is None:
+            self._failure_label = self._out.label("missing")
+        self._out.leave_if(self._out.is_null(object_), self._failure_label)
         return object_
 
     def hold(self, object_: str) -> str:
-        """Store the reference in a new slot, and return the slot."""
+        """Store a reference in a new slot, and return the slot."""
         slot = self._out.slot()
         self._out.store("ptr", object_, slot)
         return slot
 
     def _move_from_slot(self, object_: str, slot: str) -> str:
-        """Move the reference out of the slot."""
+        """Move the reference to an object out of its slot, and return the object."""
         self._out.store("ptr", "null", slot)
         return object_
 
     # ---- parts of the result
 
-    def _build_result(self, wanted: ResultForm) -> str:
-        """Return a new reference to the result; NULL after an error."""
-        if isinstance(wanted, OutputResult):
-            return self._convert_output(self._found[wanted.position], wanted.kind)
-        if isinstance(wanted, ConstantResult):
-            object_ = self._calls.object(wanted.value)(self._out)
+    def _build_result(self, form: ResultForm) -> str:
+        """Return a new reference to a result of the given form; it is NULL after an error."""
+        if isinstance(form, OutputResult):
+            return self._convert_output(self._outputs[form.position], form.kind)
+        if isinstance(form, ConstantResult):
+            object_ = self._calls.object(form.value)(self._out)
             self._out.call("retain", object_)
             return object_
-        if isinstance(wanted, ContainerResult):
-            return self._build_container(wanted)
-        return self._build_selected(wanted)
+        if isinstance(form, ContainerResult):
+            return self._build_container(form)
+        return self._build_selected(form)
 
-    def _build_selected(self, wanted: SelectedResult) -> str:
-        """Build the arm that the tag selects."""
-        out, tag = self._out, self._found[wanted.tag]
+    def _build_selected(self, form: SelectedResult) -> str:
+        """Build the alternative that the tag selects."""
+        out, tag = self._out, self._outputs[form.tag]
         assert isinstance(tag, Element)
         done = out.label("chosen")
         ends: list[tuple[Operand, str]] = []
-        for number, arm in enumerate(wanted.arms):
-            if number < len(wanted.arms) - 1:
-                this, other = out.label("arm"), out.label("other")
-                out.branch_if(out.icmp("eq", tag.ir, number), this, other)
-                out.begin(this)
+        for number, arm in enumerate(form.arms):
+            if number < len(form.arms) - 1:
+                chosen, other = out.label("arm"), out.label("other")
+                out.branch_if(out.icmp("eq", tag.ir, number), chosen, other)
+                out.begin(chosen)
             ends.append((Operand.of(self._build_result(arm), "ptr"), out.block))
             out.branch(done)
-            if number < len(wanted.arms) - 1:
+            if number < len(form.arms) - 1:
                 out.begin(other)
         out.begin(done)
         return out.phi(*ends)
 
-    def _owned_array(self, array: str, others: Sequence[tuple[str, str]]) -> str:
-        """Return the array, or a copy if its memory has other owners (the caller, or the code whose constant it is).
+    def _write_owned_array(self, array: str, replacements: Sequence[tuple[str, str]]) -> str:
+        """Return the array, or a copy if it has other owners: the caller, or the code whose constant it is.
 
-        An array that is identical to one of `others` maps to the same replacement. NULL after an error.
+        `replacements` are pairs (array, its replacement): an identical array gets the same replacement. The result is
+        NULL after an error.
         """
         out = self._out
-        if others:
-            (other, owned), rest = others[-1], others[:-1]
+        if replacements:
+            (other, owned), earlier = replacements[-1], replacements[:-1]
 
             def share_replacement() -> Operand:
                 out.call("retain", owned)
                 self._release(array)
                 return Operand.of(owned, "ptr")
 
-            return out.either(out.is_same(array, other), share_replacement, lambda: self._owned_array(array, rest))
-        before, alone = out.block, out.call("is_alone", array)
-        with out.unless(alone):
+            is_other = out.is_same(array, other)
+            return out.either(is_other, share_replacement, lambda: self._write_owned_array(array, earlier))
+        sole_block, is_sole_owner = out.block, out.call("is_alone", array)
+        with out.unless(is_sole_owner):
             copy = out.call_c("PyArray_NewCopy", "ptr", "ptr, i32", array, 0)
             self._release(array)
-            copied = out.block
-        return out.phi((Operand.of(array, "ptr"), before), (copy, copied))
+            copy_block = out.block
+        return out.phi((Operand.of(array, "ptr"), sole_block), (copy, copy_block))
 
     def _release(self, object_: str) -> None:
         slot = self._out.alloca("ptr")
         self._out.store("ptr", object_, slot)
         self._out.call("release", slot)
 
-    def _build_container(self, wanted: ContainerResult) -> str:
-        kind: type = dict if wanted.keys is not None else wanted.kind
-        made, slot = self._new_container(kind, len(wanted.parts))
-        for i, part in enumerate(wanted.parts):
-            key = i if wanted.keys is None else wanted.keys[i]
-            self._set_item(kind, made, key, self.check_not_null(self._build_result(part)))
-        return self._move_from_slot(made, slot)
+    def _build_container(self, form: ContainerResult) -> str:
+        class_: type = dict if form.keys is not None else form.kind
+        container, slot = self._new_container(class_, len(form.parts))
+        for i, part in enumerate(form.parts):
+            key = i if form.keys is None else form.keys[i]
+            self._set_item(class_, container, key, self.check_not_null(self._build_result(part)))
+        return self._move_from_slot(container, slot)
 
-    def _new_container(self, kind: type, size: int) -> tuple[str, str]:
-        """Make a container; return it and the slot that owns it."""
-        maker, parameters = _MAKERS[kind]
-        made = self.check_not_null(self._out.call_c(maker, "ptr", parameters, *([size] if parameters else [])))
-        return made, self.hold(made)
+    def _new_container(self, class_: type, size: int) -> tuple[str, str]:
+        """Allocate a container; return it and the slot that owns it."""
+        constructor, parameters = _CONSTRUCTORS[class_]
+        arguments = [size] if parameters else []
+        container = self.check_not_null(self._out.call_c(constructor, "ptr", parameters, *arguments))
+        return container, self.hold(container)
 
-    def _set_item(self, kind: type, container: str, key: Any, part: str) -> None:
-        """Store a part in a container, which takes over the new reference."""
-        out, (setter, parameters) = self._out, _SETTERS[kind]
-        if kind is not dict:
-            out.call_c(setter, "i32", parameters, container, key, part)
+    def _set_item(self, class_: type, container: str, key: Any, item: str) -> None:
+        """Store an item in a container, which takes over the reference."""
+        out, (setter, parameters) = self._out, _SETTERS[class_]
+        if class_ is not dict:
+            out.call_c(setter, "i32", parameters, container, key, item)
             return
-        went = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), part)
-        self._release(part)
-        self.check_not_null(out.select(out.icmp("eq", went, 0), container, NULL))
+        status = out.call_c(setter, "i32", parameters, container, self._calls.object(key)(out), item)
+        self._release(item)
+        self.check_not_null(out.select(out.icmp("eq", status, 0), container, NULL))
 
     def box(self, element: Element) -> str:
-        """Return the number as an array of rank 0."""
+        """Return a number as an array of rank 0."""
         out = self._out
         descriptor = self._calls.object(element.dtype.numpy)(out)
         result = self.check_not_null(out.call("new_array", 0, "null", descriptor))
-        place = out.gep("i8", result, abi.DATA)
-        store(ElementWriter(out), element, out.load("ptr", place), 0)
+        address = out.gep("i8", result, abi.DATA)
+        store(ElementWriter(out), element, out.load("ptr", address), 0)
         return result
 
     def _convert_output(self, native: Element | Object, kind: str) -> str:
-        """Convert an output to the form in which the user gets it."""
+        """Convert an output to a user's object of the given kind."""
         out = self._out
         if kind == "number":
-            return self._python_number(native) if isinstance(native, Element) else self._complex_number(native)
+            return self._new_python_number(native) if isinstance(native, Element) else self._new_complex(native)
         if kind == "tensor":
-            return self._tensor(native)
-        whole = self._as_object(native)
+            return self._new_tensor(native)
+        object_ = self._as_object(native)
         if kind in ("memory", "object"):
-            return whole
+            return object_
         assert kind == "array"  # complex numbers are arrays of rank 0 here
-        return out.call_c("PyArray_Return", "ptr", "ptr", whole)
+        return out.call_c("PyArray_Return", "ptr", "ptr", object_)
 
     def _as_object(self, native: Element | Object) -> str:
         if isinstance(native, Element):
@@ -221,33 +226,33 @@ class ResultWriter:
         self._out.call("retain", native.ir)
         return native.ir
 
-    def _tensor(self, native: Element | Object) -> str:
+    def _new_tensor(self, native: Element | Object) -> str:
         out, form = self._out, self._form
-        kind = self._calls.object(form.tensor_class)(out)
-        made = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", kind, 0))
-        slot = self.hold(made)
-        whole, typed = self._as_object(native), self._calls.object(False)(out)
-        out.call("retain", typed)
-        for offset, held in ((form.array_slot, whole), (form.weak_slot, typed)):
-            place = out.gep("i8", made, offset)
-            out.store("ptr", held, place)
-        return self._move_from_slot(made, slot)
+        tensor_class = self._calls.object(form.tensor_class)(out)
+        tensor = self.check_not_null(out.call_c("PyType_GenericAlloc", "ptr", "ptr, i64", tensor_class, 0))
+        slot = self.hold(tensor)
+        array, weak = self._as_object(native), self._calls.object(False)(out)
+        out.call("retain", weak)
+        for offset, field in ((form.array_slot, array), (form.weak_slot, weak)):
+            address = out.gep("i8", tensor, offset)
+            out.store("ptr", field, address)
+        return self._move_from_slot(tensor, slot)
 
-    def _complex_number(self, held: Object) -> str:
+    def _new_complex(self, array: Object) -> str:
         """Convert an array of rank 0 to a Python complex."""
         out = self._out
-        data = out.load("ptr", out.gep("i8", held.ir, abi.DATA))
-        found = load(ElementWriter(out), complex128, data, 0)
-        assert isinstance(found, Pair)
-        return out.call_c("PyComplex_FromDoubles", "ptr", "double, double", found.real.ir, found.imag.ir)
+        data = out.load("ptr", out.gep("i8", array.ir, abi.DATA))
+        number = load(ElementWriter(out), complex128, data, 0)
+        assert isinstance(number, Pair)
+        return out.call_c("PyComplex_FromDoubles", "ptr", "double, double", number.real.ir, number.imag.ir)
 
-    def _python_number(self, element: Element) -> str:
+    def _new_python_number(self, element: Element) -> str:
         out = self._out
         if element.dtype.is_floating:
             return out.call_c("PyFloat_FromDouble", "ptr", "double", element.ir)
         if element.dtype.is_bool:
-            yes, no = (self._calls.object(truth)(out) for truth in (True, False))
-            chosen = out.select(element.ir, yes, no)
+            true, false = (self._calls.object(truth)(out) for truth in (True, False))
+            chosen = out.select(element.ir, true, false)
             out.call("retain", chosen)
             return chosen
         return out.call_c("PyLong_FromLongLong", "ptr", "i64", element.ir)

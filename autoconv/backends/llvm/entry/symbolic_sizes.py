@@ -1,4 +1,4 @@
-"""Open dimensions at the entry of a graph: loaded from arguments, checked, and computed from others."""
+"""Open dimensions at the entry of a graph, which are loaded from arguments, checked, or derived from others."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.types import Symbol
 
 
-class SizesOfArguments:
-    """Write each open dimension into its register. `check(test)` refuses the call unless the test holds."""
+class ArgumentDimensions:
+    """A writer that loads each open dimension into its register; `check(test)` refuses the call unless the test holds.
+    """
 
     def __init__(self, open_: OpenSizes, out: FunctionText, calls: Calls, check: Callable[[str], None]) -> None:
         self._open = open_
@@ -26,36 +27,36 @@ class SizesOfArguments:
         self._check = check
         self._bound_sizes: set[str] = set()
 
-    def take(self, argument: str, type_: Any) -> None:
-        """Check that an object is a plain ndarray of the type, and load its open dimensions.
+    def bind_array(self, argument: str, type_: Any) -> None:
+        """Check that an object is a plain ndarray of a type, and load its open dimensions.
 
-        Dimensions that other arguments have determined must agree.
+        Dimensions that other arguments have determined have to be equal.
         """
         out = self._out
-        place = out.alloca(f"[{len(type_.shape)} x i64]")
+        dimensions = out.alloca(f"[{len(type_.shape)} x i64]")
         registers = [size if isinstance(size, int) else register_of(size) for size in type_.shape]
         for i, size in enumerate(registers):
             expected = size if isinstance(size, int) or size in self._bound_sizes else -1
-            out.store("i64", expected, out.gep("i64", place, i))
-        kind, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
-        fits = out.call("is_open_array", argument, kind, descriptor, len(registers), place)
-        self._check(out.icmp("ne", fits, FALSE))
-        self._take(place, registers)
+            out.store("i64", expected, out.gep("i64", dimensions, i))
+        array_class, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, type_.dtype.numpy))
+        is_expected = out.call("is_open_array", argument, array_class, descriptor, len(registers), dimensions)
+        self._check(out.icmp("ne", is_expected, FALSE))
+        self._bind(dimensions, registers)
 
-    def take_memory(self, argument: str, type_: Any) -> None:
-        """Load and check the open dimensions of an array in memory, which otherwise has the type."""
+    def bind_memory(self, argument: str, type_: Any) -> None:
+        """Load and check the open dimensions of an array in memory, after a check of its other properties."""
         if any(isinstance(size, Symbol) for size in type_.shape):
-            at = self._out.gep("i8", argument, abi.DIMENSIONS)
+            address = self._out.gep("i8", argument, abi.DIMENSIONS)
             sizes = [register_of(size) if isinstance(size, Symbol) else size or 0 for size in type_.shape]
-            self._take(self._out.load("ptr", at), sizes)
+            self._bind(self._out.load("ptr", address), sizes)
 
-    def _take(self, place: str, sizes: Sequence[int | str]) -> None:
-        """Load the dimensions at `place` into their registers; constants are skipped."""
+    def _bind(self, dimensions: str, sizes: Sequence[int | str]) -> None:
+        """Load the dimensions at an address into their registers; constants are skipped."""
         out = self._out
         for i, size in enumerate(sizes):
             if isinstance(size, int):
                 continue
-            actual_size = out.load("i64", out.gep("i64", place, i))
+            actual_size = out.load("i64", out.gep("i64", dimensions, i))
             if size in self._bound_sizes:
                 self._check(self._out.icmp("eq", actual_size, size))
                 continue
@@ -63,8 +64,8 @@ class SizesOfArguments:
             out.define(size, actual_size)
             self._check(self._out.icmp("sge", size, SMALLEST_OPEN_SIZE))
 
-    def compute(self) -> None:
-        """Compute derived dimensions, once all arguments are taken, and check the ranges of all."""
+    def compute_derived(self) -> None:
+        """Compute derived dimensions, after those of all arguments are bound, and check all ranges."""
         for symbol in self._open.symbols:
             if register_of(symbol) not in self._bound_sizes:
                 define_dimension(self._out, symbol)

@@ -1,8 +1,8 @@
-"""Compile linked modules to one object file, in a process of its own: `python assembly.py < request > object`.
+"""Compile linked modules to one object file, in a separate process: `python assembly.py < request > object`.
 
 The request is JSON: the texts, the names that stay public, the triple, the processor, its features, and the level of
-optimisation. This file imports nothing of this package. An unsupported processor or triple ends the process
-with the exit code 2 and LLVM's words.
+optimisation. This file imports nothing of this package. For an unsupported processor or triple, the process prints
+LLVM's message and exits with the code 2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def assemble(request: dict[str, Any]) -> bytes:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    machine = _machine(llvm, request)
+    machine = _target_machine(llvm, request)
     first, *others = [llvm.parse_assembly(text) for text in request["texts"]]
     for other in others:
         first.link_in(other)
@@ -41,7 +41,7 @@ def assemble(request: dict[str, Any]) -> bytes:
     return bytes(machine.emit_object(first))
 
 
-def _machine(llvm: Any, request: dict[str, Any]) -> Any:
+def _target_machine(llvm: Any, request: dict[str, Any]) -> Any:
     try:
         target = llvm.Target.from_triple(request["triple"] or llvm.get_default_triple())
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Compile graphs to the object file of a library, which needs nothing but libc and libm."""
+"""Compile graphs to the object file of a C library, which needs only libc and libm."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from autoconv.config import SETTINGS
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, has_recursion
 
-_LEVELS = (3, 2, 1)  # a module that ends LLVM at one level is compiled at the next
+_LEVELS = (3, 2, 1)  # levels of optimisation; the next one is tried for a module that makes LLVM end its process
 
 def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple: str) -> LibraryObject:
-    """Return the object file. `cpu` is a name of LLVM's or "native"; an empty triple is this machine's.
+    """Return the object file. `cpu` is "native" or a name that LLVM has; an empty triple is that of this machine.
 
     Raises NoLibraryCode for graphs that need Python, and WrongTarget for an unknown processor.
     """
@@ -43,13 +43,14 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
     with compiling_for(target_processor.target):
         texts: list[str] = []
         for graph in graphs:
-            text, needs = _variant(form, graph, failures, len(texts), target_processor)
-            if not needs:
+            text, needs_python = _write_graph_variant(form, graph, failures, len(texts), target_processor)
+            if not needs_python:
                 texts.append(text)
-            elif not texts:  # a graph for certain small sizes is left out instead
-                needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs}
+            elif not texts:  # a further graph, for certain small sizes, is left out instead
+                needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs_python}
                 raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
-        texts += [*_shared_texts(target_processor), _function(form, failures, len(texts), target_processor)]
+        function = _write_library_function(form, failures, len(texts), target_processor)
+        texts += [*_shared_texts(target_processor), function]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
     return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
 
@@ -58,13 +59,13 @@ def unsupported_ops(form: LibraryForm, graph: Graph, cpu: str = "x86-64-v3") -> 
     """Return the ops of a graph that need Python."""
     target_processor = processor(cpu, "x86_64-linux-gnu")
     with compiling_for(target_processor.target):
-        return [name for name, _ in _variant(form, graph, Failures(), 0, target_processor)[1]]
+        return [name for name, _ in _write_graph_variant(form, graph, Failures(), 0, target_processor)[1]]
 
 
-def _variant(
-    form: LibraryForm, graph: Graph, failures: Failures, number: int, chosen: Processor
+def _write_graph_variant(
+    form: LibraryForm, graph: Graph, failures: Failures, number: int, target_processor: Processor
 ) -> tuple[str, list[tuple[str, Node | None]]]:
-    """Return the text of one graph, and the nodes that need Python."""
+    """Write the code of one graph; return its text, and the nodes that need Python."""
     if has_recursion(graph) and not recursion.has_native_recursion(graph):
         called = next(node for node in graph.walk() if node.op.traits.control and "name" in node.attributes)
         name = called.attributes.get("name", "a function")
@@ -73,7 +74,7 @@ def _variant(
     _remove_unread_objects(legal)
     module = LibraryModule()
     references.declare_shared(module)
-    module.constant("code", _code(chosen))
+    module.constant("code", _error_code_global(target_processor))
     module.constant(ERRORS, f"@{ERRORS} = external constant i8")
     module.is_shared = False
     module.open_sizes = open_sizes(legal, graph.needs)
@@ -85,9 +86,9 @@ def _variant(
     return f"{module.single_text()}\n{calls.text()}", module.needs_python
 
 
-def _function(form: LibraryForm, failures: Failures, count: int, chosen: Processor) -> str:
+def _write_library_function(form: LibraryForm, failures: Failures, count: int, target_processor: Processor) -> str:
     module = ModuleText()
-    module.constant("code", _code(chosen))
+    module.constant("code", _error_code_global(target_processor))
     write_function(form, module, failures, count)
     texts = ("no error", *failures.messages, "no such code")
     _write_message(form, module, len(texts))
@@ -98,26 +99,26 @@ def _function(form: LibraryForm, failures: Failures, count: int, chosen: Process
 
 
 def _remove_unread_objects(graph: Graph) -> None:
-    """Remove reads without a use, in place, regions included: objects for handlers, which read cells instead."""
+    """Remove unused reads from a graph and its regions: objects for handlers, which read cells instead."""
     regions = dict.fromkeys(region for node in graph.walk() for region in node.regions)  # those of recursions once
-    for each in (*regions, graph):
-        read = set(each.outputs)
+    for region in (*regions, graph):
+        read = set(region.outputs)
         nodes: list[Node] = []
-        for node in reversed(each.nodes):
+        for node in reversed(region.nodes):
             if node.regions or node.effects is not Effects.READ or not read.isdisjoint(node.results):
                 nodes.append(node)
                 read.update(node.inputs)
-        each.nodes = nodes[::-1]
+        region.nodes = nodes[::-1]
 
 
 def _write_message(form: LibraryForm, module: ModuleText, count: int) -> None:
-    """Write the function from a code to its text; the last of `count` texts is that of unknown codes."""
+    """Write the function that returns the text of an error code; the last of `count` texts is for unknown codes."""
     code = Parameter("i32", "%code")
     out = FunctionText(module, Signature("ptr", (code,), "nounwind", f"{form.name}_message", exported=True))
     is_known_code = out.icmp("ult", Operand.of("%code", "i32"), count - 1)
     number = out.select(is_known_code, Operand.of("%code", "i32"), Operand.of(count - 1, "i32"))
-    place = out.gep("ptr", "@texts", out.cast("zext", number, "i64"))
-    out.ret(out.load("ptr", place))
+    address = out.gep("ptr", "@texts", out.cast("zext", number, "i64"))
+    out.ret(out.load("ptr", address))
     out.finish()
 
 
@@ -129,18 +130,18 @@ def _write_free(form: LibraryForm, module: ModuleText) -> None:
     out.finish()
 
 
-def _code(chosen: Processor) -> str:
-    return f"@code = external {chosen.local} global i32"
+def _error_code_global(target_processor: Processor) -> str:
+    return f"@code = external {target_processor.local} global i32"
 
 
-def _shared_texts(chosen: Processor) -> list[str]:
-    """Return the texts that all graphs share: references, and what stands for CPython, NumPy and the BLAS."""
-    narrow = chosen.target.pointer == 4
+def _shared_texts(target_processor: Processor) -> list[str]:
+    """Return the texts that all graphs share: references, and replacements of CPython, NumPy and BLAS."""
+    is_narrow = target_processor.target.pointer == 4
     host = read(
-        "library_host", WORD="i32" if narrow else "i64", NARROW="trunc" if narrow else "add",
-        TO="to i32" if narrow else ", 0", COUNT="%count", LOCAL=chosen.local, NO_MEMORY=NO_MEMORY,
+        "library_host", WORD="i32" if is_narrow else "i64", NARROW="trunc" if is_narrow else "add",
+        TO="to i32" if is_narrow else ", 0", COUNT="%count", LOCAL=target_processor.local, NO_MEMORY=NO_MEMORY,
         ERRORS=ERRORS, CAUGHT=CAUGHT,
-        LARGEST=(1 << 31) - 1 if narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
+        LARGEST=(1 << 31) - 1 if is_narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
         STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE,
         BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,
         ALL_FLAGS=abi.PLAIN_FLAGS | abi.OWNED_FLAGS, SHELL_FLAGS=abi.WRITABLE_FLAGS | abi.PLAIN_FLAGS,
@@ -150,25 +151,25 @@ def _shared_texts(chosen: Processor) -> list[str]:
     return [host, references.text(has_stack_floor=False, has_float_flags=False), module.single_text()]
 
 
-def _compile(texts: Sequence[str], public: Sequence[str], chosen: Processor) -> bytes:
-    """Return the object file, compiled in a process of its own, since some code ends LLVM's."""
+def _compile(texts: Sequence[str], public: Sequence[str], target_processor: Processor) -> bytes:
+    """Return the object file, compiled in a separate process, since some code makes LLVM end its process."""
     import json  # on demand: few programs build libraries
     import subprocess
 
-    said = ""
+    message = ""
     for level in (level for level in _LEVELS if level <= max(SETTINGS.llvm_level, min(_LEVELS))):
         request = {
-            "texts": texts, "public": public, "triple": chosen.triple, "cpu": chosen.cpu, "level": level,
-            "features": "",
+            "texts": texts, "public": public, "triple": target_processor.triple, "cpu": target_processor.cpu,
+            "level": level, "features": "",
         }  # fmt: skip
         command = [sys.executable, "-I", str(Path(assembly.__file__))]
-        done = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
-        if not done.returncode:
-            return done.stdout
-        said = done.stderr.decode(errors="replace").strip()
-        if done.returncode == assembly.WRONG_TARGET:
-            raise WrongTarget(said)
-    raise RuntimeError(f"LLVM makes no object file: {said}")
+        process = subprocess.run(command, input=json.dumps(request).encode(), capture_output=True, check=False)
+        if not process.returncode:
+            return process.stdout
+        message = process.stderr.decode(errors="replace").strip()
+        if process.returncode == assembly.WRONG_TARGET:
+            raise WrongTarget(message)
+    raise RuntimeError(f"LLVM produces no object file: {message}")
 
 
 __all__ = ["library_object"]

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.codegen.lists.typed import (
 )
 from autoconv.backends.llvm.codegen.registry import data_sized_lowering
 from autoconv.backends.llvm.codegen.routine import Routine
-from autoconv.backends.llvm.codegen.sort.radix import shift_up_larger
+from autoconv.backends.llvm.codegen.sort.radix import write_insertion
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.operand import TRUE
 from autoconv.backends.llvm.ir.scalars import Element
@@ -56,7 +56,7 @@ def _sort_function(region: LoweringContext, dtype: DType) -> str:
             out.ret(TRUE)
     with out.loop("1", "%count") as i:
         item = load_item(out, "%items", i, dtype)
-        position = shift_up_larger(
+        position = write_insertion(
             out, i, lambda last: b.compare("lt", item, load_item(out, "%items", last, dtype)).ir,
             lambda last, place: store_item(out, "%items", place, load_item(out, "%items", last, dtype)),
         )  # fmt: skip

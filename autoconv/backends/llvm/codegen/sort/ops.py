@@ -14,8 +14,8 @@ from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.registry import native_lowering
 from autoconv.backends.llvm.codegen.routine import PART, Routine, call, open_dimensions, partitioned_routine, pointers
 from autoconv.backends.llvm.codegen.sort.numpy_routines import array_object
-from autoconv.backends.llvm.codegen.sort.parallel_merge import Halves, is_worthwhile
-from autoconv.backends.llvm.codegen.sort.radix import BY_INSERTION, ON_STACK, Sorter, shift_up_larger
+from autoconv.backends.llvm.codegen.sort.parallel_merge import HalvesSorter, is_worthwhile
+from autoconv.backends.llvm.codegen.sort.radix import INSERTION_LIMITS, STACK_LIMIT, Sorter, write_insertion
 from autoconv.backends.llvm.codegen.sort.sort_keys import from_key, key_dtype, to_key
 from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_known, plus, product, times
 from autoconv.backends.llvm.ir.scalars import Element, load, store
@@ -101,7 +101,7 @@ def _call_row_routine(region: LoweringContext, node: Node, rows: _RowSorter, is_
             buffer = region.body.new_sized_array(dtype, (times(region.out, rows.size, 2),))
             buffers.append((buffer.slot or "", TensorType(dtype, (None,))))
             call_arguments += pointers(region, buffer)
-    elif rows.size > ON_STACK:
+    elif rows.size > STACK_LIMIT:
         for dtype in (rows.sorter.dtype, uint32):
             type_ = TensorType(dtype, (2 * rows.size,))
             buffer = region.new_array(type_)
@@ -146,7 +146,7 @@ def _is_sorted_by_numpy(node: Node) -> bool:
 def _single_thread_work(node: Node) -> int:
     """Estimate the work in a single thread; it is 0 if threads share the rows, or the halves of a single row."""
     shape, axis = sizes(node.inputs[0].type), node.attributes.get("axis", -1)
-    is_single_threaded = shape[axis] > ON_STACK and not _is_sorted_in_halves(node) and not _is_sorted_by_numpy(node)
+    is_single_threaded = shape[axis] > STACK_LIMIT and not _is_sorted_in_halves(node) and not _is_sorted_by_numpy(node)
     return _ELEMENT_COST * math.prod(shape) if is_single_threaded else 0
 
 
@@ -165,10 +165,10 @@ def _sort_in_halves(region: LoweringContext, node: Node, returns_positions: bool
     size, dtype, descending = math.prod(sizes(type_)), type_.dtype, _is_descending(node)
     (result,) = node.results
     region.set(result, region.new_array(result.type))
-    halves = Halves(region, size, key_dtype(dtype), returns_positions, _ELEMENT_COST * size)
+    halves = HalvesSorter(region, size, key_dtype(dtype), returns_positions, _ELEMENT_COST * size)
 
     def load_key(routine: Routine, offset: str) -> Element:
-        return to_key(routine.b, load(routine.b, dtype, "%x", offset), descending, zeros_alike=returns_positions)
+        return to_key(routine.b, load(routine.b, dtype, "%x", offset), descending, equal_zeros=returns_positions)
 
     def store_result(routine: Routine, offset: str, key: Element, position: Element | None) -> None:
         b = routine.b
@@ -279,7 +279,7 @@ def _is_ordered_by_numpy(node: Node) -> bool:
     (x,), shape = node.inputs, sizes(node.inputs[0].type)
     if not current_target().has_libraries or x.dtype is not float64 or _is_descending(node) or not is_known(shape):
         return False
-    return BY_INSERTION[x.dtype.size] < shape[node.attributes.get("axis", -1)] <= _NUMPY_ORDER_LIMIT
+    return INSERTION_LIMITS[x.dtype.size] < shape[node.attributes.get("axis", -1)] <= _NUMPY_ORDER_LIMIT
 
 
 def _order_by_numpy(region: LoweringContext, node: Node) -> None:
@@ -340,7 +340,7 @@ def _select_largest(rows: _RowSorter, load_key: Callable[[str], Element], count:
             store(b, load(b, sorter.dtype, keys, source), keys, target)
             store(b, load(b, uint32, positions, source), positions, target)
 
-        target_position = shift_up_larger(out, last, is_before, move)
+        target_position = write_insertion(out, last, is_before, move)
         store(b, key, keys, target_position)
         store(b, b.cast(b.wrap(int64, i), uint32), positions, target_position)
 

@@ -1,4 +1,4 @@
-"""Sort one row of unsigned keys: a short one by insertion, others by least-significant-digit radix sort.
+"""Sort one row of unsigned keys, short rows by insertion, others by least-significant-digit radix sort.
 
 Radix sort is stable and linear in the length. Digits that all keys share are skipped.
 """
@@ -15,153 +15,159 @@ from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dtypes import DType, int64, uint32
 
-BY_INSERTION = {1: 24, 2: 40, 4: 60, 8: 88}  # elements up to which insertion is faster, by the bytes of a key
-ON_STACK = 1024  # elements of a row up to which keys are on the stack
-_WIDE = 4096  # elements from which digits have 11 bits, not 8
+INSERTION_LIMITS = {1: 24, 2: 40, 4: 60, 8: 88}  # most elements for which insertion is faster, by the bytes of a key
+STACK_LIMIT = 1024  # most elements of a row whose keys are on the stack
+_WIDE_DIGITS_SIZE = 4096  # least elements of a row for which digits have 11 bits instead of 8
 
 
 @dataclass(frozen=True)
-class Memory:
-    """Pointers to memory for two rows of keys and two of positions."""
+class SortBuffers:
+    """Pointers to memory for two rows of keys, and for two rows of positions."""
 
     keys: str
     positions: str
 
 
 class Sorter:
-    """Sort the keys of one row in memory of its own, and with `ordered` their positions.
+    """A writer of the sort of one row of keys in buffers, and with `has_positions` of their positions.
 
-    For an open size, the method is chosen at run time.
+    For an open size, the sort is chosen at run time.
     """
 
     def __init__(
-        self, routine: Routine, size: Position, dtype: DType, ordered: bool,
-        memory: Memory = Memory("%keys", "%positions"),
+        self, routine: Routine, size: Position, dtype: DType, has_positions: bool,
+        buffers: SortBuffers = SortBuffers("%keys", "%positions"),
     ) -> None:  # fmt: skip
         self.out, self.b = routine.out, routine.b
         self.size = size
         self.dtype = dtype  # of the keys
-        self.ordered = ordered
-        self.bits = 11 if isinstance(size, int) and size >= _WIDE and dtype.size >= 4 else 8
-        self.passes = -(-dtype.size * 8 // self.bits)
-        self.few = BY_INSERTION[dtype.size]
-        self.on_stack = isinstance(size, int) and size <= ON_STACK
+        self.has_positions = has_positions
+        self.digit_bits = 11 if isinstance(size, int) and size >= _WIDE_DIGITS_SIZE and dtype.size >= 4 else 8
+        self.passes = -(-dtype.size * 8 // self.digit_bits)
+        self.insertion_limit = INSERTION_LIMITS[dtype.size]
+        self.on_stack = isinstance(size, int) and size <= STACK_LIMIT
         if isinstance(size, int) and self.on_stack:
             keys, positions = (self.out.alloca(f"[{2 * size} x {register(d)}]") for d in (dtype, uint32))
         else:
-            keys, positions = memory.keys, memory.positions
-        self.keys = [keys, self._offset(keys, dtype)]
-        self.positions = [positions, self._offset(positions, uint32)]
+            keys, positions = buffers.keys, buffers.positions
+        self.keys = [keys, self._second_row(keys, dtype)]
+        self.positions = [positions, self._second_row(positions, uint32)]
         self._cells = [self.out.alloca("ptr") for _ in range(4)]
 
-    def _offset(self, pointer: str, dtype: DType) -> str:
+    def _second_row(self, pointer: str, dtype: DType) -> str:
         return self.out.gep(register(dtype), pointer, self.size)
 
-    def sort(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
-        """Return pointers to the sorted keys of a row, and to their positions."""
+    def sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
+        """Write the sort of a row; return pointers to the sorted keys, and to their positions."""
         out, size = self.out, self.size
         if isinstance(size, int):
-            return self._by_insertion(key_at) if size <= self.few else self._by_digits(key_at)
+            is_short_row = size <= self.insertion_limit
+            return self._write_insertion_sort(load_key) if is_short_row else self._write_radix_sort(load_key)
         cells = [out.alloca("ptr") for _ in range(2)]
 
-        def write(sorted_: tuple[str, str]) -> None:
-            for cell, pointer in zip(cells, sorted_, strict=True):
+        def store_pointers(pointers: tuple[str, str]) -> None:
+            for cell, pointer in zip(cells, pointers, strict=True):
                 out.store("ptr", pointer, cell)
 
-        few = out.icmp("sle", size, self.few)
-        out.either(few, lambda: write(self._by_insertion(key_at)), lambda: write(self._by_digits(key_at)))
+        is_short = out.icmp("sle", size, self.insertion_limit)
+        out.either(
+            is_short,
+            lambda: store_pointers(self._write_insertion_sort(load_key)),
+            lambda: store_pointers(self._write_radix_sort(load_key)),
+        )
         keys, positions = (out.load("ptr", cell) for cell in cells)
         return keys, positions
 
-    def _by_insertion(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
+    def _write_insertion_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
         out, b = self.out, self.b
         keys, positions = self.keys[0], self.positions[0]
         with out.loop("0", str(self.size)) as i:
-            key = key_at(i)
+            key = load_key(i)
 
-            def is_before(last: str, key: Element = key) -> str:
-                return b.compare("gt", load(b, self.dtype, keys, last), key).ir
+            def is_before(source: str, key: Element = key) -> str:
+                return b.compare("gt", load(b, self.dtype, keys, source), key).ir
 
-            def move(last: str, place: str) -> None:
-                store(b, load(b, self.dtype, keys, last), keys, place)
-                if self.ordered:
-                    store(b, load(b, uint32, positions, last), positions, place)
+            def move(source: str, place: str) -> None:
+                store(b, load(b, self.dtype, keys, source), keys, place)
+                if self.has_positions:
+                    store(b, load(b, uint32, positions, source), positions, place)
 
-            place = shift_up_larger(out, i, is_before, move)
-            store(b, key, keys, place)
-            if self.ordered:
-                store(b, b.cast(b.wrap(int64, i), uint32), positions, place)
+            target = write_insertion(out, i, is_before, move)
+            store(b, key, keys, target)
+            if self.has_positions:
+                store(b, b.cast(b.wrap(int64, i), uint32), positions, target)
         return keys, positions
 
-    def _by_digits(self, key_at: Callable[[str], Element]) -> tuple[str, str]:
+    def _write_radix_sort(self, load_key: Callable[[str], Element]) -> tuple[str, str]:
         out, b = self.out, self.b
-        buckets = 1 << self.bits
+        buckets = 1 << self.digit_bits
         counts = out.alloca(f"[{self.passes * buckets} x i32]")
         out.clear(counts, 4 * self.passes * buckets)
         for cell, pointer in zip(self._cells, (*self.keys, *self.positions), strict=True):
             out.store("ptr", pointer, cell)
         with out.loop("0", str(self.size)) as i:
-            key = key_at(i)
+            key = load_key(i)
             store(b, key, self.keys[0], i)
-            if self.ordered:
+            if self.has_positions:
                 store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
             for number in range(self.passes):
-                digit = self._digit(key, b.constant(number * self.bits, self.dtype))
-                place = plus(out, digit, number * buckets)
-                store(b, load(b, uint32, counts, place) + 1, counts, place)
-        with out.loop("0", str(self.passes)) as turn:
-            self._pass(turn, out.gep(f"[{buckets} x i32]", counts, turn), buckets)
+                digit = self._digit(key, b.constant(number * self.digit_bits, self.dtype))
+                bucket = plus(out, digit, number * buckets)
+                store(b, load(b, uint32, counts, bucket) + 1, counts, bucket)
+        with out.loop("0", str(self.passes)) as pass_number:
+            self._write_pass(pass_number, out.gep(f"[{buckets} x i32]", counts, pass_number), buckets)
         return out.load("ptr", self._cells[0]), out.load("ptr", self._cells[2])
 
     def _digit(self, key: Element, shift: Element) -> str:
         b = self.b
-        digit = b.bits("and", b.bits("lshr", key, shift), min(1 << self.bits, 1 << self.dtype.size * 8) - 1)
+        digit = b.bits("and", b.bits("lshr", key, shift), min(1 << self.digit_bits, 1 << self.dtype.size * 8) - 1)
         return b.cast(digit, int64).ir
 
-    def _pass(self, turn: str, counts: str, buckets: int) -> None:
-        """Order the keys by one digit, from the first half of the memory to the second, and swap the halves."""
+    def _write_pass(self, pass_number: str, counts: str, buckets: int) -> None:
+        """Order the keys by one digit, from one buffer to the other, and swap the buffers."""
         out, b = self.out, self.b
-        source, target, from_, to = (out.load("ptr", cell) for cell in self._cells)
-        shift = b.cast(b.wrap(int64, out.op("mul", turn, self.bits)), self.dtype)
-        first = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
-        all_ = b.cast(b.wrap(int64, str(self.size)), uint32)
-        with out.if_(b.compare("ne", first, all_).ir):
+        source, target, source_positions, target_positions = (out.load("ptr", cell) for cell in self._cells)
+        shift = b.cast(b.wrap(int64, out.op("mul", pass_number, self.digit_bits)), self.dtype)
+        first_count = load(b, uint32, counts, self._digit(load(b, self.dtype, source, 0), shift))
+        size = b.cast(b.wrap(int64, str(self.size)), uint32)
+        with out.if_(b.compare("ne", first_count, size).ir):
             total = out.alloca("i32")
             out.store("i32", 0, total)
             with out.loop("0", str(buckets)) as bucket:
-                before = load(b, uint32, total, 0)
-                store(b, before + load(b, uint32, counts, bucket), total, 0)
-                store(b, before, counts, bucket)
+                start = load(b, uint32, total, 0)
+                store(b, start + load(b, uint32, counts, bucket), total, 0)
+                store(b, start, counts, bucket)
             with out.loop("0", str(self.size)) as i:
                 key = load(b, self.dtype, source, i)
                 digit = self._digit(key, shift)
-                place = load(b, uint32, counts, digit)
-                store(b, place + 1, counts, digit)
-                there = b.cast(place, int64).ir
-                store(b, key, target, there)
-                if self.ordered:
-                    store(b, load(b, uint32, from_, i), to, there)
-            for cell, pointer in zip(self._cells, (target, source, to, from_), strict=True):
+                position = load(b, uint32, counts, digit)
+                store(b, position + 1, counts, digit)
+                offset = b.cast(position, int64).ir
+                store(b, key, target, offset)
+                if self.has_positions:
+                    store(b, load(b, uint32, source_positions, i), target_positions, offset)
+            for cell, pointer in zip(self._cells, (target, source, target_positions, source_positions), strict=True):
                 out.store("ptr", pointer, cell)
 
 
-def shift_up_larger(
+def write_insertion(
     out: FunctionText, start: str, is_before: Callable[[str], str], move: Callable[[str, str], None]
 ) -> str:
-    """Move the elements before `start` for which `is_before` holds up by one; return the free place."""
+    """Write a loop that moves the elements before `start` up by one while `is_before` holds; return the free position.
+    """
     cell = out.alloca("i64")
     out.store("i64", start, cell)
-    head, test, again, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))
+    head, test, shift, done = (out.label(stem) for stem in ("sift", "test", "move", "place"))
     out.branch(head)
     out.begin(head)
-    place = out.load("i64", cell)
-    out.branch_if(out.icmp("sgt", place, 0), test, done)
+    position = out.load("i64", cell)
+    out.branch_if(out.icmp("sgt", position, 0), test, done)
     out.begin(test)
-    last = out.add(place, -1)
-    out.branch_if(is_before(last), again, done)
-    out.begin(again)
-    move(last, place)
-    out.store("i64", last, cell)
+    previous = out.add(position, -1)
+    out.branch_if(is_before(previous), shift, done)
+    out.begin(shift)
+    move(previous, position)
+    out.store("i64", previous, cell)
     out.branch(head)
     out.begin(done)
-    return str(place)
+    return str(position)

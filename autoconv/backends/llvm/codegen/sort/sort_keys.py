@@ -1,4 +1,4 @@
-"""Sort keys: map numbers to unsigned integers that order as the numbers are sorted, nan last."""
+"""Sort keys: unsigned integers whose order is the order of the numbers, with nan last."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ def key_dtype(dtype: DType) -> DType:
     return _UNSIGNED[dtype.size]
 
 
-def to_key(b: ElementWriter, x: Element, descending: bool, zeros_alike: bool) -> Element:
-    """Return the key of a number. -0.0 comes before 0.0 unless `zeros_alike`; `descending` reverses the order."""
+def to_key(b: ElementWriter, x: Element, descending: bool, equal_zeros: bool) -> Element:
+    """Return the key of a number. -0.0 comes before 0.0 unless `equal_zeros`; `descending` reverses the order."""
     dtype = key_dtype(x.dtype)
-    top = 1 << dtype.size * 8 - 1
+    sign_bit = 1 << dtype.size * 8 - 1
     if x.dtype.is_floating:
-        if zeros_alike:
+        if equal_zeros:
             x = x + 0.0
         bits = b.bitcast(x, dtype)
-        turned = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), top))
-        key = b.select(b.is_nan(x), b.constant(2 * top - 1, dtype), turned)
+        ordered = b.bits("xor", bits, b.bits("or", b.bits("ashr", bits, dtype.size * 8 - 1), sign_bit))
+        key = b.select(b.is_nan(x), b.constant(2 * sign_bit - 1, dtype), ordered)
     elif x.dtype.is_bool or x.dtype.is_unsigned:
         key = b.cast(x, dtype)
     else:
-        key = b.bits("xor", b.cast(x, dtype), top)
+        key = b.bits("xor", b.cast(x, dtype), sign_bit)
     return ~key if descending else key
 
 
 def from_key(b: ElementWriter, key: Element, dtype: DType, descending: bool) -> Element:
-    """Return the number of a key, the inverse of `to_key`."""
+    """Return the number for a key: the inverse of `to_key`."""
     if descending:
         key = ~key
-    top = 1 << key.dtype.size * 8 - 1
+    sign_bit = 1 << key.dtype.size * 8 - 1
     if dtype.is_floating:
-        mask = b.bits("or", b.bits("lshr", key, key.dtype.size * 8 - 1) - 1, top)
+        mask = b.bits("or", b.bits("lshr", key, key.dtype.size * 8 - 1) - 1, sign_bit)
         return b.bitcast(b.bits("xor", key, mask), dtype)
     if dtype.is_bool or dtype.is_unsigned:
         return b.cast(key, dtype)
-    return b.cast(b.bits("xor", key, top), dtype)
+    return b.cast(b.bits("xor", key, sign_bit), dtype)
