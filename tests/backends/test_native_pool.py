@@ -38,7 +38,7 @@ def made(count: int) -> np.ndarray:
 
 
 def test_large_arrays_are_of_the_pool_and_small_ones_are_not() -> None:
-    large, small = made(array_pool.SMALLEST), made(16)
+    large, small = made(array_pool.SMALLEST_BYTES), made(16)
     assert get_handler_name(large) == "autoconv"
     assert get_handler_name(small) == get_handler_name(np.empty(3)) == get_handler_name()
     assert large.ctypes.data % 64 == 0 and large.flags.owndata and large.flags.writeable and large.base is None

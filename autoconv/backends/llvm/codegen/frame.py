@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, element_count, is_kn
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import FALSE, TRUE
 from autoconv.backends.llvm.ir.scalars import Element
-from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
+from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
 from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
@@ -148,7 +148,7 @@ class Body:
         if not is_known(shape):
             return self._new_open_array(dtype, shape)
         arguments = len(shape), self.calls.shape(shape), self.calls.object(dtype.numpy)(out)
-        if SMALLEST <= math.prod(shape) * dtype.size <= LARGEST:
+        if SMALLEST_BYTES <= math.prod(shape) * dtype.size <= LARGEST_BYTES:
             return out.call("new_large_array", *arguments, self.calls.object(HANDLER)(out))
         return out.call("new_array", *arguments)
 

@@ -1,7 +1,7 @@
-"""The C function of a library: its checks, the choice among the graphs by sizes, and the results.
+"""The C function of a library: its checks, the choice of a graph by the sizes, and the results.
 
-    int f(const autoconv_float64_2 *x, …, f_result *result)      checks what all graphs require
-    └ f.0, f.1, …                                                one graph each; -1: written for other sizes
+    int f(const autoconv_float64_2 *x, …, f_result *result)      checks requirements of all graphs
+    └ f.0, f.1, …                                                run one graph each, or return -1 for other sizes
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph
 from autoconv.graph.types import Symbol
 
-OTHER_SIZES = -1
-_HOST = {
+SIZES_DO_NOT_FIT = -1
+_HOST_FUNCTIONS = {
     "library_shell": ("void", "ptr, ptr, ptr, ptr, i32, ptr"),
     "library_dense": ("ptr", "ptr"),
     "library_give": ("i1", "ptr, ptr"),
@@ -37,44 +37,44 @@ _HOST = {
 def write_variant(
     form: LibraryForm, graph: Graph, module: ModuleText, calls: Calls, failures: Failures, number: int
 ) -> None:
-    """Write `f.number`: run the graph if the sizes are those that it is written for."""
-    for name, (result, parameters) in _HOST.items():
+    """Write the function `f.number`, which runs the graph if the arguments have its sizes."""
+    for name, (result, parameters) in _HOST_FUNCTIONS.items():
         module.declare(name, result, parameters)
-    _Variant(form, graph, module, calls, failures, f"{form.name}.{number}").write()
+    _VariantWriter(form, graph, module, calls, failures, f"{form.name}.{number}").write()
 
 
-class _Function:
-    """The parameters that both functions have, and the tensors among them."""
+class _FunctionWriter:
+    """A base class of writers of functions with the parameters of the C function."""
 
     def __init__(self, form: LibraryForm, module: ModuleText, name: str) -> None:
         self.form = form
-        parameters = [Parameter(parameter_type(one), f"%given{i}") for i, one in self.arguments()]
+        parameters = [Parameter(parameter_type(argument), f"%given{i}") for i, argument in self.numbered_arguments()]
         parameters.append(Parameter("ptr", "%result"))
         self.out = FunctionText(module, Signature("i32", parameters, "nounwind", name, exported=True))
 
-    def arguments(self) -> Iterator[tuple[int, Argument]]:
-        return ((i, one) for i, one in enumerate(self.form.parameters) if isinstance(one, Argument))
+    def numbered_arguments(self) -> Iterator[tuple[int, Argument]]:
+        return ((i, argument) for i, argument in enumerate(self.form.parameters) if isinstance(argument, Argument))
 
-    def data(self, i: int, argument: Argument) -> str:
+    def data_address(self, i: int, argument: Argument) -> str:
         """Return the address of the first element."""
         return self.out.load("ptr", f"%given{i}") if argument.shape else Operand.of(f"%given{i}", "ptr")
 
-    def lists(self, i: int, argument: Argument) -> tuple[str, str]:
+    def layout_addresses(self, i: int, argument: Argument) -> tuple[str, str]:
         """Return the addresses of the sizes and of the strides."""
         if not argument.shape:
             return Operand.of("null", "ptr"), Operand.of("null", "ptr")
-        kind = tensor(len(argument.shape))
-        return self.out.field(kind, f"%given{i}", 1), self.out.field(kind, f"%given{i}", 2)
+        layout = tensor_type(len(argument.shape))
+        return self.out.field(layout, f"%given{i}", 1), self.out.field(layout, f"%given{i}", 2)
 
     def leave_unless(self, test: str, code: int) -> None:
-        go_on, leave = self.out.label("fits"), self.out.label("leave")
-        self.out.branch_if(test, go_on, leave)
+        passed, leave = self.out.label("fits"), self.out.label("leave")
+        self.out.branch_if(test, passed, leave)
         self.out.begin(leave)
         self.out.ret(code, "i32")
-        self.out.begin(go_on)
+        self.out.begin(passed)
 
 
-class _Variant(_Function):
+class _VariantWriter(_FunctionWriter):
     def __init__(
         self, form: LibraryForm, graph: Graph, module: ModuleText, calls: Calls, failures: Failures, name: str
     ) -> None:
@@ -82,20 +82,20 @@ class _Variant(_Function):
         self._graph = graph
         self._module = module
         self._calls = calls
-        self._unknown = failures.code("the function failed")
+        self._unknown_error = failures.code("the function failed")
 
     def write(self) -> None:
         out, graph = self.out, self._graph
-        self._take_sizes()
+        self._bind_sizes()
         natives, copies = [], []
         for i, (parameter, value) in enumerate(zip(self.form.parameters, graph.parameters, strict=True)):
             if isinstance(parameter, FixedParameter):
                 array = self._calls.object(np.asarray(parameter.value))(out)
-                natives.append(self._number(array, value) if is_scalar(value.type) else array)
+                natives.append(self._load_number(array, value) if is_scalar(value.type) else array)
             elif is_scalar(value.type):
-                natives.append(self._passed_number(i, parameter))
+                natives.append(self._convert_number(i, parameter))
             else:
-                native = self._array(i, parameter)
+                native = self._new_array_header(i, parameter)
                 if not parameter.is_memory:
                     slot = out.slot()
                     native = out.call("library_dense", native)
@@ -104,186 +104,188 @@ class _Variant(_Function):
                     out.leave_if(out.is_null(native), "failed")
                 natives.append(native)
         cells = out.alloca(f"[{max(len(graph.outputs), 1)} x i64]")
-        well = out.call("graph", *natives, cells, *self._module.sizes)
-        out.leave_if(out.not_(well), "failed")
-        self._give(cells)
+        succeeded = out.call("graph", *natives, cells, *self._module.sizes)
+        out.leave_if(out.not_(succeeded), "failed")
+        self._store_outputs(cells)
         self._release_slots()
         out.ret(0, "i32")
         out.begin("failed")
         self._release_slots()
         code = out.load("i32", "@code")
-        out.ret(out.select(out.icmp("eq", code, 0), Operand.of(self._unknown, "i32"), code))
+        out.ret(out.select(out.icmp("eq", code, 0), Operand.of(self._unknown_error, "i32"), code))
         out.finish()
 
     def _release_slots(self) -> None:
         if self.out.slots:
             self.out.call("release_all", "%slots", self.out.slots)
 
-    def _take_sizes(self) -> None:
-        """Load open sizes into their registers; leave if they are other sizes than the graph's."""
+    def _bind_sizes(self) -> None:
+        """Load open sizes into their registers; leave the function if the graph is for other sizes."""
         out, seen_sizes = self.out, set()
-        for i, argument in self.arguments():
+        for i, argument in self.numbered_arguments():
             type_: Any = self._graph.parameters[i].type
-            for axis, (wanted, declared) in enumerate(zip(type_.shape, argument.shape, strict=True)):
+            for axis, (size_of_graph, declared) in enumerate(zip(type_.shape, argument.shape, strict=True)):
                 if not isinstance(declared, Symbol):
                     continue
-                size = out.load("i64", out.gep("i64", self.lists(i, argument)[0], axis))
-                if not isinstance(wanted, Symbol):
-                    self.leave_unless(out.icmp("eq", size, wanted), OTHER_SIZES)
-                elif wanted not in seen_sizes:
-                    seen_sizes.add(wanted)
-                    out.define(register_of(wanted), size)
-                    self.leave_unless(out.icmp("sge", register_of(wanted), SMALLEST_OPEN_SIZE), OTHER_SIZES)
+                size = out.load("i64", out.gep("i64", self.layout_addresses(i, argument)[0], axis))
+                if not isinstance(size_of_graph, Symbol):
+                    self.leave_unless(out.icmp("eq", size, size_of_graph), SIZES_DO_NOT_FIT)
+                elif size_of_graph not in seen_sizes:
+                    seen_sizes.add(size_of_graph)
+                    out.define(register_of(size_of_graph), size)
+                    self.leave_unless(out.icmp("sge", register_of(size_of_graph), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for symbol in self._module.open_sizes.symbols:
             if symbol not in seen_sizes:
                 define_dimension(out, symbol)
-                self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), OTHER_SIZES)
+                self.leave_unless(out.icmp("sge", register_of(symbol), SMALLEST_OPEN_SIZE), SIZES_DO_NOT_FIT)
         for need in self._module.open_sizes.needs:
-            self.leave_unless(out.icmp("sge", dimension(out, need), 0), OTHER_SIZES)
+            self.leave_unless(out.icmp("sge", dimension(out, need), 0), SIZES_DO_NOT_FIT)
 
-    def _passed_number(self, i: int, argument: Argument) -> str:
-        """Return the number in the form that the graph takes."""
-        out, place = self.out, self.out.alloca("i64")
-        kind, given = parameter_type(argument), f"%given{i}"
+    def _convert_number(self, i: int, argument: Argument) -> str:
+        """Convert a number of the C function to a number of the graph."""
+        out, cell = self.out, self.out.alloca("i64")
+        type_, number = parameter_type(argument), f"%given{i}"
         if argument.dtype.is_bool:
-            given = out.cast("zext", out.icmp("ne", Operand.of(given, "i8"), 0), "i8")
-        out.store(kind, given, place)
-        return load(ElementWriter(out), argument.dtype, place, 0).ir
+            number = out.cast("zext", out.icmp("ne", Operand.of(number, "i8"), 0), "i8")
+        out.store(type_, number, cell)
+        return load(ElementWriter(out), argument.dtype, cell, 0).ir
 
-    def _number(self, array: str, value: Any) -> str:
+    def _load_number(self, array: str, value: Any) -> str:
         pointer = self.out.load("ptr", self.out.gep("i8", array, 16))
         return load(ElementWriter(self.out), value.dtype, pointer, 0).ir
 
-    def _array(self, i: int, argument: Argument) -> str:
-        """Return the tensor as the array that the graph takes."""
-        out, shell = self.out, self.out.alloca("[10 x i64]")
-        kind = self._calls.object(argument.dtype.numpy)(out)
-        out.call("library_shell", shell, self.data(i, argument), *self.lists(i, argument), len(argument.shape), kind)
-        return shell
+    def _new_array_header(self, i: int, argument: Argument) -> str:
+        """Write an array object on the stack that refers to the data of a C tensor."""
+        out, header = self.out, self.out.alloca("[10 x i64]")
+        dtype = self._calls.object(argument.dtype.numpy)(out)
+        addresses = self.data_address(i, argument), *self.layout_addresses(i, argument)
+        out.call("library_shell", header, *addresses, len(argument.shape), dtype)
+        return header
 
-    def _give(self, cells: str) -> None:
-        """Store the outputs into the result; without memory for one of them, give back those before it."""
+    def _store_outputs(self, cells: str) -> None:
+        """Store the outputs in the C result; if an allocation fails, release the outputs stored before."""
         out = self.out
-        places = [
-            (output, out.gep("i64", cells, output.position), self._field(path))
+        destinations = [
+            (output, out.gep("i64", cells, output.position), self._result_field(path))
             for path, output in outputs(self.form.result)
         ]
-        arrays = [(place, field) for output, place, field in places if output.rank]
+        arrays = [(place, field) for output, place, field in destinations if output.rank]
         for _, field in arrays:
             out.store("ptr", "null", field)
-        broken, done = out.label("broken"), out.label("given")
-        for output, place, field in places:
+        failed, done = out.label("broken"), out.label("given")
+        for output, cell, field in destinations:
             if output.rank:
-                out.leave_if(out.call("library_give", place, field), broken)
+                out.leave_if(out.call("library_give", cell, field), failed)
             elif output.dtype.is_complex:
-                array = out.load("ptr", place)
+                array = out.load("ptr", cell)
                 out.copy(field, out.load("ptr", out.gep("i8", array, 16)), output.dtype.size)
-                out.call("release", place)
+                out.call("release", cell)
             else:
                 b = ElementWriter(out)
-                store(b, load(b, output.dtype, place, 0), field, 0)
+                store(b, load(b, output.dtype, cell, 0), field, 0)
         out.branch(done)
         if arrays:
-            out.begin(broken)
-            for place, field in arrays:
-                out.call("release", place)
+            out.begin(failed)
+            for cell, field in arrays:
+                out.call("release", cell)
                 out.call_c("free", "void", "ptr", out.load("ptr", field))
                 out.store("ptr", "null", field)
             out.branch("failed")
         out.begin(done)
 
-    def _field(self, path: Sequence[int]) -> str:
-        return self.out.field(structure(self.form.result), "%result", *path)
+    def _result_field(self, path: Sequence[int]) -> str:
+        return self.out.field(result_type(self.form.result), "%result", *path)
 
 
 def write_function(form: LibraryForm, module: ModuleText, failures: Failures, count: int) -> None:
-    """Write the C function: check the arguments, and call the first of `count` graphs that takes their sizes."""
-    entry = _Entry(form, module, form.name)
+    """Write the C function: it checks the arguments, and calls the first of `count` graphs for their sizes."""
+    entry = _EntryWriter(form, module, form.name)
     entry.write(failures, count)
 
 
-class _Entry(_Function):
+class _EntryWriter(_FunctionWriter):
     def write(self, failures: Failures, count: int) -> None:
         out, module = self.out, self.out.module
         self._failures = failures
         self._sizes: dict[Symbol, tuple[str, str]] = {}
         self._require(out.differs("%result", "null"), "result is NULL")
-        tensors = [(i, one) for i, one in self.arguments() if not one.is_passed_by_value]
-        for i, one in tensors:
-            self._check(i, one)
-        self._check_apart(tensors)
+        tensors = [(i, one) for i, one in self.numbered_arguments() if not one.is_passed_by_value]
+        for i, argument in tensors:
+            self._check_tensor(i, argument)
+        self._check_disjoint(tensors)
         out.store("i32", 0, "@code")
-        arguments = [f"%given{i}" for i, _ in self.arguments()]
-        kinds = ", ".join([*(parameter_type(one) for _, one in self.arguments()), "ptr"])
+        arguments = [f"%given{i}" for i, _ in self.numbered_arguments()]
+        parameter_types = ", ".join([*(parameter_type(one) for _, one in self.numbered_arguments()), "ptr"])
         for number in range(count):
             name = f"{self.form.name}.{number}"
-            module.declare(name, "i32", kinds)
+            module.declare(name, "i32", parameter_types)
             result = out.call(name, *arguments, "%result")
-            leave, go_on = out.label("done"), out.label("next")
-            out.branch_if(out.icmp("ne", result, OTHER_SIZES), leave, go_on)
+            leave, following = out.label("done"), out.label("next")
+            out.branch_if(out.icmp("ne", result, SIZES_DO_NOT_FIT), leave, following)
             out.begin(leave)
             out.ret(result)
-            out.begin(go_on)
+            out.begin(following)
         out.ret(failures.code(self.form.no_code_message), "i32")
         out.finish()
 
     def _require(self, test: str, message: str) -> None:
         self.leave_unless(test, self._failures.code(message))
 
-    def _check(self, i: int, argument: Argument) -> None:
-        """Check the tensor's sizes, its alignment, and the strides that the code depends on."""
+    def _check_tensor(self, i: int, argument: Argument) -> None:
+        """Check a tensor's sizes and alignment, and the strides that are constants of the code."""
         out, name = self.out, argument.name
         self._require(out.differs(f"%given{i}", "null"), f"{name} is NULL")
-        sizes, strides = self.lists(i, argument)
-        some = TRUE
+        sizes, strides = self.layout_addresses(i, argument)
+        is_nonempty = TRUE
         for axis, declared in enumerate(argument.shape):
-            found = out.load("i64", out.gep("i64", sizes, axis))
-            where = f"{name}: dimension {axis}"
-            some = out.and_(some, out.icmp("ne", found, 0))
+            actual = out.load("i64", out.gep("i64", sizes, axis))
+            dimension_name = f"{name}: dimension {axis}"
+            is_nonempty = out.and_(is_nonempty, out.icmp("ne", actual, 0))
             if not isinstance(declared, Symbol):
-                self._require(out.icmp("eq", found, declared), f"{where} has to be {declared}")
+                self._require(out.icmp("eq", actual, declared), f"{dimension_name} has to be {declared}")
             elif declared in self._sizes:
-                first_size, first = self._sizes[declared]
-                self._require(out.icmp("eq", found, first_size), f"{where} has to be that of {first}")
+                first_size, first_name = self._sizes[declared]
+                self._require(out.icmp("eq", actual, first_size), f"{dimension_name} has to be that of {first_name}")
             else:
-                self._sizes[declared] = found, name
-                self._require(out.icmp("sge", found, 0), f"{where} is negative")
+                self._sizes[declared] = actual, name
+                self._require(out.icmp("sge", actual, 0), f"{dimension_name} is negative")
         for axis, stride in enumerate(argument.strides):
             if isinstance(stride, int):
-                short = out.icmp("sle", out.load("i64", out.gep("i64", sizes, axis)), 1)
-                found = out.load("i64", out.gep("i64", strides, axis))
-                right = out.or_(out.or_(short, out.not_(some)), out.icmp("eq", found, stride))
-                self._require(right, f"{name}: stride {axis} has to be {stride}")
-        data = self.data(i, argument)
+                is_short = out.icmp("sle", out.load("i64", out.gep("i64", sizes, axis)), 1)
+                actual = out.load("i64", out.gep("i64", strides, axis))
+                is_expected = out.or_(out.or_(is_short, out.not_(is_nonempty)), out.icmp("eq", actual, stride))
+                self._require(is_expected, f"{name}: stride {axis} has to be {stride}")
+        data = self.data_address(i, argument)
         if argument.shape:
-            self._require(out.or_(out.not_(some), out.differs(data, "null")), f"{name}: data is NULL")
+            self._require(out.or_(out.not_(is_nonempty), out.differs(data, "null")), f"{name}: data is NULL")
         size = argument.dtype.size // (2 if argument.dtype.is_complex else 1)
         if size > 1:
-            rest = out.op("and", out.cast("ptrtoint", data, "i64"), size - 1)
-            self._require(out.icmp("eq", rest, 0), f"{name}: data is not aligned to {size} bytes")
+            misalignment = out.op("and", out.cast("ptrtoint", data, "i64"), size - 1)
+            self._require(out.icmp("eq", misalignment, 0), f"{name}: data is not aligned to {size} bytes")
 
-    def _check_apart(self, tensors: Sequence[tuple[int, Argument]]) -> None:
-        """Check that no tensor lies in memory that the function may write to by another."""
+    def _check_disjoint(self, tensors: Sequence[tuple[int, Argument]]) -> None:
+        """Check that no tensor overlaps another one that the function may write."""
         if not any(one.is_memory for _, one in tensors):
             return
-        ends = [(one, *self._address_range(i, one)) for i, one in tensors]
-        for number, (one, low, high) in enumerate(ends):
-            for other, other_low, other_high in ends[:number]:
-                if one.is_memory or other.is_memory:
-                    apart = self.out.or_(self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low))
-                    self._require(apart, f"{other.name} and {one.name} overlap")
+        ranges = [(one, *self._address_range(i, one)) for i, one in tensors]
+        for number, (argument, low, high) in enumerate(ranges):
+            for other, other_low, other_high in ranges[:number]:
+                if argument.is_memory or other.is_memory:
+                    is_before, is_after = self.out.icmp("ule", high, other_low), self.out.icmp("ule", other_high, low)
+                    are_disjoint = self.out.or_(is_before, is_after)
+                    self._require(are_disjoint, f"{other.name} and {argument.name} overlap")
 
     def _address_range(self, i: int, argument: Argument) -> tuple[str, str]:
-        """Return the addresses of the first byte, and of the byte behind the last."""
+        """Return the addresses of the first byte, and of the byte after the last."""
         out = self.out
-        low = high = out.cast("ptrtoint", self.data(i, argument), "i64")
-        sizes, strides = self.lists(i, argument)
+        low = high = out.cast("ptrtoint", self.data_address(i, argument), "i64")
+        sizes, strides = self.layout_addresses(i, argument)
         for axis in range(len(argument.shape)):
             size, stride = (out.load("i64", out.gep("i64", list_, axis)) for list_ in (sizes, strides))
-            reach = out.op("mul", out.op("sub", size, 1), stride)
-            back = out.icmp("slt", reach, 0)
-            low = out.op("add", low, out.select(back, reach, 0))
-            high = out.op("add", high, out.select(back, 0, reach))
+            extent = out.op("mul", out.op("sub", size, 1), stride)
+            is_negative = out.icmp("slt", extent, 0)
+            low = out.op("add", low, out.select(is_negative, extent, 0))
+            high = out.op("add", high, out.select(is_negative, 0, extent))
         return low, out.op("add", high, argument.dtype.size)
 
 
@@ -294,29 +296,29 @@ def parameter_type(argument: Argument) -> str:
     return "i16" if memory(argument.dtype) == "half" else memory(argument.dtype)
 
 
-def tensor(rank: int) -> str:
+def tensor_type(rank: int) -> str:
     """Return LLVM's type of a tensor: the data, the sizes, and the strides in bytes."""
     return f"{{ ptr, [{rank} x i64], [{rank} x i64] }}"
 
 
-def structure(tree: ResultTree) -> str:
+def result_type(tree: ResultTree) -> str:
     """Return LLVM's type of a result."""
     if isinstance(tree, Fields):
-        return f"{{ {', '.join(structure(one) for _, one in tree.fields)} }}"
-    return tensor(tree.rank) if tree.rank else _number(tree.dtype)
+        return f"{{ {', '.join(result_type(field) for _, field in tree.fields)} }}"
+    return tensor_type(tree.rank) if tree.rank else _number_type(tree.dtype)
 
 
-def _number(dtype: DType) -> str:
+def _number_type(dtype: DType) -> str:
     return "i16" if memory(dtype) == "half" else memory(dtype)
 
 
 def outputs(tree: ResultTree, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Output]]:
-    """Yield the outputs of a result, each with its place."""
+    """Yield the outputs of a result, each with the path of fields that leads to it."""
     if isinstance(tree, Output):
         yield path, tree
         return
-    for number, (_, one) in enumerate(tree.fields):
-        yield from outputs(one, (*path, number))
+    for number, (_, subtree) in enumerate(tree.fields):
+        yield from outputs(subtree, (*path, number))
 
 
 __all__ = ["write_function", "write_variant"]

@@ -1,7 +1,7 @@
-"""Errors of a library in place of exceptions: an error code for each place, with its message.
+"""Error codes of a C library in place of exceptions: a code with a message for each place that may fail.
 
-A handler of the program catches the codes of the classes that its clause names. Codes without a class, such as that of
-missing memory or of an integer that needs more than 64 bits, are no errors of the program: nothing catches them.
+A handler of the program catches the codes of the classes that its clause names. Codes without a class are not errors of
+the program, and nothing catches them: those for missing memory, and for integers of more than 64 bits.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from autoconv.graph.graph import Node, Span
 from autoconv.ops.rule_table import RuleTable
 
 NO_MEMORY = 1
-ERRORS, CAUGHT = "library_errors", "library_caught"  # tables: by code, the error, and whether handlers see it
+ERRORS, CAUGHT = "library_errors", "library_caught"  # tables by code: the error, and whether handlers may catch it
 
-Kind = type[BaseException] | None
+ErrorClass = type[BaseException] | None
 Test = Callable[[ElementWriter, Sequence[Element]], Element]
 Causes = tuple[tuple[type[BaseException], str, Test], ...]
 
 
 class Failures:
-    """The codes of a library's errors, in the order in which code was written; equal messages share a code."""
+    """The codes of a library's errors, in the order of their registration; equal messages share a code."""
 
     def __init__(self) -> None:
         self._codes = {"out of memory": NO_MEMORY}
-        self._kinds: list[Kind] = [None]
+        self._classes: list[ErrorClass] = [None]
         self._clauses: list[tuple[Any, ...]] = []
 
-    def code(self, message: str, kind: Kind = None) -> int:
+    def code(self, message: str, error_class: ErrorClass = None) -> int:
         if message not in self._codes:
             self._codes[message] = len(self._codes) + 1
-            self._kinds.append(kind)
+            self._classes.append(error_class)
         return self._codes[message]
 
     def match(self, clauses: tuple[Any, ...]) -> str:
-        """Return the name of the table from a code to the number of the clause that catches it."""
+        """Return the name of the table that maps a code to the number of the clause that catches it."""
         if clauses not in self._clauses:
             self._clauses.append(clauses)
         return f"library_match{self._clauses.index(clauses)}"
@@ -50,58 +50,59 @@ class Failures:
         return list(self._codes)
 
     def tables(self) -> list[str]:
-        """Return the definitions of the tables, once all code is written."""
-        kinds: list[Kind] = [None, *self._kinds]
-        errors = ", ".join(f"{{ i64, i64 }} {{ i64 -1, i64 {code} }}" for code in range(len(kinds)))
-        texts = [f"@{ERRORS} = constant [{len(kinds)} x {{ i64, i64 }}] [{errors}]"]
-        texts.append(list_constant(CAUGHT, [int(kind is not None) for kind in kinds]))
+        """Return the definitions of the tables, after all code is written."""
+        classes: list[ErrorClass] = [None, *self._classes]
+        errors = ", ".join(f"{{ i64, i64 }} {{ i64 -1, i64 {code} }}" for code in range(len(classes)))
+        texts = [f"@{ERRORS} = constant [{len(classes)} x {{ i64, i64 }}] [{errors}]"]
+        texts.append(list_constant(CAUGHT, [int(error_class is not None) for error_class in classes]))
         for clauses in self._clauses:
-            numbers = [_clause_number(kind, clauses) for kind in kinds]
+            numbers = [_clause_number(error_class, clauses) for error_class in classes]
             texts.append(list_constant(self.match(clauses), numbers))
         return [text.replace("= internal constant", "= constant") for text in texts]
 
 
-def _clause_number(kind: Kind, clauses: tuple[Any, ...]) -> int:
-    if kind is None:
+def _clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
+    if error_class is None:
         return len(clauses)
-    return next((i for i, one in enumerate(clauses) if issubclass(kind, one)), len(clauses))
+    return next((i for i, clause in enumerate(clauses) if issubclass(error_class, clause)), len(clauses))
 
 
-def failure_of(node: Node, at: Node | None = None) -> tuple[str, Kind]:
-    """Return what the program would raise in a node: the place, the exception, its text where it is constant.
+def failure_message(node: Node, located_node: Node | None = None) -> tuple[str, ErrorClass]:
+    """Return the message of the exception that a node raises, with its location, and the exception's class.
 
-    The class comes second. `at` is the node whose place it is, where that is another one.
+    `located_node` is the node with the location, if that is another one.
     """
-    kind, text = _reason(node)
-    return add_place(at or node, text), kind
+    error_class, text = _class_and_text(node)
+    return add_location(located_node or node, text), error_class
 
 
-def add_place(node: Node, text: str) -> str:
-    place = line_of(node.span)
-    return f"{place}: {text}" if place else text
+def add_location(node: Node, text: str) -> str:
+    location = location_of(node.span)
+    return f"{location}: {text}" if location else text
 
 
-def line_of(span: Span | None) -> str:
-    """Return `file:line`, without the folders of the file, which differ from machine to machine."""
+def location_of(span: Span | None) -> str:
+    """Return `file:line` without folders, which differ between machines; "" without a span."""
     if span is None:
         return ""
     return f"{span.file.replace(chr(92), '/').rpartition('/')[2]}:{span.line}"
 
 
-def _reason(node: Node) -> tuple[Kind, str]:
+def _class_and_text(node: Node) -> tuple[ErrorClass, str]:
     name, attributes = node.op.name, node.attributes
     if name in ("raise", "object_exception"):
         error = attributes.get("exception", attributes.get("kind"))
-        kind = type(error) if isinstance(error, BaseException) else error
-        shown = getattr(kind, "__name__", "Exception")
+        error_class = type(error) if isinstance(error, BaseException) else error
+        text_or_name = getattr(error_class, "__name__", "Exception")
         template = attributes.get("template")
         text = str(error) if isinstance(error, BaseException) else ""
         text = _fill_template(template) if template is not None else text
-        return (kind if isinstance(kind, type) else None), f"{shown}: {text}" if text else shown
+        message = f"{text_or_name}: {text}" if text else text_or_name
+        return (error_class if isinstance(error_class, type) else None), message
     if name == "assert_true":
         message = attributes.get("message", "")
-        shown = message if isinstance(message, str) else _fill_template(message)
-        return AssertionError, f"AssertionError: {shown}" if shown else "AssertionError"
+        text_or_name = message if isinstance(message, str) else _fill_template(message)
+        return AssertionError, f"AssertionError: {text_or_name}" if text_or_name else "AssertionError"
     traits = node.op.traits
     if traits.indexing is not None or (traits.view and "spec" in attributes):
         return IndexError, "IndexError: index out of bounds"
@@ -111,15 +112,15 @@ def _reason(node: Node) -> tuple[Kind, str]:
 
 
 def _fill_template(template: Sequence[object]) -> str:
-    """Return the text of a message, with `{}` for what is computed at run time."""
+    """Return the text of a message, with `{}` for parts that are computed at run time."""
     return "".join(part if isinstance(part, str) else "{}" for part in template)
 
 
-# ---- ops over numbers that fail for several reasons: what they raise where a test of the operands holds
+# ---- errors of ops over numbers that fail for several reasons, with tests of the operands
 
 
 def error_causes(node: Node) -> Causes:
-    """Return the errors of Python's among the failures of a node over numbers; the first that holds is raised."""
+    """Return Python's errors of a node over numbers, with tests; the first one whose test holds is raised."""
     rule = CAUSES.get(node.op.name)
     return rule(node) if rule is not None else ()
 
@@ -128,31 +129,31 @@ CAUSES: RuleTable[Callable[[Node], Causes]] = RuleTable("what ops over numbers r
 
 
 @CAUSES.of("python_divide", "python_floor_divide", "python_modulo")
-def _of_quotients(node: Node) -> Causes:
+def _quotient_causes(node: Node) -> Causes:
     return ((ZeroDivisionError, "division by zero", lambda b, x: x[1].same(0)),)
 
 
 @CAUSES.of("python_power")
-def _of_powers(node: Node) -> Causes:
+def _power_causes(node: Node) -> Causes:
     text = "0.0 cannot be raised to a negative power"
-    found: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
+    causes: Causes = ((ZeroDivisionError, text, lambda b, x: x[0].same(0) & (x[1] < 0)),)
     if any(value.type.dtype.is_floating for value in node.inputs):  # type: ignore[union-attr]
-        found += ((OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
-    return found
+        causes += ((OverflowError, "(34, 'Numerical result out of range')", _has_real_power),)
+    return causes
 
 
 @CAUSES.of("python_left_shift", "python_right_shift")
-def _of_shifts(node: Node) -> Causes:
+def _shift_causes(node: Node) -> Causes:
     return ((ValueError, "negative shift count", lambda b, x: x[1] < 0),)
 
 
 @CAUSES.of("list_position")
-def _of_positions(node: Node) -> Causes:
+def _position_causes(node: Node) -> Causes:
     return ((IndexOutOfRangeError, "the list has no such element", _is_any),)
 
 
 @CAUSES.of("python_int")
-def _of_conversions(node: Node) -> Causes:
+def _conversion_causes(node: Node) -> Causes:
     return (
         (ValueError, "cannot convert float NaN to integer", _is_nan),
         (OverflowError, "cannot convert float infinity to integer", _is_infinite),
@@ -160,13 +161,13 @@ def _of_conversions(node: Node) -> Causes:
 
 
 @CAUSES.of("python_math")
-def _of_maths(node: Node) -> Causes:
+def _math_causes(node: Node) -> Causes:
     domain = (ValueError, "math domain error", _is_any)
     match node.attributes["function"]:
         case "exp" | "exp2" | "expm1" | "sinh" | "cosh":
             return ((OverflowError, "math range error", _is_any),)
         case "floor" | "ceil" | "trunc":
-            return _of_conversions(node)
+            return _conversion_causes(node)
         case "pow":
             return ((OverflowError, "math range error", _has_real_power), domain)
         case "log" if len(node.inputs) == 2:
@@ -179,8 +180,8 @@ def _is_any(b: ElementWriter, x: Sequence[Element]) -> Element:
 
 
 def _has_real_power(b: ElementWriter, x: Sequence[Element]) -> Element:
-    """Return whether x to the y is a real number, if it is finite."""
-    base, exponent = (b.cast(one, float64) for one in x)
+    """Return whether x to the power of y is a real number, unless it is infinite."""
+    base, exponent = (b.cast(number, float64) for number in x)
     return (base > 0.0) | ((base < 0.0) & b.intrinsic("floor", exponent).same(exponent))
 
 
@@ -194,4 +195,6 @@ def _is_infinite(b: ElementWriter, x: Sequence[Element]) -> Element:
     return x[0].same(float("inf")) | x[0].same(float("-inf"))
 
 
-__all__ = ["CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "error_causes", "failure_of", "line_of", "add_place"]
+__all__ = [
+    "CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "add_location", "error_causes", "failure_message", "location_of",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The objects that the code of a library refers to, as constants of its text."""
+"""The objects to which the code of a C library refers, as constants of its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
-from autoconv.backends.llvm.library.failures import ERRORS, Failures, add_place, error_causes, failure_of, line_of
+from autoconv.backends.llvm.library.failures import (
+    ERRORS,
+    Failures,
+    add_location,
+    error_causes,
+    failure_message,
+    location_of,
+)
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -23,42 +30,43 @@ from autoconv.ops.elements.maths import LIBM
 from autoconv.ops.elements.python_math import C_FUNCTIONS
 
 # Functions of the process that a library defines itself (see library_host.ll), or finds in libc and libm.
-HOST = frozenset({
+HOST_FUNCTIONS = frozenset({
     "PyByteArray_FromStringAndSize", "PyByteArray_Resize", "PyTuple_GetItem", "blas_get_threads", "blas_set_threads",
     "catch_error", "end_handling", "free",
 })  # fmt: skip
-_PRODUCTS = frozenset({"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
-_MATHS = frozenset(
+_PRODUCT_FUNCTIONS = frozenset({"cblas_sgemm", "cblas_dgemm", "cblas_sgemv", "cblas_dgemv"})
+_MATH_FUNCTIONS = frozenset(
     f"{name}{suffix}" for name in (*LIBM.values(), *C_FUNCTIONS, "fmod", "ldexp") for suffix in ("", "f")
 )
 
 
 class LibraryModule(ModuleText):
-    """A module without Python: functions of CPython that a node uses are noted with the node."""
+    """A module of a library, without Python; `needs_python` has the nodes that would call CPython's functions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.needs_python: list[tuple[str, Node | None]] = []
-        self.is_shared = True  # while the functions are declared that all code shares
+        self.is_shared = True  # whether the declarations are those of shared functions, not of a node
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
-        if not (self.is_shared or name.startswith(("llvm.", "library_")) or name in HOST | _PRODUCTS | _MATHS):
-            self.note(name)
+        is_own = self.is_shared or name.startswith(("llvm.", "library_"))
+        if not is_own and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS:
+            self.note_python(name)
         return super().declare(name, result, parameters, attributes)
 
-    def note(self, what: str) -> None:
-        """Note that the node being written needs Python."""
+    def note_python(self, name: str) -> None:
+        """Record that the node whose code is written needs Python."""
         node = self.node
-        self.needs_python.append((node.op.name if node is not None else what, node))
+        self.needs_python.append((node.op.name if node is not None else name, node))
 
 
 class LibraryCalls(Calls):
-    """Objects become constants; a kernel that only raises becomes its error code; other functions are noted."""
+    """References of a library: objects are constants, kernels that raise are error codes, others need Python."""
 
     has_python = False
 
     def __init__(self, module: LibraryModule, failures: Failures) -> None:
-        super().__init__(module, _no_region)
+        super().__init__(module, _reject_region)
         self._library = module
         self._failures = failures
 
@@ -66,53 +74,54 @@ class LibraryCalls(Calls):
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
-                return self._error_code(*failure_of(source, at=node))
-            return lambda out: _code_of(out, operands(node.inputs[0]))
+                return self._code_reference(*failure_message(source, located_node=node))
+            return lambda out: _write_error_code(out, operands(node.inputs[0]))
         if not is_rare and node.op.name not in ("raise", "assert_true"):
             self._library.needs_python.append((node.op.name, node))
         operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
-        numbers = [one for one in operands_of_node if isinstance(one, Element)]
+        numbers = [operand for operand in operands_of_node if isinstance(operand, Element)]
         if not error_causes(node) or not numbers or len(numbers) < len(operands_of_node):
-            return self._failure(node)
-        return lambda out: self._cause(out, node, numbers)
+            return self._failure_reference(node)
+        return lambda out: self._write_cause(out, node, numbers)
 
-    def _cause(self, out: FunctionText, node: Node, numbers: Sequence[Element]) -> str:
-        """Return the code of the error that fits the operands of a node that fails."""
+    def _write_cause(self, out: FunctionText, node: Node, numbers: Sequence[Element]) -> str:
+        """Write the choice of the error code of a node that fails, by tests of its operands."""
         b = ElementWriter(out)
         numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
-        code = Operand.of(self._failures.code(*failure_of(node)), "i64")
-        for kind, text, test in reversed(error_causes(node)):
-            own = self._failures.code(add_place(node, f"{kind.__name__}: {text}"), kind)
-            code = out.select(test(b, numbers).ir, Operand.of(own, "i64"), code)
+        code = Operand.of(self._failures.code(*failure_message(node)), "i64")
+        for error_class, text, test in reversed(error_causes(node)):
+            cause_code = self._failures.code(add_location(node, f"{error_class.__name__}: {text}"), error_class)
+            code = out.select(test(b, numbers).ir, Operand.of(cause_code, "i64"), code)
         return out.cast("inttoptr", code, "ptr")
 
     def constant_object(self, node: Node) -> Reference | None:
         if node.op.name != "object_exception" or node.inputs:
             return None
-        code = self._failures.code(*failure_of(node))
+        code = self._failures.code(*failure_message(node))
         return lambda out: out.gep("{ i64, i64 }", f"@{ERRORS}", code)
 
     def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
-        code = out.cast("ptrtoint", _code_of(out, error), "i64")
+        code = out.cast("ptrtoint", _write_error_code(out, error), "i64")
         name = self._failures.match(clauses)
         self._library.constant(name, f"@{name} = external constant i8")
         return out.load("i64", out.gep("i64", f"@{name}", code))
 
     def deep_call(self, node: Node, owners: Sequence[Node]) -> Reference:
         size = LIBRARY_STACK >> 10
-        return self._error_code(f"{line_of(node.span)}: RecursionError: the calls need more than {size} KiB of stack")
+        message = f"RecursionError: the calls need more than {size} KiB of stack"
+        return self._code_reference(f"{location_of(node.span)}: {message}")
 
     def call_locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        return self._failure(node)
+        return self._failure_reference(node)
 
     def locator(self, node: Node, owners: Sequence[Node]) -> Reference:
-        return self._failure(node)
+        return self._failure_reference(node)
 
-    def _failure(self, node: Node) -> Reference:
-        return self._error_code(*failure_of(node))
+    def _failure_reference(self, node: Node) -> Reference:
+        return self._code_reference(*failure_message(node))
 
-    def _error_code(self, message: str, kind: type[BaseException] | None = None) -> Reference:
-        code = self._failures.code(message, kind)
+    def _code_reference(self, message: str, error_class: type[BaseException] | None = None) -> Reference:
+        code = self._failures.code(message, error_class)
 
         def reference(out: FunctionText) -> str:
             return out.cast("inttoptr", Operand.of(code, "i64"), "ptr")
@@ -121,51 +130,51 @@ class LibraryCalls(Calls):
 
     def object(self, value: Any) -> Reference:
         if callable(value) and not isinstance(value, type):
-            self._library.note(getattr(value, "__name__", "function"))
+            self._library.note_python(getattr(value, "__name__", "function"))
         return super().object(value)
 
     def text(self) -> str:
-        """Return the table of objects and the objects."""
+        """Return the text of the objects and of their table."""
         parts, names = ["@none = external constant i8"], []
         for i, item in enumerate(self.objects):
             if isinstance(item, np.dtype):
-                parts.append(_descriptor(f"type{i}", item))
+                parts.append(_descriptor_text(f"type{i}", item))
                 names.append(f"@type{i}")
             elif isinstance(item, np.ndarray) and item.dtype.kind in "biufcV":
-                parts += _array(f"array{i}", item)
+                parts += _array_texts(f"array{i}", item)
                 names.append(f"@array{i}")
             else:
                 names.append("@none")
         return "\n".join([*parts, table_constant("objects", names), ""])
 
 
-def _code_of(out: FunctionText, error: Any) -> str:
-    """Return the code of an error of the table, as the function that fails with it."""
-    place = error.ir if isinstance(error, Object) else error
-    return out.cast("inttoptr", out.load("i64", out.gep("i8", place, 8)), "ptr")
+def _write_error_code(out: FunctionText, error: Any) -> str:
+    """Return the code of an error object of the table, as the pointer of a function that fails with that code."""
+    address = error.ir if isinstance(error, Object) else error
+    return out.cast("inttoptr", out.load("i64", out.gep("i8", address, 8)), "ptr")
 
 
-def _no_region(graph: Any) -> Callable[..., Any]:
+def _reject_region(graph: Any) -> Callable[..., Any]:
     raise AssertionError("a library runs no region by itself")
 
 
-def _descriptor(name: str, dtype: np.dtype) -> str:
+def _descriptor_text(name: str, dtype: np.dtype) -> str:
     return struct_constant(name, [("i64", -1), ("i64", dtype.itemsize)])
 
 
-def _array(name: str, given: np.ndarray) -> list[str]:
-    """Return the text of a constant array, immortal and read-only, in the layout of NumPy's."""
-    array = np.ascontiguousarray(given).reshape(given.shape)
-    rest = [] if current_target().pointer == 8 else [("i32", 0)]  # an address takes eight bytes everywhere
+def _array_texts(name: str, value: np.ndarray) -> list[str]:
+    """Return the text of a constant, immortal and read-only array, in NumPy's layout."""
+    array = np.ascontiguousarray(value).reshape(value.shape)
+    padding = [] if current_target().pointer == 8 else [("i32", 0)]  # an address takes eight bytes everywhere
     strides = f"getelementptr (i64, ptr @{name}.lists, i64 {array.ndim})"
-    fields: list[tuple[str, object]] = [("i64", -1), ("i64", 0), ("ptr", f"@{name}.data"), *rest]
+    fields: list[tuple[str, object]] = [("i64", -1), ("i64", 0), ("ptr", f"@{name}.data"), *padding]
     fields += [("i32", array.ndim), ("i32", 0)]
     for address in (f"@{name}.lists", strides, "null", f"@{name}.type"):
-        fields += [("ptr", address), *rest]
+        fields += [("ptr", address), *padding]
     fields += [("i32", abi.PLAIN_FLAGS), ("i32", 0)]
     return [
         bytes_constant(f"{name}.data", array.tobytes(), 64),
         list_constant(f"{name}.lists", (*array.shape, *array.strides)),
-        _descriptor(f"{name}.type", array.dtype),
+        _descriptor_text(f"{name}.type", array.dtype),
         struct_constant(name, fields),
     ]

@@ -1,9 +1,9 @@
 """Memory pool of large arrays: freed blocks are kept for the next array of the same size.
 
-The C library returns large blocks to the system when they are freed, and each page of a new one costs a fault. For a
-softmax of a megabyte that takes several times as long as the arithmetic. Native code therefore allocates large arrays
-with a memory handler of its own (NEP 49). It keeps up to 64 MB of freed blocks and evicts the oldest first. NumPy
-frees an array by the handler that allocated it, under the GIL. Blocks come from the C library, aligned to 64 bytes.
+The C library returns large blocks to the system when they are freed, and each page of a new block costs a page fault.
+For a softmax of a megabyte, that takes several times as long as the arithmetic. Native code therefore allocates large
+arrays by its own memory handler (NEP 49). It keeps up to 64 MB of freed blocks and evicts the oldest first. NumPy frees
+an array by the handler that allocated it, under the GIL. Blocks come from the C library, aligned to 64 bytes.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 
 from autoconv.backends.llvm.runtime.llvm_text import read
 
-SMALLEST, LARGEST = 1 << 16, 1 << 25  # sizes in bytes of the arrays that the pool allocates
-_MOST = 1 << 26  # bytes of freed blocks that are kept
-_BLOCKS = 32
-_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
+SMALLEST_BYTES, LARGEST_BYTES = 1 << 16, 1 << 25  # range of the sizes of arrays that the pool allocates
+_KEPT_BYTES = 1 << 26  # most bytes of freed blocks that are kept
+_KEPT_BLOCKS = 32
+_CAPSULE_NAME = b"mem_handler"  # the capsule keeps a pointer to these bytes
 
 FUNCTIONS = [f"autoconv_pool_{name}" for name in ("malloc", "calloc", "realloc", "free")]
 
 
 @functools.cache
 def text() -> str:
-    return read("array_pool", BLOCKS=_BLOCKS, SMALLEST=SMALLEST, LARGEST=LARGEST, MOST=_MOST)
+    return read("array_pool", BLOCKS=_KEPT_BLOCKS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES, MOST=_KEPT_BYTES)
 
 
 class _Handler(ctypes.Structure):
@@ -38,7 +38,7 @@ class _Handler(ctypes.Structure):
     )  # fmt: skip
 
 
-def capsule(functions: Sequence[int], code: Any) -> Any:
+def new_capsule(functions: Sequence[int], code: Any) -> Any:
     """Return the capsule for PyDataMem_SetHandler, given the addresses of FUNCTIONS in `code`.
 
     Capsule and code are never freed, as arrays may outlive everything else.
@@ -46,7 +46,7 @@ def capsule(functions: Sequence[int], code: Any) -> Any:
     handler = _Handler(b"autoconv", 1, None, *functions)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    result = new(ctypes.addressof(handler), _NAME, None)
+    result = new(ctypes.addressof(handler), _CAPSULE_NAME, None)
     for item in (handler, result, code):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(item))
     return result

@@ -1,24 +1,24 @@
-"""Native `__call__`: dispatch calls of functions to native code without a step through Python.
+"""Native `__call__`, which dispatches calls of functions to native code without running Python code.
 
 An object's slot holds a tuple: a cell that counts calls, a gate of three numbers, a plain function, and entries (see
 engine.native_entry). Entries are called in turn until one does not return NotImplemented. The numbers of the gate are:
 
 1. the number of calls that may still pass;
-2. nonzero if these call the plain function instead, unless graphs are being recorded;
+2. nonzero if they call the plain function instead, unless graphs are being recorded;
 3. nonzero if calls stop while a context variable has a value by which floating-point errors do more than warn.
 
-A second slot, if it is filled, holds a mapping from identities of instances to pairs of a weak reference and an object
-of the same class: the method of that instance. A call whose first argument is such an instance is a call of its method
-with the other arguments.
+A second slot, if it is filled, has a mapping from identities of instances to pairs: a weak reference, and an object of
+the same class, the method of that instance. A call whose first argument is such an instance becomes a call of its
+method with the other arguments.
 
 `slow(self, *args, **kwargs)` handles calls that no entry takes, that the gate stops, or that run while `detour` is not
 0. It also handles calls with keyword arguments that do not go to the plain function. An exception of an entry goes to
-`failed(self, entry, error, *args)`. Where the third number is not 0 and flags of floating-point errors are up after an
-entry, they are cleared, and the call's result is that of `flagged(self, entry, found, flags, *args)`. Flags of errors
-that NumPy is set to ignore do not count.
+`failed(self, entry, error, *args)`. If the third number is not 0 and flags of floating-point errors are set after an
+entry, they are cleared, and the call returns the result of `flagged(self, entry, found, flags, *args)`. Flags of errors
+that NumPy is configured to ignore do not count.
 
-NumPy's state is a capsule of a number that has an action for each kind of error, in three bits each (`has_actions`).
-Where a NumPy has another layout, calls stop while the variable has another value than its default.
+NumPy's state is a capsule of a number with three bits for each kind of error, the action (`has_actions`). If NumPy has
+another layout, calls stop while the variable differs from its default.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.protocol import Dispatch
 
-_DEFINITION, _OWNER, _BUFFER = 16, 24, 16  # offsets in bytes in a builtin function object (two) and a ctypes object
-_REFERENT, _FLAGS = 16, 168  # the same in a weak reference, and in a class
+_DEFINITION_OFFSET, _OWNER_OFFSET = 16, 24  # offsets in bytes in a builtin function object
+_BUFFER_OFFSET, _REFERENT_OFFSET, _FLAGS_OFFSET = 16, 16, 168  # in a ctypes object, a weak reference, and a class
 _METHOD_DESCRIPTOR = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
-_MOST_ON_STACK = 1024  # arguments that are copied to the stack; more go to the heap
+_STACK_ARGUMENTS = 1024  # arguments that are copied to the stack; more go to the heap
 FUNCTIONS = [
     "dispatch", "dispatch_slow", "dispatch_failed", "dispatch_missing", "dispatch_slot", "dispatch_methods",
     "dispatch_detour", "dispatch_busy", "dispatch_variable", "dispatch_default", "dispatch_has_actions",
     "dispatch_flagged", "take_float_errors",
 ]  # fmt: skip
 _GATE, _PLAIN, _ENTRIES = range(1, 4)  # positions in the tuple
-_BEYOND_WARNINGS = 0o6766  # bits of actions: a warning is 1, more is 2 to 5; graphs do not warn of underflow
+_BEYOND_WARNINGS = 0o6766  # bits of actions other than warnings, which are 1; graphs do not warn of underflow
 
 
 @functools.cache
 def text() -> str:
     dispatch = read(
-        "call_dispatch", DEFINITION=_DEFINITION, OWNER=_OWNER, BUFFER=_BUFFER, REFERENT=_REFERENT,
-        MOST_ON_STACK=_MOST_ON_STACK, GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
+        "call_dispatch", DEFINITION=_DEFINITION_OFFSET, OWNER=_OWNER_OFFSET, BUFFER=_BUFFER_OFFSET,
+        REFERENT=_REFERENT_OFFSET,
+        MOST_ON_STACK=_STACK_ARGUMENTS, GATE=_GATE, PLAIN=_PLAIN, ENTRIES=_ENTRIES, BEYOND_WARNINGS=_BEYOND_WARNINGS,
     )  # fmt: skip
     return f"{dispatch}\n{float_flags.text()}"
 
@@ -61,8 +62,8 @@ class _MethodDefinition(ctypes.Structure):
     )  # fmt: skip
 
 
-_TAKEN: list[Callable[[], int]] = []  # the native function, once it is loaded
-_KEPT: list[Any] = []  # objects that machine code refers to
+_TAKE_FLOAT_ERRORS: list[Callable[[], int]] = []  # the native function, once it is loaded
+_KEPT_OBJECTS: list[Any] = []  # objects that machine code refers to
 
 
 def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any:
@@ -71,7 +72,7 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
     `address(name)` is the address of each of FUNCTIONS in the loaded code. A process has one such class.
     """
     definition = _MethodDefinition(b"__call__", address("dispatch"), 0x0080 | 0x0002, None)
-    _KEPT.extend((definition, dispatch))
+    _KEPT_OBJECTS.extend((definition, dispatch))
     for name, value in (
         ("slow", id(dispatch.slow)), ("failed", id(dispatch.failed)), ("missing", id(NotImplemented)),
         ("slot", dispatch.slot), ("methods", dispatch.methods),
@@ -87,36 +88,38 @@ def dispatching_method(address: Callable[[str], int], dispatch: Dispatch) -> Any
 
 def take_float_errors(address: Callable[[str], int]) -> int:
     """Return the flags of floating-point errors in this thread, and clear them."""
-    if not _TAKEN:
-        _TAKEN.append(ctypes.PYFUNCTYPE(ctypes.c_int64)(address("take_float_errors")))
-    return int(_TAKEN[0]())
+    if not _TAKE_FLOAT_ERRORS:
+        _TAKE_FLOAT_ERRORS.append(ctypes.PYFUNCTYPE(ctypes.c_int64)(address("take_float_errors")))
+    return int(_TAKE_FLOAT_ERRORS[0]())
 
 
 def is_dispatchable(entry: Any) -> bool:
     """Return whether an entry has the memory layout that the code expects."""
-    at, own = id(entry), getattr(entry, "__self__", None)
-    if type(entry) is not type(len) or not isinstance(own, tuple):
+    address, owner = id(entry), getattr(entry, "__self__", None)
+    if type(entry) is not type(len) or not isinstance(owner, tuple):
         return False
-    return _word(at + _OWNER) == id(own) and _word(at + _DEFINITION) == ctypes.addressof(own[0])
+    if _read_word(address + _OWNER_OFFSET) != id(owner):
+        return False
+    return _read_word(address + _DEFINITION_OFFSET) == ctypes.addressof(owner[0])
 
 
-def mark_method_descriptor(kind: type) -> bool:
-    """Make Python call objects of a class with the instance, instead of binding them first, in calls of methods.
+def mark_method_descriptor(class_: type) -> bool:
+    """Let calls of methods pass the instance to objects of a class directly, without binding them first.
 
-    Return False, and change nothing, where classes or weak references do not have the expected layout.
+    Return False, and change nothing, if classes or weak references do not have the expected layout.
     """
-    flags, reference = ctypes.c_ulong.from_address(id(kind) + _FLAGS), weakref.ref(kind)
-    if flags.value != kind.__flags__ or _word(id(reference) + _REFERENT) != id(kind):
+    flags, reference = ctypes.c_ulong.from_address(id(class_) + _FLAGS_OFFSET), weakref.ref(class_)
+    if flags.value != class_.__flags__ or _read_word(id(reference) + _REFERENT_OFFSET) != id(class_):
         return False
     flags.value |= _METHOD_DESCRIPTOR
-    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(class_))
     return True
 
 
 def is_readable(cell: Any) -> bool:
     """Return whether a ctypes number or array has the memory layout that the code expects."""
-    return _word(id(cell) + _BUFFER) == ctypes.addressof(cell)
+    return _read_word(id(cell) + _BUFFER_OFFSET) == ctypes.addressof(cell)
 
 
-def _word(at: int) -> int | None:
-    return ctypes.c_void_p.from_address(at).value
+def _read_word(address: int) -> int | None:
+    return ctypes.c_void_p.from_address(address).value

@@ -1,4 +1,4 @@
-"""Native code of exception handlers, see `exceptions.ll`; compiled on the first `try`."""
+"""Native code of exception handlers (see `exceptions.ll`), which is compiled for the first `try`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processor's flags of floating-point errors, for the parts of the native code that read them."""
+"""The processor's flags of floating-point errors, as functions that native code calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FILES = {
 
 
 def text(machine: str = platform.machine().lower()) -> str:
-    """Return `float_errors()`, which is 0 without an error, and `set_float_errors(flags)`, for a kind of processor."""
+    """Return the text of `float_errors()`, which is 0 without an error, and of `set_float_errors(flags)`."""
     return read(_FILES.get(machine, "no_float_flags"))
 
 

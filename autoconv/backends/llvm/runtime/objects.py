@@ -1,7 +1,7 @@
-"""Runtime functions, shared by all native code, for the common cases of operations on Python objects.
+"""Runtime functions for the common cases of operations on Python objects, which all native code shares.
 
-Each tests the classes of its operands first. It returns a new reference, or NULL with an error set. For operands of
-classes that only the op's kernel supports it returns `OTHER`, without side effects.
+Each function tests the classes of its operands first. It returns a new reference, or NULL with an error set. For
+operands of classes that only the op's kernel supports, it returns `OTHER`, without side effects.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ FUNCTIONS = {
     "object_numbers": ("ptr", "ptr, ptr, i64, i64"),
 }  # fmt: skip
 
-# Classes, one bit each: no code of the user's affects how exact instances of these behave.
+# Classes whose exact instances behave independently of the user's code; each class has a bit.
 CLASSES = (*abi.CLASSES, *abi.SCALARS)
-PLACES = {**abi.CLASSES, **abi.SCALARS}
+SYMBOLS = {**abi.CLASSES, **abi.SCALARS}
 
 
 def mask(*names: str) -> int:
-    """Return the bit set of the classes."""
+    """Return the bit set of the named classes."""
     return sum(1 << CLASSES.index(name) for name in names)
 
 
@@ -54,19 +54,19 @@ EVERY = (1 << len(CLASSES)) - 1
 _SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 
 
-def _kind_text() -> str:
+def _class_bit_text() -> str:
     lines = ["define internal i64 @object_kind(ptr %object) nounwind {"]
     lines += [f"  %at = getelementptr inbounds i8, ptr %object, i64 {abi.TYPE}", "  %class = load ptr, ptr %at"]
-    before = "0"
+    bits = "0"
     for i, name in enumerate(CLASSES):
-        lines.append(f"  %is{i} = icmp eq ptr %class, @{PLACES[name]}")
-        lines.append(f"  %kind{i} = select i1 %is{i}, i64 {1 << i}, i64 {before}")
-        before = f"%kind{i}"
-    return "\n".join([*lines, f"  ret i64 {before}", "}"])
+        lines.append(f"  %is{i} = icmp eq ptr %class, @{SYMBOLS[name]}")
+        lines.append(f"  %kind{i} = select i1 %is{i}, i64 {1 << i}, i64 {bits}")
+        bits = f"%kind{i}"
+    return "\n".join([*lines, f"  ret i64 {bits}", "}"])
 
 
-def _pack(name: str, new: str, step: int, put: str) -> str:
-    """Return a function that puts `%count` items into a new container, `step` at a time."""
+def _packing_text(name: str, new: str, step: int, put: str) -> str:
+    """Return the text of a function that stores `%count` items in a new container, `step` at a time."""
     return f"""
 define ptr @{name}(ptr %items, i64 %count) nounwind {{
 entry:
@@ -96,27 +96,27 @@ done:
 _PUT_PAIR = """%value_at = getelementptr inbounds i8, ptr %at, i64 8
   %value = load ptr, ptr %value_at
   %answer = call i32 @PyDict_SetItem(ptr %made, ptr %item, ptr %value)"""
-_PACKS = (
-    _pack("object_list", "@PyList_New(i64 0)", 1, "%answer = call i32 @PyList_Append(ptr %made, ptr %item)")
-    + _pack("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
-    + _pack("object_map", "@PyDict_New()", 2, _PUT_PAIR)
+_PACKING_FUNCTIONS = (
+    _packing_text("object_list", "@PyList_New(i64 0)", 1, "%answer = call i32 @PyList_Append(ptr %made, ptr %item)")
+    + _packing_text("object_collect", "@PySet_New(ptr null)", 1, "%answer = call i32 @PySet_Add(ptr %made, ptr %item)")
+    + _packing_text("object_map", "@PyDict_New()", 2, _PUT_PAIR)
 )
 
 
-def _routine(name: str, arguments: str, known: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
-    """Return a function that runs `lines` if all tests hold, and else returns `other`.
+def _guarded_text(name: str, arguments: str, tests: dict[str, str], lines: Sequence[str], other: str = OTHER) -> str:
+    """Return the text of a function that runs `lines` if all tests hold, and otherwise returns `other`.
 
-    Its parameters `%a`, `%b` … have the types in FUNCTIONS. `known` maps the arguments of each test to its function.
-    The last of `lines` defines `%found`, the result.
+    Its parameters `%a`, `%b` … have the types in FUNCTIONS. `tests` maps the operands of each test to its function.
+    The last of `lines` defines the result, `%found`.
     """
     result, types = FUNCTIONS[name]
     parameters = [f"{kind} %{letter}" for kind, letter in zip(types.split(", "), arguments, strict=True)]
-    tests = [f"  %known{i} = call i1 @{test}({of})" for i, (of, test) in enumerate(known.items())]
-    every = "%known0"
-    for i in range(1, len(known)):
-        tests.append(f"  %both{i} = and i1 {every}, %known{i}")
-        every = f"%both{i}"
-    body = [*tests, f"  br i1 {every}, label %go, label %other", "go:", *(f"  {line}" for line in lines)]
+    test_lines = [f"  %known{i} = call i1 @{test}({operands})" for i, (operands, test) in enumerate(tests.items())]
+    all_hold = "%known0"
+    for i in range(1, len(tests)):
+        test_lines.append(f"  %both{i} = and i1 {all_hold}, %known{i}")
+        all_hold = f"%both{i}"
+    body = [*test_lines, f"  br i1 {all_hold}, label %go, label %other", "go:", *(f"  {line}" for line in lines)]
     end = [f"  ret {result} %found", "other:", f"  ret {result} {other}", "}"]
     return "\n".join([f"define {result} @{name}({', '.join(parameters)}) nounwind {{", *body, *end, ""])
 
@@ -125,49 +125,52 @@ def _class_test(letter: str, classes: Any) -> dict[str, str]:
     return {f"ptr %{letter}, i64 {classes}": "object_is"}
 
 
-_CHANGED = mask("list", "dict")
-_TRUTH, _DONE = "%found = call ptr @object_truth_of(i32 %answer)", "%found = call ptr @object_done(i32 %answer)"
-_GUARDED = "\n".join([
-    _routine("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
-    _routine(
+_MUTABLE = mask("list", "dict")
+_TRUTH_RESULT = "%found = call ptr @object_truth_of(i32 %answer)"
+_NONE_RESULT = "%found = call ptr @object_done(i32 %answer)"
+_GUARDED_FUNCTIONS = "\n".join([
+    _guarded_text("object_unary", "abc", _class_test("a", "%c"), ["%found = call ptr %b(ptr %a)"]),
+    _guarded_text(
         "object_binary", "abcde", {**_class_test("a", "%d"), **_class_test("b", "%e")},
         ["%found = call ptr %c(ptr %a, ptr %b)"],
     ),
-    _routine("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
-             ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
-    _routine("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
-             ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH]),
-    _routine("object_set_item", "abc", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
-             ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _routine("object_delete_item", "ab", {**_class_test("a", _CHANGED), **_class_test("b", EVERY)},
-             ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _DONE]),
-    _routine("object_append", "ab", _class_test("a", mask("list")),
-             ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _DONE]),
-    _routine("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
-             ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
-    _routine("object_call_method", "abcd", {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
-             ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
-    _routine("object_is_tuple", "ab", _class_test("a", mask("tuple")),
-             ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
-    _routine("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
-    _routine("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
-             ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
-    _routine("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
-             ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _DONE]),
-    _routine("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
-    _routine("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
-    _routine("object_whole", "ab", _class_test("a", mask("int")),
-             ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
-              "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
-             "false"),
+    _guarded_text("object_compare", "abc", {**_class_test("a", EVERY), **_class_test("b", EVERY)},
+                  ["%found = call ptr @PyObject_RichCompare(ptr %a, ptr %b, i32 %c)"]),
+    _guarded_text("object_contains", "ab", {**_class_test("a", _SIZED), **_class_test("b", EVERY)},
+                  ["%answer = call i32 @PySequence_Contains(ptr %a, ptr %b)", _TRUTH_RESULT]),
+    _guarded_text("object_set_item", "abc", {**_class_test("a", _MUTABLE), **_class_test("b", EVERY)},
+                  ["%answer = call i32 @PyObject_SetItem(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
+    _guarded_text("object_delete_item", "ab", {**_class_test("a", _MUTABLE), **_class_test("b", EVERY)},
+                  ["%answer = call i32 @PyObject_DelItem(ptr %a, ptr %b)", _NONE_RESULT]),
+    _guarded_text("object_append", "ab", _class_test("a", mask("list")),
+                  ["%answer = call i32 @PyList_Append(ptr %a, ptr %b)", _NONE_RESULT]),
+    _guarded_text("object_call", "abc", {"ptr %b, i64 %c": "object_are_known"},
+                  ["%found = call ptr @PyObject_Vectorcall(ptr %a, ptr %b, i64 %c, ptr null)"]),
+    _guarded_text("object_call_method", "abcd",
+                  {"ptr %b, i64 %d": "object_first_is", "ptr %b, i64 %c": "object_are_known"},
+                  ["%found = call ptr @PyObject_VectorcallMethod(ptr %a, ptr %b, i64 %c, ptr null)"]),
+    _guarded_text("object_is_tuple", "ab", _class_test("a", mask("tuple")),
+                  ["%length = call i64 @PyObject_Size(ptr %a)", "%found = icmp eq i64 %length, %b"], "false"),
+    _guarded_text("object_iterator", "a", _class_test("a", _SIZED), ["%found = call ptr @PyObject_GetIter(ptr %a)"]),
+    _guarded_text("object_attribute", "ab", {"ptr %a, ptr %b": "object_holds"},
+                  ["%found = call ptr @PyObject_GetAttr(ptr %a, ptr %b)"]),
+    _guarded_text("object_put_attribute", "abc", {"ptr %a, ptr %b": "object_holds"},
+                  ["%answer = call i32 @PyObject_SetAttr(ptr %a, ptr %b, ptr %c)", _NONE_RESULT]),
+    _guarded_text("object_length", "a", _class_test("a", _SIZED), ["%found = call i64 @PyObject_Size(ptr %a)"], "-1"),
+    _guarded_text("object_truth", "a", _class_test("a", EVERY), ["%found = call i32 @PyObject_IsTrue(ptr %a)"], "-1"),
+    _guarded_text("object_whole", "ab", _class_test("a", mask("int")),
+                  ["%overflow = alloca i32", "%whole = call i64 @PyLong_AsLongLongAndOverflow(ptr %a, ptr %overflow)",
+                   "store i64 %whole, ptr %b", "%beyond = load i32, ptr %overflow", "%found = icmp eq i32 %beyond, 0"],
+                  "false"),
 ])  # fmt: skip
 
 
 @functools.cache
 def text() -> str:
-    names = "\n".join(f"@{name} = external global i8" for name in [*PLACES.values(), *abi.SINGLETONS])
+    names = "\n".join(f"@{name} = external global i8" for name in [*SYMBOLS.values(), *abi.SINGLETONS])
     common = read(
-        "objects", KINDS=_kind_text(), GUARDED=_GUARDED, PACKS=_PACKS, EVERY=EVERY, GETTER=abi.GETTER,
+        "objects", KINDS=_class_bit_text(), GUARDED=_GUARDED_FUNCTIONS, PACKS=_PACKING_FUNCTIONS, EVERY=EVERY,
+        GETTER=abi.GETTER,
         SETTER=abi.SETTER, TYPE=abi.TYPE,
     )  # fmt: skip
     lists = read(

@@ -1,6 +1,6 @@
-"""Runtime functions shared by all native code: references, new arrays, calls into Python.
+"""Runtime functions for references, new arrays and calls into Python, which all native code shares.
 
-They are compiled once in a process (see shared), not for each graph.
+They are compiled once in a process (see library.py), not for each graph.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from autoconv.backends.call_form import MIN_STRIDED_BYTES
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.runtime import float_flags
-from autoconv.backends.llvm.runtime.array_pool import LARGEST, SMALLEST
+from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BYTES
 from autoconv.backends.llvm.runtime.llvm_text import read
 from autoconv.backends.llvm.target import abi
 
@@ -42,31 +42,31 @@ FUNCTIONS = {
 
 
 def declare_shared(module: ModuleText) -> None:
-    """Declare the shared functions in `module`, and add those that each module inlines."""
+    """Declare the shared functions in a module, and define those that each module inlines."""
     for name, (result, parameters) in FUNCTIONS.items():
         module.declare(name, result, parameters)
-    module.constant("is_alone", _is_alone(), "i1", ("ptr",))
+    module.constant("is_alone", _is_alone_text(), "i1", ("ptr",))
 
 
 @functools.cache
-def _is_alone() -> str:
+def _is_alone_text() -> str:
     return f"\n{read('is_alone', BASE=abi.BASE)}"
 
 
 @functools.cache
 def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool = True) -> str:
-    """Return the functions.
+    """Return the text of the functions.
 
-    Without a stack floor, calls into Python are as deep as the caller's stack allows. NumPy's functions clear the flags
-    of floating-point errors, which calls into Python keep.
+    Without a stack floor, calls into Python may exhaust the caller's stack. With `has_float_flags`, calls into Python
+    keep the flags of floating-point errors, which NumPy's functions would clear.
     """
     functions = read(
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
         TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
-        DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST, LARGEST=LARGEST,
+        DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
         EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip
     stack = read("stack_floor" if has_stack_floor else "no_stack_floor")
     flags = float_flags.text() if has_float_flags else float_flags.text("")
-    return f"{_is_alone()}\n{functions}\n{stack}\n{flags}\n"
+    return f"{_is_alone_text()}\n{functions}\n{stack}\n{flags}\n"

@@ -1,4 +1,4 @@
-"""Thread pool over which large loops and products are split: see `thread_pool.ll` and `thread_heuristics.ll`."""
+"""The thread pool that shares large loops and products (see `thread_pool.ll` and `thread_heuristics.ll`)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import time
 from autoconv.backends.llvm.runtime import float_flags
 from autoconv.backends.llvm.runtime.llvm_text import read
 
-_TURNS = 1500  # iterations of a spin loop; each takes some 20 to 50 ns
-_OPEN = 1 << 31  # set in the state of a job while parts of it may be taken
+_SPIN_ITERATIONS = 1500  # iterations of a spin loop; each takes some 20 to 50 ns
+_OPEN_FLAG = 1 << 31  # set in the state of a job while threads may start parts of it
 
 
 @functools.cache
 def text() -> str:
-    pauses = platform.machine().lower() in ("x86_64", "amd64")
+    has_pause = platform.machine().lower() in ("x86_64", "amd64")
     pool = read(
-        "thread_pool", OPEN=_OPEN, CLOSED=~_OPEN, ACTIVE=_OPEN - 1, WITHIN=(1 << 32) - 1, TURNS=_TURNS,
-        PAUSE="call void @llvm.x86.sse2.pause()" if pauses else "",
+        "thread_pool", OPEN=_OPEN_FLAG, CLOSED=~_OPEN_FLAG, ACTIVE=_OPEN_FLAG - 1, WITHIN=(1 << 32) - 1,
+        TURNS=_SPIN_ITERATIONS,
+        PAUSE="call void @llvm.x86.sse2.pause()" if has_pause else "",
         SIG_SETMASK=int(getattr(signal, "SIG_SETMASK", 0)), CLOCK_MONOTONIC=int(getattr(time, "CLOCK_MONOTONIC", 0)),
     )  # fmt: skip
-    declared = "declare void @llvm.x86.sse2.pause()\n" if pauses else ""
-    return f"{pool}\n{read('thread_heuristics')}{float_flags.text()}{declared}"
+    declaration = "declare void @llvm.x86.sse2.pause()\n" if has_pause else ""
+    return f"{pool}\n{read('thread_heuristics')}{float_flags.text()}{declaration}"

@@ -1,8 +1,8 @@
-"""Run independent plan items concurrently, one thread each.
+"""Group independent plan items to run concurrently, one thread each.
 
-These are items that are not split among threads: LAPACK decompositions, sorts of long rows, and products and loops
-too short to be split but long enough to wake a thread. Each item is the same function as if called alone, so results
-are equal to the last bit. Nodes with effects are excluded.
+The items are not split among threads themselves: LAPACK decompositions, sorts of long rows, and products and loops that
+are too short to be split but long enough to wake a thread. Each item is the same function as without a group, so
+results are equal to the last bit. Nodes with effects are excluded.
 """
 
 from __future__ import annotations
@@ -18,62 +18,63 @@ from autoconv.backends.llvm.schedule.row_blocks import is_flat, product_of
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.effects import Effects
 
-_LEAST = 150_000  # least work of an item, in units of 0.05 ns
-_SPLIT = 1_000_000  # multiplications from which threads share a product
-_MULTIPLICATIONS = 3  # multiplications in one unit of work
+_LEAST_WORK = 150_000  # least work of an item, in units of 0.05 ns
+_SPLIT_MULTIPLICATIONS = 1_000_000  # least multiplications of a product that threads share
+_MULTIPLICATIONS_PER_UNIT = 3  # multiplications in one unit of work
 
 
-def run_concurrently(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """Return the items in an equivalent order, with those that run concurrently as members of one item."""
+def group_concurrent_items(plan: Plan, items: Sequence[Item]) -> list[Item]:
+    """Return the items in an equivalent order; items that run concurrently become members of one item."""
     if not current_target().is_parallel:
         return list(items)
-    heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST}
-    return _schedule(plan, items, heavy) if len(heavy) > 1 else list(items)
+    heavy = {item: work for item in items if (work := _work_of_item(plan, item)) >= _LEAST_WORK}
+    return _group_items(plan, items, heavy) if len(heavy) > 1 else list(items)
 
 
-def _schedule(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
-    """Order the items: those that no heavy item precedes, a group of independent heavy ones, the rest."""
+def _group_items(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> list[Item]:
+    """Order the items, repeatedly: those that need no heavy item, then a group of independent heavy items."""
     ids = {item: 1 << i for i, item in enumerate(plan.all_items)}
     order: list[Item] = []
-    left, is_pending = list(items), False
-    while left:
-        blocked, group, rest = 0, [], []
-        for item in left:
-            own = [item] if item in ids else item.members
-            if any(one.before & blocked for one in own):
-                rest.append(item)
+    remaining, has_groups = list(items), False
+    while remaining:
+        blocked, group, later = 0, [], []
+        for item in remaining:
+            members = [item] if item in ids else item.members
+            if any(one.before & blocked for one in members):
+                later.append(item)
             elif item in heavy:
                 group.append(item)
             else:
                 order.append(item)
                 continue
-            for one in own:
-                blocked |= ids[one]
+            for member in members:
+                blocked |= ids[member]
         if len(group) > 1:
-            is_pending = True
-            # The longest first: it runs in the thread that waits for the others.
+            has_groups = True
+            # The longest item comes first, since it runs in the thread that waits for the others.
             group.sort(key=heavy.__getitem__, reverse=True)
             nodes = [node for item in group for node in item.nodes]
             group = [type(group[0])(nodes, group[0].position, runs=[[item] for item in group], is_concurrent=True)]
         order += group
-        left = rest
-    return order if is_pending else list(items)
+        remaining = later
+    return order if has_groups else list(items)
 
 
 def _work_of_item(plan: Plan, item: Item) -> int:
     """Estimate the work of an item that runs on one thread, in units of 0.05 ns; 0 for other items."""
     if item.members or any(node.effects is not Effects.PURE for node in item.nodes):
         return 0
-    roles = {plan.classes[node] for node in item.nodes}
+    lowering_classes = {plan.classes[node] for node in item.nodes}
     if item.shape is not None and not is_known(item.shape):
-        return 0  # its loops may be split themselves
+        return 0  # its loops may be split among threads
     if item.shape is not None:
-        plain = roles <= {"element", "reduce", "copy"} and not item.phases
-        return work_of(plan, item) if plain and choose_split(plan, item, is_flat(plan, item)) is None else 0
+        is_loop = lowering_classes <= {"element", "reduce", "copy"} and not item.phases
+        return work_of(plan, item) if is_loop and choose_split(plan, item, is_flat(plan, item)) is None else 0
     (node,) = item.nodes
-    if roles == {"matmul"}:
+    if lowering_classes == {"matmul"}:
         product = product_of(plan, item)
-        return product.work // _MULTIPLICATIONS if product is not None and product.work < _SPLIT else 0
+        is_unsplit = product is not None and product.work < _SPLIT_MULTIPLICATIONS
+        return product.work // _MULTIPLICATIONS_PER_UNIT if product is not None and is_unsplit else 0
     if uses_open_sizes(node):
         return 0
-    return SERIAL_WORK[node.op.name](node) if roles == {"whole"} and node.op.name in SERIAL_WORK else 0
+    return SERIAL_WORK[node.op.name](node) if lowering_classes == {"whole"} and node.op.name in SERIAL_WORK else 0

@@ -6,9 +6,9 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 from autoconv.ops.elements.maths import is_elementary, is_vectorised
 
-# Estimated costs, in units of about 0.05 ns: an element of arithmetic, of a vectorised elementary function, or of one
-# that is called; a load or store of an element. Then the least work that is worth waking a thread, and that of a part.
-_ARITHMETIC, _VECTORISED, _CALLED, MEMORY = 1, 6, 300, 1
+# Estimated costs of an element, in units of about 0.05 ns: of arithmetic, of a vectorised elementary function, of an
+# elementary function that is called, and of a load or store.
+_ARITHMETIC_COST, _VECTORISED_COST, _CALL_COST, MEMORY_COST = 1, 6, 300, 1
 
 
 def cost(node: Node) -> int:
@@ -17,7 +17,7 @@ def cost(node: Node) -> int:
 
 
 def cost_of(name: str, dtype: DType) -> int:
-    """Estimate the cost, as `cost`, of an op by its name."""
+    """Estimate the cost of one element, as `cost` does, by the name of the op."""
     if not is_elementary(name):
-        return _ARITHMETIC
-    return _VECTORISED if is_vectorised(name, dtype) else _CALLED
+        return _ARITHMETIC_COST
+    return _VECTORISED_COST if is_vectorised(name, dtype) else _CALL_COST

@@ -1,8 +1,8 @@
-"""Matrix products with implicit patches: rows composed of slices of one array are not materialised.
+"""Matrix products with an implicit patch matrix, whose rows are composed of slices of one array, as in convolutions.
 
-The left-hand side of such a product, as in a convolution, is a concatenation along the inner dimension. Its slices
-differ only in where they begin. An element of a row lies in the array at the row's place plus an offset of its slice,
-so tiles read it there.
+The left-hand side of such a product is a concatenation of slices along the inner dimension. The slices differ only in
+their starts. An element of a row is at the offset of the row in the array plus an offset of its slice. Tiles read it
+there, and the matrix is not materialised.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Dimension
 from autoconv.ops.index_spec import Slice, is_fixed
 
-_MOST = 32  # contiguous stretches of one patch
+_STRETCH_LIMIT = 32  # most contiguous stretches of a patch
 
 
 @dataclass(frozen=True)
 class Patches:
-    """Rows of slices of `base`.
+    """A patch matrix, whose rows are slices of `base`.
 
-    rows       dimensions along which rows count, as (size, step in elements of the base), the innermost last
+    rows       dimensions of the matrix before the last, as (size, step in elements of the base), the innermost last
     stretches  (offset, count) in elements of the base, whose concatenation is a row
-    nodes      the nodes that compute the rows, read by nothing else
+    nodes      the nodes that compute the rows, without other readers
     """
 
     base: Value
@@ -45,20 +45,21 @@ def patches_of(node: Node, readers: Mapping[Value, Sequence[Node]], outputs: Col
     rank = len(sizes(x.type))
     if x in outputs or list(readers[x]) != [node] or rank < 2 or join.attributes["axis"] % rank != rank - 1:
         return None
-    slices = [_slice(part) for part in join.inputs]
+    slices = [_constant_slice(part) for part in join.inputs]
     first = slices[0]
     stretches: list[tuple[Dimension, int]] = []
-    for one in slices:
-        if one is None or first is None or one.base is not first.base or one.steps[:-1] != first.steps[:-1]:
+    for part in slices:
+        if part is None or first is None or part.base is not first.base or part.steps[:-1] != first.steps[:-1]:
             return None
-        if stretches and plus(*stretches[-1]) == one.offset:
-            stretches[-1] = stretches[-1][0], stretches[-1][1] + one.count
+        if stretches and plus(*stretches[-1]) == part.offset:
+            stretches[-1] = stretches[-1][0], stretches[-1][1] + part.count
         else:
-            stretches.append((one.offset, one.count))
-    if first is None or len(stretches) > _MOST:
+            stretches.append((part.offset, part.count))
+    if first is None or len(stretches) > _STRETCH_LIMIT:
         return None
-    unread = [v.node for v in join.inputs if v is not first.base and v not in outputs and set(readers[v]) == {join}]
-    nodes = frozenset([join, *(one for one in unread if one is not None)])
+    slices_only = [v for v in join.inputs if v is not first.base and v not in outputs]
+    slice_nodes = [v.node for v in slices_only if set(readers[v]) == {join}]
+    nodes = frozenset([join, *(one for one in slice_nodes if one is not None)])
     rows = tuple(zip(dimensions(x)[:-1], first.steps[:-1], strict=True))
     return Patches(first.base, rows, tuple(stretches), nodes)
 
@@ -71,8 +72,8 @@ class _Slice:
     count: int  # contiguous elements
 
 
-def _slice(value: Value) -> _Slice | None:
-    """Return where the elements of a constant slice lie; None if its last dimension has gaps."""
+def _constant_slice(value: Value) -> _Slice | None:
+    """Return the offset and steps of a constant slice; None if its last dimension is not contiguous."""
     node = value.node
     if node is None or node.op.name != "get_item" or len(node.inputs) != 1 or not is_dense(node.inputs[0].type):
         return None
@@ -80,12 +81,12 @@ def _slice(value: Value) -> _Slice | None:
     shape, spec = dimensions(base), node.attributes["spec"]
     if not is_fixed(spec, Slice):
         return None
-    whole = [*spec, *[Slice()] * (len(shape) - len(spec))]
+    entries = [*spec, *[Slice()] * (len(shape) - len(spec))]
     offset: Dimension = 0
     stride: Dimension = 1
     steps: list[Dimension] = []
-    for size, entry in zip(reversed(shape), reversed(whole), strict=True):
-        start, step = _bounds(size, entry)
+    for size, entry in zip(reversed(shape), reversed(entries), strict=True):
+        start, step = _start_and_step(size, entry)
         offset = plus(offset, times(start, stride))
         steps.append(times(step, stride))
         stride = times(stride, size)
@@ -93,7 +94,7 @@ def _slice(value: Value) -> _Slice | None:
     return _Slice(base, offset, tuple(reversed(steps)), count) if steps[0] == 1 and is_known((count,)) else None
 
 
-def _bounds(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
+def _start_and_step(size: Dimension, entry: Slice) -> tuple[Dimension, int]:
     """Return the start and step of a slice of a dimension; for an open dimension the slice lies within it."""
     if isinstance(size, int):
         bounds = range(*slice(*entry.parts).indices(size))

@@ -1,4 +1,5 @@
-"""Split innermost loops where a rotated or padded array begins or ends, so that each piece vectorises."""
+"""Split innermost loops at the positions where a rotated or padded array begins or ends, so that each piece vectorises.
+"""
 
 from __future__ import annotations
 
@@ -14,94 +15,95 @@ from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
 
-COUNTER = Symbol("%count")  # of the loop that is split
-VECTOR = 64  # bytes of the longest supported vectors
-_SHORT_ROW = 1024  # counts up to which the remainder after the last whole vector takes noticeable time
-_MOST = 6  # pieces of a loop, each of which is emitted separately
+LOOP_COUNTER = Symbol("%count")  # of the loop that is split
+VECTOR_BYTES = 64  # bytes of the longest supported vectors
+_OVERLAP_LIMIT = 1024  # longest range for which the remainder after the last full vector takes noticeable time
+_PIECE_LIMIT = 6  # most pieces of a loop, each of which is written separately
 
 
 def split_counts(size: int, cuts: Callable[[int, int], set[int]]) -> list[tuple[int, int]]:
-    """Split the counts up to `size` into ranges within which the body does not depend on the count.
+    """Split the iterations up to `size` into ranges within which the loop reads from the same pieces of arrays.
 
-    `cuts(low, high)` returns the counts in between where the body changes. With too many ranges the loop stays whole.
+    `cuts(low, high)` returns the iterations in between at which a piece begins. The loop stays whole if there are too
+    many ranges.
     """
-    spans, left = [], [(0, size)]
-    while left:
-        low, high = left.pop()
-        inside = sorted(cut for cut in cuts(low, high) if low < cut < high)
-        if not inside:
+    spans, worklist = [], [(0, size)]
+    while worklist:
+        low, high = worklist.pop()
+        inner_cuts = sorted(cut for cut in cuts(low, high) if low < cut < high)
+        if not inner_cuts:
             spans.append((low, high))
         else:
-            left += list(zip([low, *inside], [*inside, high], strict=True))
-        if len(spans) + len(left) > _MOST:
+            worklist += list(zip([low, *inner_cuts], [*inner_cuts, high], strict=True))
+        if len(spans) + len(worklist) > _PIECE_LIMIT:
             return [(0, size)]
     return sorted(spans)
 
 
-def in_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
-    """Split a range that is no multiple of the vector length: whole vectors, and an overlapping last vector.
+def split_by_vectors(low: int, high: int, lanes: int) -> Iterator[tuple[int, int]]:
+    """Split a range that is no multiple of the vector length into full vectors, and an overlapping last vector.
 
-    Precondition: elements that are computed twice come out the same.
+    Precondition: an element that is computed twice gets the same value.
     """
-    over = (high - low) % lanes
-    if not over or not lanes < high - low <= _SHORT_ROW:
+    remainder = (high - low) % lanes
+    if not remainder or not lanes < high - low <= _OVERLAP_LIMIT:
         yield low, high
     else:
-        yield low, high - over
+        yield low, high - remainder
         yield high - lanes, high
 
 
 def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, in_memory: Container[Value]) -> set[int]:
-    """Return the counts within the span at which the elements that the nodes read at `index` change.
+    """Return the iterations within the span at which a piece of an array that the nodes read at `index` begins.
 
     `in_memory` are the values that the loops read from memory.
     """
-    reader = _Reader(plan, span, in_memory)
+    visitor = _ReadVisitor(plan, span, in_memory)
     for node in nodes:
-        kind = plan.classes[node]
-        if kind == "scatter":
-            reader.operand(updates(node), index)
-            reader.positions(gather_map(node).apply(index) or ())
-        elif kind in ("place", "reduce"):
-            reader.visit(node.inputs[0], index)
+        lowering_class = plan.classes[node]
+        if lowering_class == "scatter":
+            visitor.visit_operand(updates(node), index)
+            visitor.visit_positions(gather_map(node).apply(index) or ())
+        elif lowering_class in ("place", "reduce"):
+            visitor.visit(node.inputs[0], index)
         else:
-            reader.visit(node.results[0], index)
+            visitor.visit(node.results[0], index)
     return span.cuts
 
 
-class _Reader:
-    """Follows the elements that one element is computed from, with their indices as data."""
+class _ReadVisitor:
+    """A visitor of the elements from which one element is computed, with their indices as data."""
 
     def __init__(self, plan: Plan, span: Span, in_memory: Container[Value]) -> None:
         self.plan = plan
         self.span = span
-        self.held = in_memory
+        self.in_memory = in_memory
         self._visited: set[tuple[Value, Point]] = set()
 
     def visit(self, value: Value, index: Point) -> None:
         node = value.node
-        if is_scalar(value.type) or value in self.held or (value, index) in self._visited:
+        if is_scalar(value.type) or value in self.in_memory or (value, index) in self._visited:
             return
         self._visited.add((value, index))
         base = base_of(value, self.plan.views)
-        if node is None or (base is not value and base in self.held and is_dense(base.type)):
+        if node is None or (base is not value and base in self.in_memory and is_dense(base.type)):
             return
         if value in self.plan.views or self.plan.classes[node] == "copy":
             mapping = index_map(node)
             source = mapping.apply(index, self.span) if mapping is not None else None
             if source is not None:
-                self.positions(source)
+                self.visit_positions(source)
                 self.visit(node.inputs[0], source)
             return
         for operand in node.inputs:
-            self.operand(operand, index)
+            self.visit_operand(operand, index)
 
-    def positions(self, index: Point) -> None:
+    def visit_positions(self, index: Point) -> None:
         for position in index:
             if isinstance(position, Loaded):
                 self.visit(position.value, position.index)
 
-    def operand(self, operand: Value, index: Point) -> None:
+    def visit_operand(self, operand: Value, index: Point) -> None:
         """Visit an operand at the index of the result to which it is broadcast."""
         if not is_scalar(operand.type):
             self.visit(operand, broadcast_index(index, sizes(operand.type)))

@@ -1,4 +1,4 @@
-"""Choose how a matrix product runs: its tile shape, or whether a BLAS is as fast."""
+"""Choice of tiles or of BLAS for a matrix product, and of the shape of tiles."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Node
 
 
-def tiles_of(node: Node, patches: Patches | None = None) -> Product | None:
-    """Return the product of a node if it is lowered to tiles."""
+def tiled_product(node: Node, patches: Patches | None = None) -> Product | None:
+    """Return the product of a node if it is lowered to tiles, else None."""
     if uses_open_sizes(node):
         return None
     product = Product(node, patches)
     return product if product.suits_tiles() else None
 
 
-def takes_patches(node: Node, patches: Patches) -> bool:
+def can_read_patches(node: Node, patches: Patches) -> bool:
     """Return whether tiles compute the product without materialising its left-hand side.
 
     The number of patches may be open.
     """
     if not uses_open_sizes(node):
-        return tiles_of(node, patches) is not None
+        return tiled_product(node, patches) is not None
     product = Product(node, patches)
     counts = (product.columns, product.inner, patches.rows[-1][1])
     if current_target().vectors is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
@@ -40,8 +40,8 @@ def takes_patches(node: Node, patches: Patches) -> bool:
 class Product:
     """The matrix product of a node: x, `rows` by `inner`, times y, `inner` by `columns`.
 
-    Each may be transposed in memory. Rows of stacked matrices count as those of one, except with `batched`, where each
-    is multiplied by its own matrix.
+    Both may be transposed in memory. The rows of stacked matrices count as rows of a single matrix; with `batched` the
+    matrices are separate products.
     """
 
     def __init__(self, node: Node, patches: Patches | None = None, batched: bool = False) -> None:
@@ -50,8 +50,8 @@ class Product:
         x, y = node.inputs
         (result,) = node.results
         self.dtype = x.dtype
-        *several, self.columns = sizes(result.type)
-        self.rows: int = several[-1] if batched else math.prod(several) if is_known(several) else 0
+        *outer_sizes, self.columns = sizes(result.type)
+        self.rows: int = outer_sizes[-1] if batched else math.prod(outer_sizes) if is_known(outer_sizes) else 0
         unit = patches.rows[-1][0] if patches else self.rows
         self.unit = unit if isinstance(unit, int) else 0  # 0 if open, like `rows`
         self.flip_x: bool = node.attributes.get("transpose_a", False)
@@ -63,27 +63,28 @@ class Product:
         self.is_empty = 0 in (*sizes(x.type), *sizes(y.type))
 
     def suits_tiles(self) -> bool:
-        """Return whether tiles are fast: y stays in caches, and transposing it is cheap compared with the product.
+        """Return whether tiles are fast: y fits in the cache, and a transposition of y is cheap beside the product.
 
-        A symbolic number of rows is assumed large, a symbolic inner dimension small. Strides have to be constants.
+        A symbolic number of rows is assumed to be large, a symbolic inner dimension to be small. Strides have to be
+        constants.
         """
-        strides = is_known((self.columns, self.width_x, self.width_y))
-        if current_target().vectors is None or self.is_empty or not strides:
+        has_constant_strides = is_known((self.columns, self.width_x, self.width_y))
+        if current_target().vectors is None or self.is_empty or not has_constant_strides:
             return False
-        large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
-        few = self.columns < FEWEST_COLUMNS or (self.flip_y and 0 < self.rows < 8)
-        return not large and not few
+        is_large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
+        is_narrow = self.columns < FEWEST_COLUMNS or (self.flip_y and 0 < self.rows < 8)
+        return not is_large and not is_narrow
 
 
-FEWEST_COLUMNS = 4  # of a result that tiles compute
+FEWEST_COLUMNS = 4  # least columns of a result that tiles compute
 PART_WORK = 500_000  # multiplications in one part of a product
-# Steps whose sum is accumulated before it is added to the total: rounding errors grow with the number of chunks.
-CHUNK = 256
+# Steps of a partial sum, which is then added to the total, so that rounding errors grow with the number of chunks.
+CHUNK_STEPS = 256
 
 
 @dataclass(frozen=True)
 class Sum:
-    """One run of `count` steps along the inner dimension, from offsets `x` and `y` (in elements) in the matrices.
+    """A sum over `count` steps along the inner dimension, from the offsets `x` and `y` in elements of the matrices.
 
     A step advances x by `x_step` and y by `y_step` elements; the columns of y are contiguous.
     """
@@ -97,7 +98,8 @@ class Sum:
 
 @dataclass(frozen=True)
 class Tiling:
-    """The tiling of a result of `rows` by `columns`: tiles of `height` rows by `width` vectors of `lanes` numbers."""
+    """A division of a result of `rows` by `columns` into tiles of `height` rows by `width` vectors of `lanes` numbers.
+    """
 
     rows: Position
     columns: int
@@ -107,30 +109,30 @@ class Tiling:
 
     @property
     def count(self) -> int:
-        """The number of tiles from top to bottom, of known rows."""
+        """The number of rows of tiles, for a known number of rows."""
         assert isinstance(self.rows, int)
         return -(-self.rows // self.height)
 
 
-def tiling(rows: Position, columns: int, dtype: DType, machine: Registers, whole: int = 0) -> Tiling:
-    """Choose tiles with few loads for many products.
+def choose_tiling(rows: Position, columns: int, dtype: DType, machine: Registers, unit: int = 0) -> Tiling:
+    """Choose tiles that need few loads for many products.
 
-    With 32 registers that is 12 rows by 2 vectors, and for few rows more vectors, so that enough sums are in flight.
-    With `whole`, the tile height divides that number of rows. For symbolic rows, tiles are a little lower, so that less
-    is computed twice.
+    With 32 registers, a tile has 12 rows by 2 vectors, or fewer rows by more vectors, so that enough sums are in
+    flight. If `unit` is not 0, the height divides it. For a symbolic number of rows, tiles are a little lower, so that
+    fewer rows are computed twice.
     """
     lanes = machine.size // dtype.size
-    most = (3 * machine.count) // 4  # accumulator registers
+    accumulators = (3 * machine.count) // 4  # accumulator registers
     if isinstance(rows, str):
-        return Tiling(rows, columns, lanes, most // 3, max(1, min(3, -(-columns // lanes))))
-    tallest = most // 2
+        return Tiling(rows, columns, lanes, accumulators // 3, max(1, min(3, -(-columns // lanes))))
+    tallest = accumulators // 2
     height = min(rows, tallest)
-    if whole:
-        height = next(h for h in range(min(tallest, whole), 0, -1) if whole % h == 0)
+    if unit:
+        height = next(h for h in range(min(tallest, unit), 0, -1) if unit % h == 0)
     elif tallest < rows < 10 * tallest:  # prefer a height that divides the rows
         height = next((h for h in range(tallest, tallest // 2, -1) if rows % h == 0), tallest)
     vectors = -(-columns // lanes)
-    width = max(1, min(most // height, 8, vectors))
-    # Prefer a narrower width that divides the columns, with enough sums in flight: it saves the code of an edge tile.
-    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * most), width)
+    width = max(1, min(accumulators // height, 8, vectors))
+    # A narrower width that divides the columns, with enough sums in flight, saves the code of an edge tile.
+    width = next((w for w in range(width, 0, -1) if vectors % w == 0 and 3 * w * height >= 2 * accumulators), width)
     return Tiling(rows, columns, lanes, height, width)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.analysis.classify import reduced_axes
 from autoconv.backends.llvm.analysis.indexing import one_to_one_dimensions
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
-from autoconv.backends.llvm.schedule.cost import MEMORY, cost
+from autoconv.backends.llvm.schedule.cost import MEMORY_COST, cost
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
 from autoconv.backends.llvm.target.machine import current_target
@@ -89,7 +89,7 @@ def work_of(plan: Plan, item: Item) -> int:
 
 
 def work_of_one(item: Item) -> int:
-    return sum(cost(node) for node in item.nodes) + MEMORY * (len(item.reads) + len(item.stored))
+    return sum(cost(node) for node in item.nodes) + MEMORY_COST * (len(item.reads) + len(item.stored))
 
 
 def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:

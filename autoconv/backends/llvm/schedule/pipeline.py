@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
-from autoconv.backends.llvm.schedule.concurrency import run_concurrently
+from autoconv.backends.llvm.schedule.concurrency import group_concurrent_items
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.row_blocks import block_rows, pair_up
 from autoconv.backends.llvm.schedule.row_chains import fuse_row_chains
@@ -17,7 +17,7 @@ from autoconv.graph.graph import Graph
 
 # After loops are fused and ordered: loops and products share blocks of rows, such blocks run beside each other, and
 # what is left and independent runs concurrently.
-PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, pair_up, run_concurrently)
+PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, pair_up, group_concurrent_items)
 
 
 def schedule(graph: Graph, classes: LoweringClasses | None = None) -> Plan:

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.lent_loads import is_blas_matrix, is_lent_l
 from autoconv.backends.llvm.analysis.representation import is_dense, sizes
 from autoconv.backends.llvm.analysis.symbolic_sizes import computed_sizes, defined_sizes
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches, patches_of
-from autoconv.backends.llvm.schedule.matmul_tiling import Product, takes_patches, tiles_of
+from autoconv.backends.llvm.schedule.matmul_tiling import Product, can_read_patches, tiled_product
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.reads import read_inputs
@@ -99,7 +99,7 @@ class Plan:
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
             patches = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
-            if patches is not None and takes_patches(node, patches):
+            if patches is not None and can_read_patches(node, patches):
                 self.patches[node] = patches
         for patches in self.patches.values():
             for node in patches.nodes:
@@ -165,7 +165,7 @@ class Plan:
         if kind == "join":
             return True
         if kind == "matmul" and is_block(value):
-            return tiles_of(reader, self.patches.get(reader)) is not None
+            return tiled_product(reader, self.patches.get(reader)) is not None
         if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
             # Positions, and what a scatter changes, are read contiguously before the loops that use them.
             if value in positions(reader):

@@ -18,7 +18,7 @@ from autoconv.backends.llvm.analysis.indexing import is_indexed
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row
 from autoconv.backends.llvm.analysis.representation import is_scalar, sizes
 from autoconv.backends.llvm.ir.index_arith import is_known
-from autoconv.backends.llvm.schedule.matmul_tiling import Product, tiles_of
+from autoconv.backends.llvm.schedule.matmul_tiling import Product, tiled_product
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
@@ -90,7 +90,7 @@ def _item_of_runs(runs: list[list[Item]]) -> Item:
 def product_of(plan: Plan, item: Item) -> Product | None:
     """Return the matrix product of an item, if it is one that is lowered to tiles."""
     (node, *others) = item.nodes
-    return None if others or plan.classes[node] != "matmul" else tiles_of(node, plan.patches.get(node))
+    return None if others or plan.classes[node] != "matmul" else tiled_product(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:

@@ -42,7 +42,13 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.index_set_split import COUNTER, VECTOR, cut_positions, in_vectors, split_counts
+from autoconv.backends.llvm.schedule.index_set_split import (
+    LOOP_COUNTER,
+    VECTOR_BYTES,
+    cut_positions,
+    split_by_vectors,
+    split_counts,
+)
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
@@ -71,7 +77,7 @@ class LoopNestWriter:
         # Computing an element twice is harmless if nothing is accumulated, and no array is both read and written.
         self._may_recompute = all(plan.classes[node] in ("element", "copy", "place") for node in item.nodes)
         widths = [v.dtype.size for v in (*item.reads, *item.stored) if is_dense(v.type)]
-        self._lanes = VECTOR // max(widths, default=1)
+        self._lanes = VECTOR_BYTES // max(widths, default=1)
         self._has_piecewise_views = not item.phases and any(view.op.name in PIECEWISE_VIEWS for view in fused_views)
         self._pick_names = {
             view: [pick if isinstance(pick, int) else f"%x{i}_{j}" for j, pick in enumerate(picks[view])]
@@ -273,7 +279,7 @@ class LoopNestWriter:
         if self._has_piecewise_views:
             pieces = split_counts(size, lambda low, high: self._cut_counts(index, low, high))
         if is_whole and self._may_recompute:
-            pieces = [part for piece in pieces for part in in_vectors(*piece, self._lanes)]
+            pieces = [part for piece in pieces for part in split_by_vectors(*piece, self._lanes)]
         for low, high in pieces:
             start, stop = str(low), str(high)
             if not is_whole:
@@ -287,10 +293,10 @@ class LoopNestWriter:
 
     def _cut_counts(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
-        span = Span(COUNTER, low, high)
+        span = Span(LOOP_COUNTER, low, high)
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
         rank = len(self._item.shape or ())
-        index_in_span = (*outer, COUNTER, *[0] * (rank - len(index) - 1))
+        index_in_span = (*outer, LOOP_COUNTER, *[0] * (rank - len(index) - 1))
         return cut_positions(self._plan, self._item.nodes, index_in_span, span, self._names)
 
     def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:

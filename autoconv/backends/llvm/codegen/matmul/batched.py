@@ -26,7 +26,7 @@ from autoconv.backends.llvm.ir.index_arith import (
     unravel,
 )
 from autoconv.backends.llvm.ir.types import register
-from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import Product, Sum, choose_tiling
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import float64
@@ -79,7 +79,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]
     if machine is not None and (product.suits_tiles() or not blas):
-        plan = tiling(product.rows, product.columns, product.dtype, machine)
+        plan = choose_tiling(product.rows, product.columns, product.dtype, machine)
         transposed = (
             _transpose_matrices(region, node, product, machine.size // product.dtype.size) if product.flip_y else None
         )

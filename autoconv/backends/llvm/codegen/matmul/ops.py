@@ -27,7 +27,7 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
-from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Sum, tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import PART_WORK, Product, Sum, choose_tiling
 from autoconv.backends.llvm.schedule.partition import Split
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
@@ -88,7 +88,7 @@ def write_row_routine(region: LoweringContext, product: Product, unit: int = 0) 
         return name
 
     rows = _row_count(out, product) if patches is None else dimension(out, patches.rows[-1][0])
-    plan = tiling(size_operand(rows), product.columns, product.dtype, machine, 0 if patches else unit)
+    plan = choose_tiling(size_operand(rows), product.columns, product.dtype, machine, 0 if patches else unit)
     y = transpose_operand(region, y_value, plan.lanes) if product.flip_y else region.data(y_value)
     lines: Sequence[tuple[Position, Position]] = ()
     if patches is None:

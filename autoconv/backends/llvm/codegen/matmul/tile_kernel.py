@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.operand import FALSE
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.ir.vectors import VectorWriter
-from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK, Sum, Tiling
+from autoconv.backends.llvm.schedule.matmul_tiling import CHUNK_STEPS, Sum, Tiling
 from autoconv.graph.dtypes import DType
 
 
@@ -157,15 +157,15 @@ class TileKernelWriter:
             if isinstance(part.count, str):
                 self._accumulate_symbolic(v, part, part.count, cells, widths)
                 continue
-            chunks, remaining = divmod(part.count, CHUNK) if part.count > 2 * CHUNK else (0, part.count)
+            chunks, remaining = divmod(part.count, CHUNK_STEPS) if part.count > 2 * CHUNK_STEPS else (0, part.count)
             if chunks:
                 with out.loop("0", str(chunks), unrolled=False) as chunk:
                     sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                    self._accumulate_steps(v, part, sums, widths, out.mul(chunk, CHUNK), CHUNK)
+                    self._accumulate_steps(v, part, sums, widths, out.mul(chunk, CHUNK_STEPS), CHUNK_STEPS)
                     self._add_chunk(v, cells, sums)
             if remaining and chunks:
                 sums = [[out.alloca(v.vector) for _ in widths] for _ in range(height)]
-                self._accumulate_steps(v, part, sums, widths, str(chunks * CHUNK), remaining)
+                self._accumulate_steps(v, part, sums, widths, str(chunks * CHUNK_STEPS), remaining)
                 self._add_chunk(v, cells, sums)
             elif remaining:
                 self._accumulate_steps(v, part, cells, widths, "", remaining)
@@ -175,10 +175,10 @@ class TileKernelWriter:
     ) -> None:
         """Write the accumulation of a symbolic number of steps, by partial sums of CHUNK steps."""
         out = v.out
-        chunks = out.op("sdiv", out.add(steps, CHUNK - 1), CHUNK)
+        chunks = out.op("sdiv", out.add(steps, CHUNK_STEPS - 1), CHUNK_STEPS)
         with out.loop("0", chunks, unrolled=False) as chunk:
-            start = out.mul(chunk, CHUNK)
-            count = out.intrinsic("smin", out.sub(steps, start), CHUNK)
+            start = out.mul(chunk, CHUNK_STEPS)
+            count = out.intrinsic("smin", out.sub(steps, start), CHUNK_STEPS)
             sums = [[out.alloca(v.vector) for _ in widths] for _ in cells]
             self._accumulate_steps(v, part, sums, widths, start, count)
             self._add_chunk(v, cells, sums)
