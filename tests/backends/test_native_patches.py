@@ -41,7 +41,7 @@ def test_patches_are_read_where_they_lie(step, gap, image, kernel):
     padded = np.pad(x, ((0, 0), *((m // 2, m - m // 2) for m in missing), (0, 0)))
     np.testing.assert_allclose(same, convolved(padded, w, step, gap), rtol=1e-11, atol=1e-11)
     joined = "\n".join(describe(both.get_concrete_function(x, w).optimised))
-    assert this_machine().vectors is None or "joined" not in joined
+    assert this_machine().vector_registers is None or "joined" not in joined
 
 
 def test_patches_that_others_read_are_made():

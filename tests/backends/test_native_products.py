@@ -178,7 +178,7 @@ def test_a_loop_of_products_gives_numpys_result():
     np.testing.assert_allclose(np.asarray(forward(x, h, w, u)), expected, rtol=1e-11, atol=1e-14)
 
 
-@pytest.mark.skipif(this_machine().vectors is None, reason="there are no tiles for this processor")
+@pytest.mark.skipif(this_machine().vector_registers is None, reason="there are no tiles for this processor")
 def test_what_keeps_to_rows_runs_in_blocks():
     """The softmax between two products is one step with them; of other rows it is not."""
     shapes = [np.zeros(shape, np.float32) for shape in ((64, 16), (50, 16), (50, 24))]
@@ -217,7 +217,9 @@ print(hashlib.sha256(b"".join(one.numpy().tobytes() for one in chain(x, w, v))).
 """
 
 
-@pytest.mark.skipif(this_machine().vectors is None or not this_machine().has_pool, reason="products are another's")
+@pytest.mark.skipif(
+    this_machine().vector_registers is None or not this_machine().has_pool, reason="products are another's"
+)
 def test_the_number_of_threads_changes_no_bit_of_a_product(forker, tmp_path):
     file = tmp_path / "program.py"
     file.write_text(PROGRAM)

@@ -89,8 +89,10 @@ def test_what_is_compiled_on_the_way_has_the_target_of_the_whole():
 
 
 def test_facts_of_targets():
-    assert (AVX2.vectors, AVX512.vectors, PLAIN.vectors) == (Registers(16, 32), Registers(32, 64), None)
-    assert AVX2.has_half and not PLAIN.has_half and replace(PLAIN, architecture="arm64").has_half
+    registers = AVX2.vector_registers, AVX512.vector_registers, PLAIN.vector_registers
+    assert registers == (Registers(16, 32), Registers(32, 64), None)
+    assert AVX2.has_half_conversions and not PLAIN.has_half_conversions
+    assert replace(PLAIN, architecture="arm64").has_half_conversions
     assert replace(AVX512, llvm=(0, 50)).has_ldexp and not replace(AVX512, llvm=(0, 49)).has_ldexp
     assert AVX2.is_parallel and not PLAIN.is_parallel and not replace(AVX2, has_pool=False).is_parallel
 

@@ -36,8 +36,8 @@ from autoconv.backends.llvm.ir.scalars import Element, load
 from autoconv.backends.llvm.ir.types import memory, register
 from autoconv.backends.llvm.schedule.implicit_im2col import Patches
 from autoconv.backends.llvm.schedule.pipeline import schedule
-from autoconv.backends.llvm.schedule.plan import WHOLE, Item, Plan
-from autoconv.backends.llvm.schedule.stack_buffers import is_local
+from autoconv.backends.llvm.schedule.plan import WHOLE_OPERAND_CLASSES, Item, Plan
+from autoconv.backends.llvm.schedule.stack_buffers import is_on_stack
 from autoconv.backends.llvm.target import abi
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.types import Type
@@ -83,7 +83,7 @@ class Region(KernelCalls):
         if item.members:
             return [value for member in item.members for value in self._read_values(member)]
         node = item.nodes[0]
-        if self._plan.classes[node] not in WHOLE:
+        if self._plan.classes[node] not in WHOLE_OPERAND_CLASSES:
             return item.reads
         inputs = self._plan.inputs(node)
         return [base for value in inputs for base, _ in self._plan.bases(value) if base not in self._plan.views]
@@ -307,7 +307,7 @@ class Region(KernelCalls):
                 arguments.append(f"ptr {cells[value]}")
             else:
                 is_scatter = value.node is not None and self._plan.classes[value.node] == "scatter"
-                buffer = self.body.stack_buffers.allocate(value.type) if is_local(self._plan, value) else None
+                buffer = self.body.stack_buffers.allocate(value.type) if is_on_stack(self._plan, value) else None
                 stack_array = Object("", memory=buffer) if buffer is not None else None
                 if is_scatter:
                     self.set(value, scatter_base(self, item, value))

@@ -107,7 +107,7 @@ class EntryWriter:
     def unwrap_tensor(self, tensor: str, form: CallForm, weak: bool) -> str:
         """Return the array of a tensor."""
         tensor_class = self._calls.object(form.tensor_class)(self.out)
-        self._check(self.out.is_same(self._load_field(tensor, abi.TYPE, "ptr"), tensor_class))
+        self._check(self.out.is_same(self._load_field(tensor, abi.TYPE_OFFSET, "ptr"), tensor_class))
         expected = self._calls.object(weak)(self.out)
         self._check(self.out.is_same(self._load_field(tensor, form.weak_slot, "ptr"), expected))
         return self._load_field(tensor, form.array_slot, "ptr")
@@ -170,20 +170,20 @@ class EntryWriter:
         """Check by the classes of its first items that an object is a list as the parameter states, and return it."""
         out, total, item = self.out, "1", list_
         for _ in range(parameter.list_depth):
-            self._check(self.out.is_same(self._load_field(item, abi.TYPE, "ptr"), self._calls.object(list)(out)))
+            self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), self._calls.object(list)(out)))
             count = self._load_field(item, abi.LIST_COUNT, "i64")
             self._check(self.out.icmp("ne", count, 0))
             total = out.op("mul", total, count)
             item = self._load_field(self._load_field(item, abi.LIST_ITEMS, "ptr"), 0, "ptr")
         self._check(self.out.icmp("uge", total, parameter.min_length_product))
         item_class = self._calls.object(parameter.item_type)(out)
-        self._check(self.out.is_same(self._load_field(item, abi.TYPE, "ptr"), item_class))
+        self._check(self.out.is_same(self._load_field(item, abi.TYPE_OFFSET, "ptr"), item_class))
         return list_
 
     def check_instance(self, instance: str, parameter: InstanceParameter) -> str:
         """Check the class of an object, and return the object."""
         class_ = self._calls.object(parameter.kind)(self.out)
-        self._check(self.out.is_same(self._load_field(instance, abi.TYPE, "ptr"), class_))
+        self._check(self.out.is_same(self._load_field(instance, abi.TYPE_OFFSET, "ptr"), class_))
         return instance
 
     def check_disjoint(self) -> None:
@@ -217,7 +217,7 @@ class EntryWriter:
         dtype = value.dtype
         if dtype.is_complex:
             complex_class = self._calls.object(complex)(self.out)
-            self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), complex_class))
+            self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), complex_class))
             real, imag = (self._load_field(object_, part, "double") for part in (abi.REAL_PART, abi.IMAGINARY_PART))
             return real, imag
         return self._unwrap_number(object_, bool if dtype.is_bool else int if dtype.is_integer else float)
@@ -226,7 +226,7 @@ class EntryWriter:
         """Unwrap a NumPy scalar of exactly the value's dtype; an array of rank 0 is refused."""
         dtype = value.dtype
         scalar_class = self._calls.object(dtype.numpy.type)(self.out)
-        self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), scalar_class))
+        self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), scalar_class))
         address = self.out.gep("i8", object_, abi.SCALAR_VALUE)
         return load(ElementWriter(self.out), dtype, address, 0).ir
 
@@ -262,7 +262,8 @@ class EntryWriter:
 
     def _unwrap_number(self, object_: str, class_: type) -> str:
         out = self.out
-        self._check(self.out.is_same(self._load_field(object_, abi.TYPE, "ptr"), self._calls.object(class_)(out)))
+        expected = self._calls.object(class_)(out)
+        self._check(self.out.is_same(self._load_field(object_, abi.TYPE_OFFSET, "ptr"), expected))
         if class_ is bool:
             return out.is_same(object_, self._calls.object(True)(out))
         if class_ is float:

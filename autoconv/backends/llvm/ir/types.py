@@ -25,7 +25,7 @@ _MEMORY = {
 
 def is_native(dtype: DType) -> bool:
     """Return whether a number of that dtype fits a register."""
-    return dtype.name in _REGISTERS and (dtype is not float16 or current_target().has_half)
+    return dtype.name in _REGISTERS and (dtype is not float16 or current_target().has_half_conversions)
 
 
 def is_narrow(dtype: DType) -> bool:

@@ -142,7 +142,7 @@ def _shared_texts(target_processor: Processor) -> list[str]:
         TO="to i32" if is_narrow else ", 0", COUNT="%count", LOCAL=target_processor.local, NO_MEMORY=NO_MEMORY,
         ERRORS=ERRORS, CAUGHT=CAUGHT,
         LARGEST=(1 << 31) - 1 if is_narrow else (1 << 62), DATA=abi.DATA, RANK=abi.RANK, DIMENSIONS=abi.DIMENSIONS,
-        STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE,
+        STRIDES=abi.STRIDES, BASE=abi.BASE, DESCRIPTOR=abi.DESCRIPTOR, FLAGS=abi.FLAGS, TYPE=abi.TYPE_OFFSET,
         BYTE_COUNT=abi.BYTE_COUNT, BYTE_ROOM=abi.BYTE_ROOM, BYTE_MEMORY=abi.BYTE_MEMORY, BYTE_START=abi.BYTE_START,
         ALL_FLAGS=abi.PLAIN_FLAGS | abi.OWNED_FLAGS, SHELL_FLAGS=abi.WRITABLE_FLAGS | abi.PLAIN_FLAGS,
     )  # fmt: skip

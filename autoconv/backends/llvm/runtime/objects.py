@@ -56,7 +56,7 @@ _SIZED = mask("str", "list", "tuple", "dict", "set", "range", "bytes")
 
 def _class_bit_text() -> str:
     lines = ["define internal i64 @object_kind(ptr %object) nounwind {"]
-    lines += [f"  %at = getelementptr inbounds i8, ptr %object, i64 {abi.TYPE}", "  %class = load ptr, ptr %at"]
+    lines += [f"  %at = getelementptr inbounds i8, ptr %object, i64 {abi.TYPE_OFFSET}", "  %class = load ptr, ptr %at"]
     bits = "0"
     for i, name in enumerate(CLASSES):
         lines.append(f"  %is{i} = icmp eq ptr %class, @{SYMBOLS[name]}")
@@ -170,11 +170,11 @@ def text() -> str:
     names = "\n".join(f"@{name} = external global i8" for name in [*SYMBOLS.values(), *abi.SINGLETONS])
     common = read(
         "objects", KINDS=_class_bit_text(), GUARDED=_GUARDED_FUNCTIONS, PACKS=_PACKING_FUNCTIONS, EVERY=EVERY,
-        GETTER=abi.GETTER,
-        SETTER=abi.SETTER, TYPE=abi.TYPE,
+        GETTER=abi.GETTER_OFFSET,
+        SETTER=abi.SETTER_OFFSET, TYPE=abi.TYPE_OFFSET,
     )  # fmt: skip
     lists = read(
         "typed_lists", LIST_COUNT=abi.LIST_COUNT, LIST_ITEMS=abi.LIST_ITEMS, BYTE_START=abi.BYTE_START,
-        FLOAT_VALUE=abi.FLOAT_VALUE, TYPE=abi.TYPE,
+        FLOAT_VALUE=abi.FLOAT_VALUE, TYPE=abi.TYPE_OFFSET,
     )  # fmt: skip
     return f"{names}\n{common}\n{lists}"

@@ -63,7 +63,7 @@ def text(has_stack_floor: bool = sys.platform == "linux", has_float_flags: bool 
     functions = read(
         "references", WRITABLE=abi.WRITABLE_FLAGS, ANY_NUMBER=abi.ANY_NUMBER, FLAGS=abi.FLAGS, OWNED=abi.OWNED_FLAGS,
         PLAIN=abi.PLAIN_FLAGS, ORDERS=abi.ORDER_FLAGS, BY_COLUMNS=abi.COLUMN_FLAGS, DATA=abi.DATA,
-        TYPE=abi.TYPE, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
+        TYPE=abi.TYPE_OFFSET, RANK=abi.RANK, BYTE_COUNT=abi.BYTE_COUNT, STRIDES=abi.STRIDES,
         DESCRIPTOR=abi.DESCRIPTOR, DIMENSIONS=abi.DIMENSIONS, SMALLEST=SMALLEST_BYTES, LARGEST=LARGEST_BYTES,
         EITHER=abi.ORDER_FLAGS & abi.WRITABLE_FLAGS ^ abi.ORDER_FLAGS, MIN_STRIDED_BYTES=MIN_STRIDED_BYTES,
     )  # fmt: skip

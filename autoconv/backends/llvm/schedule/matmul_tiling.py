@@ -30,7 +30,7 @@ def can_read_patches(node: Node, patches: Patches) -> bool:
         return tiled_product(node, patches) is not None
     product = Product(node, patches)
     counts = (product.columns, product.inner, patches.rows[-1][1])
-    if current_target().vectors is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
+    if current_target().vector_registers is None or not is_known(counts) or len(patches.rows) < 2:  # type: ignore[arg-type]
         return False
     if product.columns < FEWEST_COLUMNS:
         return False
@@ -69,7 +69,7 @@ class Product:
         constants.
         """
         has_constant_strides = is_known((self.columns, self.width_x, self.width_y))
-        if current_target().vectors is None or self.is_empty or not has_constant_strides:
+        if current_target().vector_registers is None or self.is_empty or not has_constant_strides:
             return False
         is_large = isinstance(self.inner, int) and self.inner * self.columns * self.dtype.size > current_target().cache
         is_narrow = self.columns < FEWEST_COLUMNS or (self.flip_y and 0 < self.rows < 8)

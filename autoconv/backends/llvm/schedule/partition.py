@@ -1,4 +1,4 @@
-"""Choose which loops are split over threads, and into which parts.
+"""Choice of the loops that threads share, and of their parts.
 
 The parts do not depend on the number of threads, so results are equal to the last bit.
 """
@@ -14,27 +14,28 @@ from autoconv.backends.llvm.analysis.indexing import one_to_one_dimensions
 from autoconv.backends.llvm.ir.index_arith import Position, is_known
 from autoconv.backends.llvm.schedule.cost import MEMORY_COST, cost
 from autoconv.backends.llvm.schedule.plan import Item, Plan
-from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS, register_depth
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
 
-MOST_PARTS = 32  # of a loop
-WORTHWHILE, PART = 1_000_000, 200_000
-NARROWEST = 128  # least counts of an inner dimension in a part, which passes over them repeatedly
+PART_LIMIT = 32  # most parts of a loop
+LEAST_WORK, LEAST_PART_WORK = 1_000_000, 200_000  # of a loop that is split, and of a part, in units of 0.05 ns
+LEAST_INNER_STEPS = 128  # least iterations of an inner loop in a part, which repeats that loop
 
 
 @dataclass(frozen=True)
 class Split:
-    """A split of the counter of `dimension` (None: of a flat loop), up to `size`, into parts of `step` counts.
+    """A split of the loop over `dimension`, or of a flat loop if that is None, into parts of `step` iterations.
 
-    Without a `step` it is computed at run time, into the parts that constant sizes would have:
+    The loop has `size` iterations. Without a `step`, the step is computed at run time, so that the parts are those of
+    constant sizes:
 
-    shape     extents of all loops, whose product is the number of iterations, and the size where that is 0
-    each      work of one iteration
-    multiple  divisor of the counts of a part
-    part      least work of a part
-    least     least work of all that is worth splitting
-    most      largest number of parts
+    shape            trip counts of all loops; their product is the size, if that is 0
+    iteration_work   work of one iteration
+    step_multiple    divisor of the step
+    least_part_work  least work of a part
+    least_work       least work of a loop that is split
+    part_limit       largest number of parts
 
     Work is in units of 0.05 ns.
     """
@@ -43,85 +44,87 @@ class Split:
     size: Position
     step: int | None = None
     shape: tuple[Position, ...] = ()
-    each: int = 1
-    multiple: int = 1
-    part: int = PART
-    least: int = WORTHWHILE
-    most: int = MOST_PARTS
+    iteration_work: int = 1
+    step_multiple: int = 1
+    least_part_work: int = LEAST_PART_WORK
+    least_work: int = LEAST_WORK
+    part_limit: int = PART_LIMIT
 
     @property
     def parts(self) -> int:
-        """The number of parts, or the largest possible one."""
+        """The number of parts, or an upper bound of it if the step is computed at run time."""
         if self.step is None:
-            return self.most
+            return self.part_limit
         assert isinstance(self.size, int)
         return -(-self.size // self.step)
 
 
-def choose_split(plan: Plan, item: Item, flat: bool) -> Split | None:
-    """Choose how the item's loops are split; None where they are too short, or all parts would write to one place."""
-    shape, each = item.shape or (), work_of_one(item)
+def choose_split(plan: Plan, item: Item, is_flat: bool) -> Split | None:
+    """Return how an item's loops are split; None if they are too short, or if parts would write the same elements."""
+    shape, work = item.shape or (), iteration_work(item)
     if not current_target().has_pool:
         return None
-    if flat:
-        return _split(None, shape, each, BLOCK)
+    if is_flat:
+        return _split_dimension(None, shape, work, BLOCK_ELEMENTS)
     for dimension in independent_dimensions(plan, item, shape):
-        outermost = all(size == 1 for size in shape[:dimension])
-        split = _split(dimension, shape, each, 1 if outermost else NARROWEST)
+        is_outermost = all(size == 1 for size in shape[:dimension])
+        split = _split_dimension(dimension, shape, work, 1 if is_outermost else LEAST_INNER_STEPS)
         if split is not None:
             return split
     return None
 
 
-def _split(dimension: int | None, shape: tuple[Position, ...], each: int, multiple: int) -> Split | None:
+def _split_dimension(dimension: int | None, shape: tuple[Position, ...], work: int, multiple: int) -> Split | None:
     size = 0 if dimension is None else shape[dimension]
     if is_known(shape):
         count = math.prod(map(int, shape))
-        return _steps(dimension, int(size) or count, count * each, multiple)
+        return _split_known(dimension, int(size) or count, count * work, multiple)
     if isinstance(size, int) and 0 < size <= multiple:
         return None
-    return Split(dimension, size, None, shape, each, multiple)
+    return Split(dimension, size, None, shape, work, multiple)
 
 
 def work_of(plan: Plan, item: Item) -> int:
     """Estimate the work of all iterations of the item's loops, in units of 0.05 ns."""
-    return math.prod(item.shape or ()) * work_of_one(item)
+    return math.prod(item.shape or ()) * iteration_work(item)
 
 
-def work_of_one(item: Item) -> int:
+def iteration_work(item: Item) -> int:
     return sum(cost(node) for node in item.nodes) + MEMORY_COST * (len(item.reads) + len(item.stored))
 
 
 def split_counts(size: Position, work: int, shape: Sequence[Position] = ()) -> Split | None:
-    """Choose how a loop up to `size` without loop-carried values is split.
+    """Return how a loop up to `size` without loop-carried values is split.
 
-    `work` is the estimate for all of it, or, where sizes are symbolic, for one element of `shape` or one count.
+    `work` is an estimate for the whole loop; for symbolic sizes, it is that of one element of `shape`, or of one
+    iteration.
     """
     if isinstance(size, int) and is_known(shape):
-        return _steps(None, size, work, 1) if current_target().has_pool else None
+        return _split_known(None, size, work, 1) if current_target().has_pool else None
     return Split(None, size, None, tuple(shape) or (size,), work) if current_target().has_pool and work else None
 
 
-def _steps(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
-    if work < WORTHWHILE:
+def _split_known(dimension: int | None, size: int, work: int, multiple: int) -> Split | None:
+    if work < LEAST_WORK:
         return None
-    parts = max(2, min(MOST_PARTS, work // PART))
+    parts = max(2, min(PART_LIMIT, work // LEAST_PART_WORK))
     step = -(-size // parts // multiple) * multiple
     return Split(dimension, size, step) if step < size else None
 
 
 def independent_dimensions(plan: Plan, item: Item, shape: Sequence[int]) -> Iterator[int]:
-    """Yield the dimensions whose counts write to different places: nothing is reduced over them, or everything is."""
+    """Yield the dimensions whose iterations write different elements, or are all reduced to a single one."""
     reductions = [node for node in item.nodes if plan.classes[node] == "reduce"]
     scatters = [one_to_one_dimensions(node) for node in item.nodes if plan.classes[node] == "scatter"]
-    for d, size in enumerate(shape[: item.depth] if item.phases else shape):
-        if not all(d in straight for straight in scatters):
+    for dimension, size in enumerate(shape[: item.depth] if item.phases else shape):
+        if not all(dimension in dimensions for dimensions in scatters):
             continue
-        over = [node for node in reductions if d in reduced_axes(node)]
-        if size not in (0, 1) and all(_is_whole(node, shape) and shape[:d] == (1,) * d for node in over):
-            yield d
+        reductions_over = [node for node in reductions if dimension in reduced_axes(node)]
+        is_first = shape[:dimension] == (1,) * dimension
+        if size not in (0, 1) and all(_is_full_reduction(node, shape) and is_first for node in reductions_over):
+            yield dimension
 
 
-def _is_whole(node: Node, shape: Sequence[int]) -> bool:
+def _is_full_reduction(node: Node, shape: Sequence[int]) -> bool:
     depth = register_depth(node, shape)
     return depth is not None and all(size == 1 for size in shape[:depth])

@@ -1,7 +1,7 @@
-"""Schedule a graph: the passes over its plan, in order.
+"""Scheduling of a graph by passes over its plan, in order.
 
-A pass takes the plan and the items so far and returns the items that replace them. This module is the only caller of
-the passes; the plan calls none.
+A pass takes the plan and its present items, and returns the items that replace them. This module is the only caller of
+the passes.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from collections.abc import Callable
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.schedule.concurrency import group_concurrent_items
 from autoconv.backends.llvm.schedule.plan import Item, Plan
-from autoconv.backends.llvm.schedule.row_blocks import block_rows, pair_up
+from autoconv.backends.llvm.schedule.row_blocks import block_rows, join_independent_runs
 from autoconv.backends.llvm.schedule.row_chains import fuse_row_chains
 from autoconv.graph.graph import Graph
 
-# After loops are fused and ordered: loops and products share blocks of rows, such blocks run beside each other, and
-# what is left and independent runs concurrently.
-PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (block_rows, pair_up, group_concurrent_items)
+# The passes after loops are fused and ordered. Loops and products share blocks of rows, independent runs of blocks are
+# joined, and other independent items run concurrently.
+PASSES: tuple[Callable[[Plan, list[Item]], list[Item]], ...] = (
+    block_rows, join_independent_runs, group_concurrent_items,
+)  # fmt: skip
 
 
 def schedule(graph: Graph, classes: LoweringClasses | None = None) -> Plan:
-    """Decide what runs together, in which order, in which blocks, and what runs concurrently."""
+    """Return the plan of a graph: its items in execution order, with blocks of rows and concurrent groups."""
     plan = Plan(graph, LoweringClasses() if classes is None else classes)
     fuse_row_chains(plan)
-    plan.find_traffic()
+    plan.find_reads_and_stores()
     plan.items = plan.execution_order()
     for step in PASSES:
         plan.items = step(plan, plan.items)

@@ -1,8 +1,8 @@
 """Fuse nodes into loop nests, and order all items.
 
-Elementwise nodes over one shape join the loop of their producers, and so do the reductions that read them. Views
-(slices, transposes, broadcasts) are no loops: their consumers compute the index in the source. Two loops are merged
-only if no dependence path leads from one to the other through an item outside. Nodes with effects keep program order.
+Elementwise nodes over one shape join the loop of their producers, as do the reductions that read them. Views (slices,
+transposes, broadcasts) have no loops, since their consumers compute the index in the source. Two loops are merged only
+if no dependence path leads from one to the other through another item. Nodes with effects keep their program order.
 """
 
 from __future__ import annotations
@@ -23,38 +23,40 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.ops.analysis.reads import read_inputs
 
-# Roles that read their inputs, and make their results, as whole objects.
-WHOLE = frozenset({"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"})
-# Roles that skip inputs whose elements they do not read.
-_OF_ELEMENTS_READ = frozenset(
+# Lowering classes that read their inputs, and define their results, as whole objects.
+WHOLE_OPERAND_CLASSES = frozenset(
+    {"memory", "object", "kernel", "pair", "control", "matmul", "update", "search", "alias", "whole"}
+)
+# Lowering classes that depend only on the inputs whose elements they read.
+_SELECTIVE_CLASSES = frozenset(
     {"element", "reduce", "scatter", "view", "copy", "place", "pick", "extent", "sizes"}
 )
-# Roles that read only elements, contiguous in memory.
-_BY_ELEMENTS = frozenset(
+# Lowering classes that read only elements, contiguous in memory, so that the object may have another shape.
+_CONTIGUOUS_CLASSES = frozenset(
     {"matmul", "search", "element", "reduce", "view", "copy", "place", "pick", "join", "alias", "whole"}
 )
 
 
 @dataclass(eq=False)
 class Item:
-    """One step of a plan: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
+    """A step of a plan: a single node, or a loop nest over `shape` of elementwise and reducing `nodes`."""
 
     nodes: list[Node]
     position: int
     shape: tuple[int, ...] | None = None
     number: int = -1  # index among all items
-    before: int = 0  # bit set of the items that must run earlier
-    direct: set[int] = field(default_factory=set)
+    earlier_bits: int = 0  # bit set of the items that must run earlier
+    dependences: set[int] = field(default_factory=set)
     reads: list[Value] = field(default_factory=list)
     stored: list[Value] = field(default_factory=list)
-    # For loops that run row by row (see rows): the phases of each row in order, the nodes computed from the sums of a
-    # row, and the number of dimensions that count rows.
+    # For row chains (see row_chains.py): the phases of each row in order, the nodes that are computed once a row from
+    # its reductions, and the number of leading dimensions that index rows.
     phases: list[list[Node]] = field(default_factory=list)
     rows: list[Node] = field(default_factory=list)
     depth: int = 0
-    # For items that run block by block (see blocks): runs that share blocks of rows, several of them side by side.
+    # For items that are computed in blocks (see row_blocks.py): independent runs of members that share blocks of rows.
     runs: list[list[Item]] = field(default_factory=list)
-    is_concurrent: bool = False  # each run is a single whole item, and the runs execute concurrently (see apart)
+    is_concurrent: bool = False  # each run is a single item, and the runs execute concurrently (see concurrency.py)
 
     @property
     def members(self) -> list[Item]:
@@ -62,9 +64,9 @@ class Item:
 
 
 class Plan:
-    """A schedule: `items` in execution order.
+    """A schedule of a graph: `items` in execution order.
 
-    `classes` are the lowering classes of the nodes, and `views` the values that only yield indices.
+    `classes` are the lowering classes of the nodes, and `views` the values that exist only as index maps.
     """
 
     def __init__(self, graph: Graph, classes: LoweringClasses) -> None:
@@ -75,7 +77,8 @@ class Plan:
         self._choose_patches()
         self.views: set[Value] = set()
         self._choose_views()
-        self.lent = {node.results[0] for node in graph.nodes if is_lent_load(node) and self._can_lend(node.results[0])}
+        loads = [node.results[0] for node in graph.nodes if is_lent_load(node)]
+        self.lent = set(filter(self._readers_take_strides, loads))
         self.classes.update((value.node, "lent") for value in self.lent if value.node is not None)
         self._readers_of_lent: set[int] = set()
         self.all_items: list[Item] = []
@@ -95,7 +98,7 @@ class Plan:
         return result
 
     def _choose_patches(self) -> None:
-        """Drop nodes that extract patches where a matrix product reads the patches in place."""
+        """Remove the nodes that extract patches if a matrix product reads the patches in place."""
         outputs = set(self.graph.outputs)
         for node in self.graph.nodes:
             patches = patches_of(node, self._consumers, outputs) if self.classes[node] == "matmul" else None
@@ -108,19 +111,19 @@ class Plan:
             self._consumers = self._find_consumers()
 
     def inputs(self, node: Node) -> tuple[Value, ...]:
-        """Return the values that running the node reads.
+        """Return the inputs that a node reads.
 
-        Loops and views skip inputs whose elements they do not read; other nodes take all inputs.
+        Loops and views skip inputs that give only a shape; other nodes read all inputs.
         """
         if node in self.patches:
             return self.patches[node].base, *node.inputs[1:]
-        loops = self.classes[node] in _OF_ELEMENTS_READ
-        return read_inputs(node) if loops else node.inputs
+        is_selective = self.classes[node] in _SELECTIVE_CLASSES
+        return read_inputs(node) if is_selective else node.inputs
 
     # ---- views
 
     def _choose_views(self) -> None:
-        """Keep a view an index computation unless a consumer needs its elements contiguous in memory."""
+        """Choose the views that remain index maps: those whose consumers do not need contiguous elements."""
         outputs = set(self.graph.outputs)
         self._in_memory: set[Value] = set()  # views that are read in the memory of their source
         for node in reversed(self.graph.nodes):
@@ -128,194 +131,200 @@ class Plan:
                 continue
             (result,) = node.results
             readers = self._consumers.get(result, ())
-            looked_through = all(self._looks_through(reader, result) for reader in readers)
+            is_read_through = all(self._reads_through(reader, result) for reader in readers)
             if not is_dense(result.type):
                 self.classes[node] = "pick"
-            elif result not in outputs and self._is_alias(node, readers, looked_through):
+            elif result not in outputs and self._is_alias(node, readers, is_read_through):
                 self.classes[node] = "alias"
-            elif result in outputs or not looked_through or (len(readers) > 1 and is_indexed(node)):
+            elif result in outputs or not is_read_through or (len(readers) > 1 and is_indexed(node)):
                 self.classes[node] = "place" if node.op.name == "pad" else "copy"
             else:
                 self.views.add(result)
                 if any(self._reads_in_memory(reader, result) for reader in readers):
                     self._in_memory.add(result)
 
-    def _is_alias(self, node: Node, readers: Sequence[Node], looked_through: bool) -> bool:
-        """Return whether to lower the view to an alias: the same memory under another shape.
+    def _is_alias(self, node: Node, readers: Sequence[Node], is_read_through: bool) -> bool:
+        """Return whether to lower a view to an alias: the same memory with another shape.
 
-        That is cheaper than computing each element's index in the source.
+        An alias is cheaper than the computation of each element's index in the source.
         """
         if not node.op.traits.same_order or not is_dense(node.inputs[0].type):
             return False
-        before, after = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
-        by_elements = all(self.classes[reader] in _BY_ELEMENTS for reader in readers)
-        return (before != after or not looked_through) and by_elements
+        source_sizes, result_sizes = ([s for s in sizes(v.type) if s != 1] for v in (node.inputs[0], node.results[0]))
+        by_elements = all(self.classes[reader] in _CONTIGUOUS_CLASSES for reader in readers)
+        return (source_sizes != result_sizes or not is_read_through) and by_elements
 
     def _reads_in_memory(self, reader: Node, value: Value) -> bool:
-        """Return whether the reader takes the elements contiguously, as for positions and matrices of a product."""
+        """Return whether a reader needs contiguous elements, such as positions and the matrices of a product."""
         if (reader.results and reader.results[0] in self._in_memory) or self.classes[reader] == "matmul":
             return True
         indexed = self.classes[reader] in ("view", "copy", "pick", "scatter") and is_indexed(reader)
         return indexed and value in positions(reader)
 
-    def _looks_through(self, reader: Node, value: Value) -> bool:
-        kind = self.classes[reader]
+    def _reads_through(self, reader: Node, value: Value) -> bool:
+        lowering_class = self.classes[reader]
         if reader.results and reader.results[0] in self._in_memory and not (is_contiguous(value) or is_block(value)):
             return False
-        if kind == "join":
+        if lowering_class == "join":
             return True
-        if kind == "matmul" and is_block(value):
+        if lowering_class == "matmul" and is_block(value):
             return tiled_product(reader, self.patches.get(reader)) is not None
-        if kind in ("view", "copy", "pick", "scatter") and is_indexed(reader):
-            # Positions, and what a scatter changes, are read contiguously before the loops that use them.
+        if lowering_class in ("view", "copy", "pick", "scatter") and is_indexed(reader):
+            # Positions, and the base of a scatter, are read contiguously before the loops that use them.
             if value in positions(reader):
                 return is_contiguous(value) and reader.inputs.count(value) == 1
-            return value is (updates(reader) if kind == "scatter" else reader.inputs[0])
-        if kind in ("view", "copy", "place", "pick"):
+            return value is (updates(reader) if lowering_class == "scatter" else reader.inputs[0])
+        if lowering_class in ("view", "copy", "place", "pick"):
             return value not in reader.inputs[1:]
-        return kind in ("element", "reduce") and not reader.effects
+        return lowering_class in ("element", "reduce") and not reader.effects
 
-    def _can_lend(self, value: Value) -> bool:
-        """Return whether all readers take the strides of the array that was loaded."""
+    def _readers_take_strides(self, value: Value) -> bool:
+        """Return whether all readers of a value can read the loaded array by its strides."""
         return all(self._takes_strides(reader, value) for reader in self.all_readers(value))
 
     def _takes_strides(self, reader: Node, value: Value) -> bool:
-        kind = self.classes[reader]
-        if kind == "matmul":
+        lowering_class = self.classes[reader]
+        if lowering_class == "matmul":
             return value in reader.inputs and is_blas_matrix(value) and not Product(reader).suits_tiles()
         if reader.results and reader.results[0] in self._in_memory:
             return False
-        if kind in ("view", "copy", "pick"):
+        if lowering_class in ("view", "copy", "pick"):
             indices = positions(reader) if is_indexed(reader) else ()
-            return all(base is not value for one in indices for base, _ in self.bases(one))
-        return kind == "join" or (kind in ("element", "reduce") and not reader.effects)
+            return all(base is not value for index in indices for base, _ in self.bases(index))
+        return lowering_class == "join" or (lowering_class in ("element", "reduce") and not reader.effects)
 
     # ---- groups
 
     def _schedule_node(self, node: Node, position: int) -> None:
-        kind = self.classes[node]
-        loops = kind in ("element", "reduce", "scatter", "copy", "place")
-        needs, joins = self._needs(node, kind)
+        lowering_class = self.classes[node]
+        has_loops = lowering_class in ("element", "reduce", "scatter", "copy", "place")
+        needs, candidates = self._dependences(node, lowering_class)
         if node.effects is not Effects.PURE and self._last_effect is not None:
-            needs |= {self.resolve(self._last_effect)} - joins
-        if node.effects.must_run:  # it may write what earlier readers read in place
-            needs |= {self.resolve(i) for i in self._readers_of_lent} - joins
-        if loops:
-            shape = _loop_shape(node, kind)
-            # A scatter raises before its loop.
-            join = self._join(shape, needs, joins) if not node.effects or kind == "scatter" else None
-            if join is None:
-                join = self._new_item(node, position, shape)
+            needs |= {self.resolve_number(self._last_effect)} - candidates
+        if node.effects.must_run:  # it may write memory that earlier readers read in place
+            needs |= {self.resolve_number(i) for i in self._readers_of_lent} - candidates
+        if has_loops:
+            shape = _loop_shape(node, lowering_class)
+            # A scatter raises before its loop, so that it may join one.
+            may_join = not node.effects or lowering_class == "scatter"
+            number = self._choose_loop(shape, needs, candidates) if may_join else None
+            if number is None:
+                number = self._new_item(node, position, shape)
             else:
-                self.all_items[join].nodes.append(node)
+                self.all_items[number].nodes.append(node)
         else:
-            join = self._new_item(node, position, None)
-        needs = {self.resolve(i) for i in needs | joins} - {join}
+            number = self._new_item(node, position, None)
+        needs = {self.resolve_number(i) for i in needs | candidates} - {number}
         if node.effects is not Effects.PURE:
-            self._last_effect = join
-        self._item_of[node] = join
+            self._last_effect = number
+        self._item_of[node] = number
         if self.lent and any(base in self.lent for value in self.inputs(node) for base, _ in self.bases(value)):
-            self._readers_of_lent.add(join)
-        self._depend(join, needs)
+            self._readers_of_lent.add(number)
+        self._add_dependences(number, needs)
 
     def _new_item(self, node: Node, position: int, shape: tuple[int, ...] | None) -> int:
         self.all_items.append(Item([node], position, shape, number=len(self.all_items)))
         return len(self.all_items) - 1
 
-    def resolve(self, item: int) -> int:
+    def resolve_number(self, item: int) -> int:
         while not self.all_items[item].nodes:  # merged into another
-            (item,) = self.all_items[item].direct
+            (item,) = self.all_items[item].dependences
         return item
 
-    def _needs(self, node: Node, kind: str) -> tuple[set[int], set[int]]:
-        """Return the items that must finish before this node, and those whose loop it could join."""
+    def _dependences(self, node: Node, lowering_class: str) -> tuple[set[int], set[int]]:
+        """Return the items that have to finish before a node, and those whose loop the node could join."""
         needs: set[int] = set()
-        joins: set[int] = set()
-        shape = _loop_shape(node, kind) if kind in ("element", "reduce", "place", "scatter") else None
+        candidates: set[int] = set()
+        has_shape = lowering_class in ("element", "reduce", "place", "scatter")
+        shape = _loop_shape(node, lowering_class) if has_shape else None
         for value in self.inputs(node):
-            if kind == "scatter" and (value is not updates(node) or not shares_loop(node)):
-                needs.update(self.resolve(self._item_of[base.node]) for base, _ in self.bases(value) if base.node)
+            if lowering_class == "scatter" and (value is not updates(node) or not shares_loop(node)):
+                producers = [base.node for base, _ in self.bases(value) if base.node]
+                needs.update(self.resolve_number(self._item_of[producer]) for producer in producers)
                 continue
-            for base, straight in self.bases(value):
+            for base, has_same_index in self.bases(value):
                 if base.node is None:
                     continue
-                item = self.resolve(self._item_of[base.node])
-                same = straight and shape is not None and is_dense(base.type) and sizes(base.type) == shape
-                fits = same and self.all_items[item].shape == shape and self.classes[base.node] in ("element", "copy")
-                # The kernel of a node that may raise may still replace the results.
+                item = self.resolve_number(self._item_of[base.node])
+                has_same_shape = shape is not None and is_dense(base.type) and sizes(base.type) == shape
+                fits = has_same_index and has_same_shape and self.all_items[item].shape == shape
+                fits = fits and self.classes[base.node] in ("element", "copy")
+                # The kernel of a node that may raise may replace the results after the loop.
                 fits = fits and (not base.node.effects or self.classes[base.node] == "copy")
-                (joins if fits else needs).add(item)
+                (candidates if fits else needs).add(item)
         for size in computed_sizes(node) if self._definers else ():
             definer = self._definers.get(size)
             if definer is not None and definer is not node:
-                needs.add(self.resolve(self._item_of[definer]))
-        return needs, joins - needs
+                needs.add(self.resolve_number(self._item_of[definer]))
+        return needs, candidates - needs
 
     def bases(self, value: Value) -> Iterator[tuple[Value, bool]]:
-        """Yield the values that reading `value` reads, each with whether it is read at the very same index."""
+        """Yield the values that a reader of `value` reads, each with whether it is read at the same index."""
         if value not in self.views:
             yield value, True
             return
         assert value.node is not None
-        yield value, False  # for its guards, which are in the item of the view
+        yield value, False  # for the checks of its positions, which are in the item of the view
         for operand in read_inputs(value.node):
             yield from ((base, False) for base, _ in self.bases(operand))
 
-    def _join(self, shape: tuple[int, ...], needs: set[int], joins: set[int]) -> int | None:
-        """Return the loop that the node joins: the first of the compatible ones, into which the others are merged."""
-        item_to_join: int | None = None
-        for item in sorted(joins):
-            inside = 1 << item
-            others = needs | (joins - {item} - ({item_to_join} if item_to_join is not None else set()))
-            if any(self.all_items[other].before & inside for other in others):
+    def _choose_loop(self, shape: tuple[int, ...], needs: set[int], candidates: set[int]) -> int | None:
+        """Return the first compatible loop, which the node joins, after merging the other compatible loops into it."""
+        chosen: int | None = None
+        for item in sorted(candidates):
+            item_bit = 1 << item
+            others = needs | (candidates - {item} - ({chosen} if chosen is not None else set()))
+            if any(self.all_items[other].earlier_bits & item_bit for other in others):
                 continue
-            if item_to_join is None:
-                item_to_join = item
-            elif not (self.all_items[item].before >> item_to_join & 1 or self.all_items[item_to_join].before & inside):
-                self.merge(item_to_join, item)
-        return item_to_join
+            if chosen is None:
+                chosen = item
+            else:
+                is_after = self.all_items[item].earlier_bits >> chosen & 1
+                if not is_after and not self.all_items[chosen].earlier_bits & item_bit:
+                    self.merge_items(chosen, item)
+        return chosen
 
-    def merge(self, into: int, item: int) -> None:
-        first, second = self.all_items[into], self.all_items[item]
-        first.nodes = sorted(first.nodes + second.nodes, key=self._positions().__getitem__)
-        first.position = min(first.position, second.position)
-        second.nodes = []
-        needs = {self.resolve(i) for i in second.direct}
-        second.direct = {into}
+    def merge_items(self, target: int, item: int) -> None:
+        target_item, merged_item = self.all_items[target], self.all_items[item]
+        target_item.nodes = sorted(target_item.nodes + merged_item.nodes, key=self._program_positions().__getitem__)
+        target_item.position = min(target_item.position, merged_item.position)
+        merged_item.nodes = []
+        needs = {self.resolve_number(i) for i in merged_item.dependences}
+        merged_item.dependences = {target}
         for other in self.all_items:
-            if other.before >> item & 1:
-                other.before |= 1 << into
-        self._depend(into, needs - {into})
+            if other.earlier_bits >> item & 1:
+                other.earlier_bits |= 1 << target
+        self._add_dependences(target, needs - {target})
 
-    def _positions(self) -> dict[Node, int]:
+    def _program_positions(self) -> dict[Node, int]:
         if not hasattr(self, "_position_of"):
             self._position_of = {node: i for i, node in enumerate(self.graph.nodes)}
         return self._position_of
 
-    def _depend(self, item: int, needs: set[int]) -> None:
-        """Record that `item` runs after `needs`, and keep the `before` sets transitively closed."""
-        this = self.all_items[item]
-        added = 0
+    def _add_dependences(self, item: int, needs: set[int]) -> None:
+        """Record that an item runs after the items `needs`, and keep `earlier_bits` transitively closed."""
+        dependent = self.all_items[item]
+        added_bits = 0
         for need in needs:
-            added |= self.all_items[need].before | 1 << need
-        this.direct |= needs
-        if added & ~this.before:
-            this.before |= added
+            added_bits |= self.all_items[need].earlier_bits | 1 << need
+        dependent.dependences |= needs
+        if added_bits & ~dependent.earlier_bits:
+            dependent.earlier_bits |= added_bits
             for other in self.all_items:
-                if other.before >> item & 1:
-                    other.before |= this.before
+                if other.earlier_bits >> item & 1:
+                    other.earlier_bits |= dependent.earlier_bits
 
     # ---- reads and stores of each item
 
-    def find_traffic(self) -> None:
+    def find_reads_and_stores(self) -> None:
         outputs = set(self.graph.outputs)
         for item in self.all_items:
-            inside = {value for node in item.nodes for value in node.results}
+            results = {value for node in item.nodes for value in node.results}
             reads: dict[Value, None] = {}
             for node in item.nodes:
                 for value in self.inputs(node):
                     for base, _ in self.bases(value):
-                        if base not in inside and base not in self.views:
+                        if base not in results and base not in self.views:
                             reads[base] = None
             item.reads = list(reads)
             for node in item.nodes:
@@ -338,7 +347,7 @@ class Plan:
                 yield reader
 
     def all_readers(self, value: Value) -> Iterator[Node]:
-        """Yield the nodes that read the value, the views among them, and those that read it through views."""
+        """Yield the nodes that read the value, including views, and those that read it through views."""
         for reader in self._consumers.get(value, ()):
             yield reader
             if reader.results and reader.results[0] in self.views:
@@ -350,33 +359,33 @@ class Plan:
                 if not item.phases or self._is_read_outside(reader.results[0], item):
                     return True
                 continue
-            if self.all_items[self.resolve(self._item_of[reader])] is not item:
+            if self.all_items[self.resolve_number(self._item_of[reader])] is not item:
                 return True
         return False
 
     def execution_order(self) -> list[Item]:
-        left = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
-        waiting = {i: {self.resolve(d) for d in item.direct} - {i} for i, item in left}
+        items = [(i, item) for i, item in enumerate(self.all_items) if item.nodes]
+        unmet_dependences = {i: {self.resolve_number(d) for d in item.dependences} - {i} for i, item in items}
         followers: dict[int, list[int]] = {}
-        for i, needs in waiting.items():
+        for i, needs in unmet_dependences.items():
             for need in needs:
                 followers.setdefault(need, []).append(i)
-        ready = [(self.all_items[i].position, i) for i, needs in waiting.items() if not needs]
+        ready = [(self.all_items[i].position, i) for i, needs in unmet_dependences.items() if not needs]
         heapq.heapify(ready)
         order: list[Item] = []
         while ready:
             _, i = heapq.heappop(ready)
             order.append(self.all_items[i])
             for follower in followers.get(i, ()):
-                waiting[follower].discard(i)
-                if not waiting[follower]:
+                unmet_dependences[follower].discard(i)
+                if not unmet_dependences[follower]:
                     heapq.heappush(ready, (self.all_items[follower].position, follower))
-        assert len(order) == len(waiting), "the items wait for each other"
+        assert len(order) == len(unmet_dependences), "the items wait for each other"
         return order
 
 
-def _loop_shape(node: Node, kind: str) -> tuple[int, ...]:
-    """Return the iteration space of a node's loops."""
-    if kind == "scatter":
+def _loop_shape(node: Node, lowering_class: str) -> tuple[int, ...]:
+    """Return the trip counts of a node's loops."""
+    if lowering_class == "scatter":
         return part_shape(node)
-    return sizes(node.inputs[0].type if kind in ("reduce", "place") else node.results[0].type)
+    return sizes(node.inputs[0].type if lowering_class in ("reduce", "place") else node.results[0].type)

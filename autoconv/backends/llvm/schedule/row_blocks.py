@@ -1,8 +1,8 @@
-"""Run matrix products and row-wise loops block by block, each block in one thread.
+"""Compute matrix products and row-wise loops in blocks of rows, each block in one thread.
 
-In `tanh(x @ w + b)`, the loop after the product reads only the row of the product that it computes. If one thread runs
+In `tanh(x @ w + b)`, each iteration of the loop after the product reads only one row of the product. If one thread runs
 both for a block of rows, the block is still in the caches, and threads synchronise once instead of after each step.
-What other rows need (the right-hand side of a product, a sum over rows) must be complete before, or is computed
+Values that depend on several rows (the right-hand side of a product, a sum over rows) are computed before or
 afterwards. Independent runs and products execute concurrently.
 """
 
@@ -24,50 +24,50 @@ from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
 _ROW = variable(0)
-_FEWEST = 16  # least rows of a product
+_LEAST_ROWS = 16  # least rows of a product that is computed in blocks
 
 
 def block_rows(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """Return the items in an equivalent order, with those that share blocks of rows as members of one."""
+    """Return the items in an equivalent order; items that share blocks of rows become members of one item."""
     for item in items:
         product = product_of(plan, item)
-        if product is None or product.rows < _FEWEST:
+        if product is None or product.rows < _LEAST_ROWS:
             continue
-        run = _Run(plan, product.rows)
+        run = _RunPartition(plan, product.rows)
         for other in items:
-            run.take(other)
+            run.add(other)
         if len(run.members) > 1 and item in run.members:
             return [*block_rows(plan, run.before), _item_of_runs([run.members]), *block_rows(plan, run.after)]
     return list(items)
 
 
-def pair_up(plan: Plan, items: Sequence[Item]) -> list[Item]:
-    """Return the items with independent runs and products as runs of one item.
+def join_independent_runs(plan: Plan, items: Sequence[Item]) -> list[Item]:
+    """Return the items in an equivalent order; independent runs and products become runs of one item.
 
-    Parts of all runs are then handed to the threads at once.
+    The threads then share the parts of all runs.
     """
     for i, item in enumerate(items):
         if not _runs_of_item(plan, item):
             continue
-        inside, behind = _numbers(plan, item), 0
-        before, together = list(items[:i]), [item]
+        joined_bits, after_bits = _number_bits(plan, item), 0
+        before, joined = list(items[:i]), [item]
         after: list[Item] = []
         for other in items[i + 1 :]:
             needs = 0
             for member in other.members or [other]:
-                needs |= member.before
-            waits = needs & behind or (after and any(node.effects for node in other.nodes))
-            if not waits and not needs & inside and _runs_of_item(plan, other):
-                together.append(other)
-                inside |= _numbers(plan, other)
-            elif waits or needs & inside:
+                needs |= member.earlier_bits
+            must_follow = needs & after_bits or (after and any(node.effects for node in other.nodes))
+            if not must_follow and not needs & joined_bits and _runs_of_item(plan, other):
+                joined.append(other)
+                joined_bits |= _number_bits(plan, other)
+            elif must_follow or needs & joined_bits:
                 after.append(other)
-                behind |= _numbers(plan, other)
+                after_bits |= _number_bits(plan, other)
             else:
                 before.append(other)
-        if len(together) > 1:
-            runs = [run for one in together for run in _runs_of_item(plan, one)]
-            return [*pair_up(plan, before), _item_of_runs(runs), *pair_up(plan, after)]
+        if len(joined) > 1:
+            runs = [run for joined_item in joined for run in _runs_of_item(plan, joined_item)]
+            return [*join_independent_runs(plan, before), _item_of_runs(runs), *join_independent_runs(plan, after)]
     return list(items)
 
 
@@ -77,7 +77,7 @@ def _runs_of_item(plan: Plan, item: Item) -> list[list[Item]]:
     return [[item]] if product_of(plan, item) is not None else []
 
 
-def _numbers(plan: Plan, item: Item) -> int:
+def _number_bits(plan: Plan, item: Item) -> int:
     return sum(1 << member.number for member in item.members or [item])
 
 
@@ -88,13 +88,13 @@ def _item_of_runs(runs: list[list[Item]]) -> Item:
 
 
 def product_of(plan: Plan, item: Item) -> Product | None:
-    """Return the matrix product of an item, if it is one that is lowered to tiles."""
+    """Return the matrix product of an item, if that is lowered to tiles, else None."""
     (node, *others) = item.nodes
     return None if others or plan.classes[node] != "matmul" else tiled_product(node, plan.patches.get(node))
 
 
 def is_flat(plan: Plan, item: Item) -> bool:
-    """Return whether one counter indexes everything.
+    """Return whether an item's loops can be one flat loop, whose counter is the offset in all arrays.
 
     That holds if all arrays have the loop's shape, and reductions cover all dimensions.
     """
@@ -118,8 +118,8 @@ def is_flat(plan: Plan, item: Item) -> bool:
     return True
 
 
-class _Run:
-    """A partition of a list of items: members of a run, items that may precede it, and items that must follow."""
+class _RunPartition:
+    """A partition of items into members of a run, items that may precede it, and items that have to follow it."""
 
     def __init__(self, plan: Plan, rows: int) -> None:
         self.plan = plan
@@ -128,46 +128,46 @@ class _Run:
         self.before: list[Item] = []
         self.after: list[Item] = []
         self._results: set[Value] = set()
-        self._inside = self._behind = 0
+        self._member_bits = self._after_bits = 0
 
-    def take(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         number = 1 << item.number
-        waits = item.before & self._behind or (self.after and any(node.effects for node in item.nodes))
-        if not waits and self._keeps_to_rows(item):
+        must_follow = item.earlier_bits & self._after_bits or (self.after and any(node.effects for node in item.nodes))
+        if not must_follow and self._can_join(item):
             self.members.append(item)
-            self._inside |= number
+            self._member_bits |= number
             self._results.update(value for node in item.nodes for value in node.results)
-        elif waits or (item.before & self._inside and not self._is_view(item)):
+        elif must_follow or (item.earlier_bits & self._member_bits and not self._is_view(item)):
             self.after.append(item)
-            self._behind |= number
+            self._after_bits |= number
         else:
             self.before.append(item)
 
     def _is_view(self, item: Item) -> bool:
-        """Return whether the item is a view, and takes no indices from members."""
+        """Return whether the item is a view whose positions are not computed by members."""
         (node, *others) = item.nodes
-        looked_through = not others and node.results and node.results[0] in self.plan.views
-        return bool(looked_through) and not any(map(self._reads, node.inputs[1:]))
+        is_view = not others and node.results and node.results[0] in self.plan.views
+        return bool(is_view) and not any(map(self._reads_results, node.inputs[1:]))
 
-    def _keeps_to_rows(self, item: Item) -> bool:
+    def _can_join(self, item: Item) -> bool:
         product = product_of(self.plan, item)
         if product is None:
-            return item.shape is not None and self._loops_keep(item, item.shape)
+            return item.shape is not None and self._loops_stay_in_rows(item, item.shape)
         x, y = self.plan.inputs(product.node)
         if product.patches and (x in self._results or product.rows % product.unit):
             return False
-        if product.rows != self.rows or self._reads(y) or (x in self.plan.views and self._reads(x)):
+        if product.rows != self.rows or self._reads_results(y) or (x in self.plan.views and self._reads_results(x)):
             return False
         return x not in self._results or (not product.flip_x and self._has_rows(x))
 
-    def _reads(self, value: Value) -> bool:
+    def _reads_results(self, value: Value) -> bool:
         return any(base in self._results for base, _ in self.plan.bases(value))
 
     def _has_rows(self, value: Value) -> bool:
         shape = sizes(value.type)
         return shape[0] == self.rows or math.prod(shape[:-1]) == self.rows
 
-    def _loops_keep(self, item: Item, shape: tuple[int, ...]) -> bool:
+    def _loops_stay_in_rows(self, item: Item, shape: tuple[int, ...]) -> bool:
         plan = self.plan
         if not is_known(shape):
             return False
@@ -175,40 +175,41 @@ class _Run:
         if not count or any(plan.classes[n] not in ("element", "reduce", "copy") or n.effects for n in item.nodes):
             return False
         if shape[0] != self.rows:
-            alike = math.prod(shape[:-1]) == self.rows and not item.phases
-            return alike and is_flat(plan, item) and all(plan.classes[n] == "element" for n in item.nodes)
-        return all(self._node_keeps(node, shape) for node in (*item.nodes, *item.rows))
+            has_rows = math.prod(shape[:-1]) == self.rows and not item.phases
+            return has_rows and is_flat(plan, item) and all(plan.classes[n] == "element" for n in item.nodes)
+        return all(self._node_stays_in_rows(node, shape) for node in (*item.nodes, *item.rows))
 
-    def _node_keeps(self, node: Node, shape: tuple[int, ...]) -> bool:
+    def _node_stays_in_rows(self, node: Node, shape: tuple[int, ...]) -> bool:
         kind = self.plan.classes[node]
         if kind == "reduce" and (not register_depth(node, shape) or 0 in reduced_axes(node)):
             return False
-        own = shape if kind == "reduce" else sizes(node.results[0].type)
-        index: Point = (_ROW, *(0 if size == 1 else variable(d) for d, size in enumerate(own[1:], 1)))
+        shape_of_index = shape if kind == "reduce" else sizes(node.results[0].type)
+        index: Point = (_ROW, *(0 if size == 1 else variable(d) for d, size in enumerate(shape_of_index[1:], 1)))
         if kind == "copy":
-            return not any(map(self._reads, node.inputs))
-        if own[0] != self.rows:
+            return not any(map(self._reads_results, node.inputs))
+        if shape_of_index[0] != self.rows:
             return False
         operands = node.inputs[:1] if kind == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
                 continue
-            read = sizes(value.type)
-            aligned = index[len(index) - len(read) :]
-            if not self._is_at_row(value, tuple(0 if s == 1 else i for s, i in zip(read, aligned, strict=True))):
+            operand_shape = sizes(value.type)
+            aligned = index[len(index) - len(operand_shape) :]
+            positions = zip(operand_shape, aligned, strict=True)
+            if not self._stays_in_row(value, tuple(0 if size == 1 else i for size, i in positions)):
                 return False
         return True
 
-    def _is_at_row(self, value: Value, index: Point) -> bool:
-        """Return whether an element that a member computes lies in the row of the index."""
+    def _stays_in_row(self, value: Value, index: Point) -> bool:
+        """Return whether reading a value at an index reads only that row of the members' results."""
         if value in self._results:
             return index[0] == _ROW
-        if value not in self.plan.views or not self._reads(value):
+        if value not in self.plan.views or not self._reads_results(value):
             return True
         node = value.node
         assert node is not None
-        if any(map(self._reads, node.inputs[1:])) or is_scalar(node.inputs[0].type):
+        if any(map(self._reads_results, node.inputs[1:])) or is_scalar(node.inputs[0].type):
             return False
         mapping = index_map(node) if not is_indexed(node) else None
         source = mapping.apply(index) if mapping is not None else None
-        return source is not None and self._is_at_row(node.inputs[0], source)
+        return source is not None and self._stays_in_row(node.inputs[0], source)

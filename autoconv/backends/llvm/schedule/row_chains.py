@@ -1,7 +1,7 @@
 """Fuse loops that consume each other's row reductions into row chains, such as a softmax.
 
-Before: a reduction along the last axis, and elementwise loops over its result. After: one item that runs its phases
-row by row, so that a row stays in the cache.
+Before: a reduction along the last axis, and elementwise loops over its result. After: one item that runs all its phases
+for a row before the next row, so that the row stays in the cache.
 """
 
 from __future__ import annotations
@@ -17,99 +17,102 @@ from autoconv.backends.llvm.schedule.plan import Item, Plan
 from autoconv.backends.llvm.schedule.reduction_depth import register_depth
 from autoconv.graph.graph import Node, Value
 
-_LONGEST = 1 << 15  # bytes of a row of values that are kept for later phases
+_ROW_BYTES_LIMIT = 1 << 15  # most bytes of a row of values that are kept for later phases
 
 
 def fuse_row_chains(plan: Plan) -> None:
-    """Merge loops that can run row by row into the item of the first of them, as phases."""
-    # Dependences first: merged items are not in execution order.
-    order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].before.bit_count())
+    """Merge loops that can run row by row into the item of the first loop, as its phases."""
+    # In an order in which dependences come first: the numbers of merged items are not in execution order.
+    order = sorted(range(len(plan.all_items)), key=lambda number: plan.all_items[number].earlier_bits.bit_count())
     for number in order:
         if plan.all_items[number].nodes:
-            _Chain(plan, number).join()
+            _Chain(plan, number).merge_if_legal()
 
 
 def _is_loop(plan: Plan, item: Item) -> bool:
-    plain = all(plan.classes[node] in ("element", "reduce") and not node.effects for node in item.nodes)
-    return item.shape is not None and len(item.shape) > 1 and 0 not in item.shape and plain
+    is_pure = all(plan.classes[node] in ("element", "reduce") and not node.effects for node in item.nodes)
+    return item.shape is not None and len(item.shape) > 1 and 0 not in item.shape and is_pure
 
 
 class _Chain:
-    """An item, with its dependences classified."""
+    """An item with the classification of its dependences, which decides whether it becomes a phase."""
 
     def __init__(self, plan: Plan, number: int) -> None:
         self.plan = plan
         self.number = number
         self.item = plan.all_items[number]
         self.shape = self.item.shape or ()
-        self.first: set[int] = set()  # loops of the same shape
+        self.loops: set[int] = set()  # loops of the same shape
         self.rows: set[int] = set()  # items computed from each row's sums
         self.views: set[int] = set()
         self.others: set[int] = set()
 
-    def join(self) -> None:
-        """Make the item a phase of the loops whose sums it reads, if that is legal."""
+    def merge_if_legal(self) -> None:
+        """Merge the item, as a phase, into the loops whose reductions it reads, if that is legal."""
         if not _is_loop(self.plan, self.item):
             return
-        self._sort(self.item.direct)
-        if len(self.first) != 1:
+        self._classify_dependences(self.item.dependences)
+        if len(self.loops) != 1:
             return
-        (into,) = self.first
-        if not self._has_positions_before(into):
+        (target_number,) = self.loops
+        if not self._has_early_positions(target_number):
             return
-        depth = self._depth(self.plan.all_items[into])
-        if depth is None or not self._is_in_order(into) or not self._keeps_to_rows(into, depth):
+        depth = self._common_depth(self.plan.all_items[target_number])
+        if depth is None or not self._is_in_order(target_number) or not self._stays_in_rows(target_number, depth):
             return
-        target = self.plan.all_items[into]
+        target = self.plan.all_items[target_number]
         target.phases = [*(target.phases or [target.nodes]), self.item.nodes]
         target.rows = [*target.rows, *(node for row in sorted(self.rows) for node in self.plan.all_items[row].nodes)]
         target.depth = depth
-        for number in self.views:  # views take no time and need not wait
+        for number in self.views:  # views have no code, so they need not run after the merged items
             view = self.plan.all_items[number]
-            view.direct = {n for n in view.direct if self.plan.resolve(n) not in (into, *self.rows)}
+            merged = (target_number, *self.rows)
+            view.dependences = {n for n in view.dependences if self.plan.resolve_number(n) not in merged}
         for number in (*sorted(self.rows), self.number):
-            self.plan.merge(into, number)
+            self.plan.merge_items(target_number, number)
 
-    def _has_positions_before(self, into: int) -> bool:
-        """Return whether the positions of gathers are computed before all phases, which read through these.
+    def _has_early_positions(self, target_number: int) -> bool:
+        """Return whether the positions of gathers are computed before all phases, which read by them.
 
-        Rows that do not read the loops to be merged then run before them.
+        With gathers, row items that do not read the loops to be merged run before these loops.
         """
         gathers = [self.plan.all_items[number].nodes[0] for number in self.views]
         indices = [value for node in gathers if is_indexed(node) for value in positions(node)]
         if not indices:
             return True
-        early = {row for row in self.rows if not self.plan.all_items[row].before >> into & 1}
-        self.rows -= early
-        self.others |= early
-        made = {node for row in (into, *self.rows) for node in self.plan.all_items[row].nodes}
-        return not any(base.node in made for value in indices for base, _ in self.plan.bases(value))
+        early_rows = {row for row in self.rows if not self.plan.all_items[row].earlier_bits >> target_number & 1}
+        self.rows -= early_rows
+        self.others |= early_rows
+        chain_nodes = {node for row in (target_number, *self.rows) for node in self.plan.all_items[row].nodes}
+        return not any(base.node in chain_nodes for value in indices for base, _ in self.plan.bases(value))
 
-    def _sort(self, numbers: set[int]) -> None:
-        for number in {self.plan.resolve(n) for n in numbers} - {self.number}:
+    def _classify_dependences(self, numbers: set[int]) -> None:
+        for number in {self.plan.resolve_number(n) for n in numbers} - {self.number}:
             item = self.plan.all_items[number]
-            if number in self.first | self.rows | self.views | self.others:
+            if number in self.loops | self.rows | self.views | self.others:
                 continue
             if item.shape == self.shape and _is_loop(self.plan, item):
-                self.first.add(number)
+                self.loops.add(number)
             elif item.shape is None and item.nodes[0].results and item.nodes[0].results[0] in self.plan.views:
                 self.views.add(number)
-                self._sort(item.direct)
-            elif self._is_of_rows(item):
+                self._classify_dependences(item.dependences)
+            elif self._computes_rows(item):
                 self.rows.add(number)
-                self._sort(item.direct)
+                self._classify_dependences(item.dependences)
             else:
                 self.others.add(number)
 
-    def _is_of_rows(self, item: Item) -> bool:
+    def _computes_rows(self, item: Item) -> bool:
         shape = item.shape
         if shape is None or any(self.plan.classes[node] != "element" or node.effects for node in item.nodes):
             return False
-        whole = shape + (1,) * (len(self.shape) - len(shape))
-        return len(whole) == len(self.shape) and all(a in (1, b) for a, b in zip(whole, self.shape, strict=True))
+        padded_shape = shape + (1,) * (len(self.shape) - len(shape))
+        if len(padded_shape) != len(self.shape):
+            return False
+        return all(size in (1, other) for size, other in zip(padded_shape, self.shape, strict=True))
 
-    def _depth(self, target: Item) -> int | None:
-        """Return the dimension from which all sums of both items reduce; None if they differ, or leave no rows."""
+    def _common_depth(self, target: Item) -> int | None:
+        """Return the depth from which the reductions of both items reduce; None if it differs, or leaves no rows."""
         nodes = [*target.nodes, *self.item.nodes]
         depths = {register_depth(node, self.shape) for node in nodes if self.plan.classes[node] == "reduce"}
         if len(depths) != 1 or not any(self.plan.classes[node] == "reduce" for node in target.nodes):
@@ -120,65 +123,67 @@ class _Chain:
         if not is_known(self.shape[depth:]):
             return depth
         width = math.prod(self.shape[depth:]) * max(node.results[0].dtype.size for node in nodes)
-        return depth if width <= _LONGEST else None
+        return depth if width <= _ROW_BYTES_LIMIT else None
 
-    def _is_in_order(self, into: int) -> bool:
-        """Return whether no other dependence of the item runs after the loops to be merged."""
-        inside = 1 << into
+    def _is_in_order(self, target_number: int) -> bool:
+        """Return whether no other dependence of the item has to run after the loops to be merged."""
+        chain_bits = 1 << target_number
         for number in (*self.rows, *self.views):
-            inside |= 1 << number
-        return not any(self.plan.all_items[other].before & inside for other in self.others)
+            chain_bits |= 1 << number
+        return not any(self.plan.all_items[other].earlier_bits & chain_bits for other in self.others)
 
     # ---- elements that are read
 
-    def _keeps_to_rows(self, into: int, depth: int) -> bool:
-        """Return whether each element depends, among earlier loops' values, only on the same element or its row's."""
-        target = self.plan.all_items[into]
-        own = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
+    def _stays_in_rows(self, target_number: int, depth: int) -> bool:
+        """Return whether elements depend only on values of the earlier loops at the same index or of the same row."""
+        target = self.plan.all_items[target_number]
+        own_index = tuple(0 if size == 1 else variable(d) for d, size in enumerate(self.shape))
         row_nodes = [node for row in self.rows for node in self.plan.all_items[row].nodes]
-        places: dict[Value, Point] = {}
+        index_by_value: dict[Value, Point] = {}
         for node in (*target.nodes, *self.item.nodes, *row_nodes):
             (value,) = node.results
-            place = own if self._is_full(node) else _row_place(value, own, depth)
-            if place is None:
+            index = own_index if self._is_full(node) else _row_index(value, own_index, depth)
+            if index is None:
                 return False
-            places[value] = place
-        reading = [*((node, own) for node in self.item.nodes), *((node, places[node.results[0]]) for node in row_nodes)]
-        return all(self._reads_well(node, index, places) for node, index in reading)
+            index_by_value[value] = index
+        readers: list[tuple[Node, Point]] = [(node, own_index) for node in self.item.nodes]
+        readers += [(node, index_by_value[node.results[0]]) for node in row_nodes]
+        return all(self._reads_own_row(node, reader_index, index_by_value) for node, reader_index in readers)
 
     def _is_full(self, node: Node) -> bool:
         return self.plan.classes[node] == "element" and sizes(node.results[0].type) == self.shape
 
-    def _reads_well(self, node: Node, index: Point, places: dict[Value, Point]) -> bool:
+    def _reads_own_row(self, node: Node, index: Point, index_by_value: dict[Value, Point]) -> bool:
         operands = node.inputs[:1] if self.plan.classes[node] == "reduce" else node.inputs
         for value in operands:
             if is_scalar(value.type):
                 continue
-            if not self._is_at(value, broadcast_index(index, sizes(value.type)), places):
+            if not self._is_read_at(value, broadcast_index(index, sizes(value.type)), index_by_value):
                 return False
         return True
 
-    def _is_at(self, value: Value, index: Point, places: dict[Value, Point]) -> bool:
-        if value in places:
-            return places[value] == index
+    def _is_read_at(self, value: Value, index: Point, index_by_value: dict[Value, Point]) -> bool:
+        if value in index_by_value:
+            return index_by_value[value] == index
         if value not in self.plan.views:
             return True
         node = value.node
         assert node is not None
-        if not any(base in places for base, _ in self.plan.bases(value)):
+        if not any(base in index_by_value for base, _ in self.plan.bases(value)):
             return True
         mapping = index_map(node)
         source = mapping.apply(index) if mapping is not None else None
         if source is None:
             return False
-        return is_scalar(node.inputs[0].type) or self._is_at(node.inputs[0], source, places)
+        return is_scalar(node.inputs[0].type) or self._is_read_at(node.inputs[0], source, index_by_value)
 
 
-def _row_place(value: Value, own: Point, depth: int) -> Point | None:
-    """Return the index of a row's number in terms of the outer loops; None if the value is not one per row."""
+def _row_index(value: Value, own_index: Point, depth: int) -> Point | None:
+    """Return the index of the number of a row, in terms of the outer loops; None if a value has no number for each row.
+    """
     if not is_dense(value.type):
         return None
     shape = sizes(value.type)
-    if len(shape) == len(own):
-        return own[:depth] + (0,) * (len(own) - depth) if all(size == 1 for size in shape[depth:]) else None
-    return own[:depth] if len(shape) == depth else None
+    if len(shape) == len(own_index):
+        return own_index[:depth] + (0,) * (len(own_index) - depth) if all(size == 1 for size in shape[depth:]) else None
+    return own_index[:depth] if len(shape) == depth else None

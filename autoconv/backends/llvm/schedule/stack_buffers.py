@@ -1,4 +1,4 @@
-"""Decide which small arrays live on the stack."""
+"""Choice of small arrays that are allocated on the stack."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Value
 from autoconv.graph.types import Type
 
-_LARGEST = 2048  # bytes of a stack-allocated array
-_LOOPS = frozenset({"element", "reduce", "copy", "place", "pick", "join"})
+_BYTES_LIMIT = 2048  # most bytes of a stack-allocated array
+_LOOP_CLASSES = frozenset({"element", "reduce", "copy", "place", "pick", "join"})
 
 
-def is_local(plan: Plan, value: Value) -> bool:
-    """Return whether an array that a loop makes is small, and read only by loops that cannot fail."""
+def is_on_stack(plan: Plan, value: Value) -> bool:
+    """Return whether a loop's result is a small array that only loops that cannot fail read."""
     node = value.node
-    if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _LARGEST:
+    if node is None or not is_array(value.type) or not 0 < size_in_bytes(value.type) <= _BYTES_LIMIT:
         return False
     if plan.classes[node] not in ("element", "reduce", "join") or node.effects is not Effects.PURE:
         return False
     if value in plan.graph.outputs:
         return False
-    if any(looker.effects is not Effects.PURE or is_indexed(looker) for looker in plan.all_readers(value)):
-        return False  # for invalid positions the kernel raises, and needs an object
-    return all(plan.classes[reader] in _LOOPS and not reader.regions for reader in plan.readers(value))
+    if any(reader.effects is not Effects.PURE or is_indexed(reader) for reader in plan.all_readers(value)):
+        return False  # the kernel, which raises for invalid positions, needs an object
+    return all(plan.classes[reader] in _LOOP_CLASSES and not reader.regions for reader in plan.readers(value))
 
 
 def size_in_bytes(type_: Type) -> int:

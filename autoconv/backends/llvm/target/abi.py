@@ -1,4 +1,4 @@
-"""Binary interface to CPython and NumPy: addresses of their functions, and memory layouts of their objects."""
+"""Binary interface to CPython and NumPy: addresses of functions, and memory layouts of objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 # Offsets in bytes in PyObject and PyArrayObject on 64-bit machines, checked when the backend is first used.
-TYPE = 8
+TYPE_OFFSET = 8
 DATA, RANK, DIMENSIONS, STRIDES, BASE, DESCRIPTOR, FLAGS = 16, 24, 32, 40, 48, 56, 64
 ANY_NUMBER = -(2**63)  # wildcard among the expected sizes or strides of an array
 FLOAT_VALUE = CELL_CONTENTS = 16
@@ -24,12 +24,12 @@ BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START = 16, 24, 32, 40
 LIST_COUNT, LIST_ITEMS = 16, 24
 PLAIN_FLAGS = 0x0001 | 0x0100  # C-contiguous and aligned
 ORDER_FLAGS = 0x0001 | 0x0002 | 0x0100  # C-contiguous, Fortran-contiguous, aligned
-COLUMN_FLAGS = 0x0002 | 0x0100  # of these flags, what arrays in Fortran order have
+COLUMN_FLAGS = 0x0002 | 0x0100  # those of ORDER_FLAGS that arrays in Fortran order have
 READ_ONLY_FLAGS = 0x0100  # aligned
 WRITABLE_FLAGS = 0x0100 | 0x0400  # aligned and writable
 OWNED_FLAGS = 0x0004 | 0x0400  # owns its memory, writable
 
-_PYTHON = (
+_PYTHON_FUNCTIONS = (
     "PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetString", "PyErr_NoMemory", "PyMem_Malloc", "PyMem_Free",
     "PyObject_Vectorcall", "PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem",
     "_Py_Dealloc", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "PyDict_GetItemWithError",
@@ -66,12 +66,12 @@ SINGLETONS: dict[str, Any] = {
     "PyMemberDescr_Type": types.MemberDescriptorType, "recursion_error": RecursionError,
 }  # fmt: skip
 # Positions in the table of NumPy's C API.
-_NUMPY = {
+_NUMPY_POSITIONS = {
     "PyArray_Return": 76, "PyArray_Resize": 80, "PyArray_NewCopy": 85, "PyArray_Sort": 129, "PyArray_NewFromDescr": 94,
     "PyArray_EquivTypes": 182, "PyArray_Empty": 184, "PyArray_SetBaseObject": 282, "PyArray_ArgSort": 130,
     "PyArray_Partition": 296, "PyArray_ArgPartition": 297, "PyDataMem_SetHandler": 304,
 }  # fmt: skip
-_BLAS = {
+_LIBRARY_SYMBOLS = {
     "cblas_sgemm": "scipy_cblas_sgemm64_", "cblas_dgemm": "scipy_cblas_dgemm64_",
     "cblas_sgemv": "scipy_cblas_sgemv64_", "cblas_dgemv": "scipy_cblas_dgemv64_",
     "blas_get_threads": "scipy_openblas_get_num_threads64_", "blas_set_threads": "scipy_openblas_set_num_threads64_",
@@ -88,8 +88,8 @@ class UnknownLayout(Exception):
     """The object layout of this Python or NumPy is unsupported."""
 
 
-def _offset(function: Any) -> int:
-    """Return the offset in bytes of the type slot that holds Python's generic attribute getter or setter."""
+def _type_slot_offset(function: Any) -> int:
+    """Return the offset in bytes of the slot of a class that contains a function of Python's."""
     words = (ctypes.c_void_p * (UnknownLayout.__sizeof__(UnknownLayout) // 8)).from_address(id(UnknownLayout))
     return 8 * list(words).index(_address(function))
 
@@ -98,20 +98,21 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-GETTER, SETTER = (_offset(getattr(ctypes.pythonapi, f"PyObject_Generic{word}Attr")) for word in ("Get", "Set"))
+GETTER_OFFSET = _type_slot_offset(ctypes.pythonapi.PyObject_GenericGetAttr)
+SETTER_OFFSET = _type_slot_offset(ctypes.pythonapi.PyObject_GenericSetAttr)
 
 
 @functools.cache
 def symbols() -> dict[str, int]:
     """Map the external symbols of native code to addresses; raises UnknownLayout."""
     _check_layout()
-    result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
-    result |= {place: id(getattr(types if name == "NoneType" else builtins, name)) for name, place in CLASSES.items()}
-    result |= {place: id(getattr(np, name)) for name, place in SCALARS.items()}
-    result |= {place: id(value) for place, value in SINGLETONS.items()}
+    result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON_FUNCTIONS}
+    result |= {symbol: id(getattr(types if name == "NoneType" else builtins, name)) for name, symbol in CLASSES.items()}
+    result |= {symbol: id(getattr(np, name)) for name, symbol in SCALARS.items()}
+    result |= {symbol: id(value) for symbol, value in SINGLETONS.items()}
     table = _numpy_table()
-    result |= {name: table[position] for name, position in _NUMPY.items()}
-    result |= _blas()
+    result |= {name: table[position] for name, position in _NUMPY_POSITIONS.items()}
+    result |= _blas_addresses()
     libm = ctypes.CDLL(None)
     for name in ("fmod", "fmodf", "log", "exp"):
         result[name] = _address(getattr(libm, name))
@@ -120,9 +121,9 @@ def symbols() -> dict[str, int]:
 
 @functools.cache
 def frames_left_offset() -> int | None:
-    """Return the offset, in the thread state, of the number of Python frames left, or None if it is not found.
+    """Return the offset of the number of Python frames left in the thread state; None if it is not found.
 
-    It is an int of 4 bytes, followed by the limit.
+    The number is an int of 4 bytes, and the limit follows it.
     """
     state = ctypes.pythonapi.PyThreadState_Get
     state.restype = ctypes.c_void_p
@@ -131,13 +132,16 @@ def frames_left_offset() -> int | None:
     def words(depth: int) -> list[int]:
         return words(depth - 1) if depth else list((ctypes.c_int32 * count).from_address(state()))
 
-    limit, seen = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
-    places = [
+    limit, words_by_depth = sys.getrecursionlimit(), [words(depth) for depth in range(4)]
+    positions = [
         i
         for i in range(count - 1)
-        if all(one[i + 1] == limit and one[i] == seen[0][i] - depth > 0 for depth, one in enumerate(seen))
+        if all(
+            words_of_depth[i + 1] == limit and words_of_depth[i] == words_by_depth[0][i] - depth > 0
+            for depth, words_of_depth in enumerate(words_by_depth)
+        )
     ]
-    return 4 * places[0] if len(places) == 1 else None
+    return 4 * positions[0] if len(positions) == 1 else None
 
 
 def _numpy_core() -> Any:
@@ -152,35 +156,36 @@ def _numpy_table() -> Any:
     return (ctypes.c_void_p * 305).from_address(pointer(_numpy_core()._ARRAY_API, None))
 
 
-def _blas() -> dict[str, int]:
-    """Return the functions of NumPy's bundled BLAS and LAPACK (64-bit sizes) that native code calls.
+def _blas_addresses() -> dict[str, int]:
+    """Return the addresses of functions of NumPy's bundled BLAS and LAPACK, with 64-bit sizes.
 
-    Those that get and set the number of threads are included. The dict is empty where NumPy uses another library.
+    Functions that get and set the number of threads are included. The dict is empty if NumPy uses another library.
     """
     library = ctypes.CDLL(_numpy_core().__file__)
-    return {ours: _address(getattr(library, theirs)) for ours, theirs in _BLAS.items() if hasattr(library, theirs)}
+    available = {ours: theirs for ours, theirs in _LIBRARY_SYMBOLS.items() if hasattr(library, theirs)}
+    return {ours: _address(getattr(library, theirs)) for ours, theirs in available.items()}
 
 
 def _check_layout() -> None:
-    """Compare the memory at the offsets with what ctypes and NumPy report about an array."""
+    """Compare the memory of an array at the offsets with the properties that ctypes and NumPy report."""
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
-    at = id(array)
+    address = id(array)
 
     def word(offset: int) -> int:
-        return int(ctypes.c_int64.from_address(at + offset).value)
+        return int(ctypes.c_int64.from_address(address + offset).value)
 
-    seen = (
-        word(TYPE) == id(np.ndarray)
+    is_expected = (
+        word(TYPE_OFFSET) == id(np.ndarray)
         and word(DATA) == array.ctypes.data
-        and ctypes.c_int32.from_address(at + RANK).value == 2
+        and ctypes.c_int32.from_address(address + RANK).value == 2
         and ctypes.c_int64.from_address(word(DIMENSIONS) + 8).value == 3
         and ctypes.c_int64.from_address(word(STRIDES)).value == 12
         and word(BASE) == id(array.base)
         and word(DESCRIPTOR) == id(np.dtype(np.float32))
-        and ctypes.c_int32.from_address(at + FLAGS).value & PLAIN_FLAGS == PLAIN_FLAGS
+        and ctypes.c_int32.from_address(address + FLAGS).value & PLAIN_FLAGS == PLAIN_FLAGS
         and ctypes.sizeof(ctypes.c_void_p) == 8
     )
-    if not seen:
+    if not is_expected:
         raise UnknownLayout("arrays of this NumPy do not lie in memory as native code expects")
     _check_bytes()
     _check_list()
@@ -191,12 +196,12 @@ def _check_layout() -> None:
         raise UnknownLayout("a complex number of this Python does not lie in memory as native code expects")
     empty = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.py_object, ctypes.c_int
-    )(_numpy_table()[_NUMPY["PyArray_Empty"]])
+    )(_numpy_table()[_NUMPY_POSITIONS["PyArray_Empty"]])
     descriptor = np.dtype(np.int16)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(descriptor))  # the call takes over a reference
     result = empty(2, (ctypes.c_int64 * 2)(4, 5), descriptor, 0)
     if type(result) is not np.ndarray or result.shape != (4, 5) or result.dtype != np.int16:
-        raise UnknownLayout("NumPy's C API is not where native code expects it")
+        raise UnknownLayout("NumPy's table of C functions differs from the one that native code expects")
 
 
 def _check_scalars() -> None:
@@ -208,10 +213,10 @@ def _check_scalars() -> None:
 
 def _check_list() -> None:
     sample = ["a", "b", "c"]
-    at = id(sample)
-    items = ctypes.c_int64.from_address(at + LIST_ITEMS).value
+    address = id(sample)
+    items = ctypes.c_int64.from_address(address + LIST_ITEMS).value
     words = (ctypes.c_int64 * 3).from_address(items)
-    if ctypes.c_int64.from_address(at + LIST_COUNT).value != 3 or list(words) != list(map(id, sample)):
+    if ctypes.c_int64.from_address(address + LIST_COUNT).value != 3 or list(words) != list(map(id, sample)):
         raise UnknownLayout("a list of this Python does not lie in memory as native code expects")
 
 
@@ -220,7 +225,7 @@ def _check_bytes() -> None:
     sample = bytearray(range(100))
     del sample[:7]
     words = (ctypes.c_int64 * 6).from_address(id(sample))
-    size, room, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
-    shown = (ctypes.c_char * len(sample)).from_buffer(sample)
-    if size != len(sample) or start != ctypes.addressof(shown) or not memory <= start <= memory + room - size:
+    size, capacity, memory, start = (words[at // 8] for at in (BYTE_COUNT, BYTE_ROOM, BYTE_MEMORY, BYTE_START))
+    view = (ctypes.c_char * len(sample)).from_buffer(sample)
+    if size != len(sample) or start != ctypes.addressof(view) or not memory <= start <= memory + capacity - size:
         raise UnknownLayout("a bytearray of this Python does not lie in memory as native code expects")

@@ -1,4 +1,4 @@
-"""The processor of this machine, as the system describes it."""
+"""The processor of this machine, by the system's description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import itertools
 
 @functools.cache
 def instructions() -> frozenset[str]:
-    """Return the instruction sets of the first processor, as the system reports them; empty if it reports none."""
+    """Return the instruction sets of the first processor that the system reports; empty if it reports none."""
     facts = description()
     return frozenset((facts.get("flags") or facts.get("Features") or "").split())
 

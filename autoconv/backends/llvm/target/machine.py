@@ -1,7 +1,7 @@
-"""The machine that code is written for.
+"""The machine for which code is written.
 
-`compile_graph` takes a Target, by default that of this machine. Passes and lowerings read `current_target()`, as set by
-`with compiling_for(...)`; none of them asks the machine, the settings or the environment.
+`compile_graph` takes a Target, by default that of this machine. Passes and lowerings read only `current_target()`,
+which `with compiling_for(...)` sets, and not the machine, the settings or the environment.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from autoconv.backends.llvm.target.cpu import instructions
 from autoconv.config import SETTINGS
 
-MOST_THREADS = 64
+THREAD_LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """The number of vector registers, and the bytes of one."""
+    """The number of vector registers, and the bytes of a register."""
 
     count: int
     size: int
@@ -30,15 +30,15 @@ class Registers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The facts about the machine that code depends on.
+    """The properties of a machine on which code depends.
 
-    features      instruction sets, as the system names them
+    features      instruction sets, by the system's names
     architecture  name of the instruction set, as `platform.machine()` in lower case
     llvm          first two numbers of the version of llvmlite
     threads       threads that run parts of loops, the caller's included
-    has_pool      whether the system has the threads that the pool is written for
-    cache         bytes that loops may read again and again without waiting for memory
-    has_libraries whether Python, NumPy and its BLAS, LAPACK and sorts are at hand when the code runs
+    has_pool      whether the thread pool supports the system
+    cache         bytes that loops may read repeatedly without waiting for memory
+    has_libraries whether code may call Python, NumPy and its BLAS, LAPACK and sorts
     pointer       bytes of an address
     """
 
@@ -57,15 +57,15 @@ class Target:
         return self.has_pool and self.threads > 1
 
     @property
-    def vectors(self) -> Registers | None:
-        """The vector registers; None for an unknown machine, or one with short vectors."""
+    def vector_registers(self) -> Registers | None:
+        """The vector registers; None for an unknown machine, or for a machine with short vectors."""
         if "avx512f" in self.features:
             return Registers(32, 64)
         return Registers(16, 32) if {"avx2", "fma"} <= self.features else None
 
     @property
     def has_wide_vectors(self) -> bool:
-        """True if vectors of 512 bits do not slow the processor down: those after Skylake and Cascade Lake."""
+        """True if vectors of 512 bits do not slow the processor down, as in those after Skylake and Cascade Lake."""
         return "avx512_vbmi2" in self.features
 
     @property
@@ -74,7 +74,7 @@ class Target:
         return "avx512f" in self.features
 
     @property
-    def has_half(self) -> bool:
+    def has_half_conversions(self) -> bool:
         """True if there are instructions that convert 16-bit floats to float32 and back."""
         return "f16c" in self.features or self.architecture in ("aarch64", "arm64")
 
@@ -90,7 +90,7 @@ def this_machine() -> Target:
     The number of threads is AUTOCONV_NUM_THREADS, or the number of usable processors.
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _with_threads(min(SETTINGS.threads or usable, MOST_THREADS))
+    return _with_threads(min(SETTINGS.threads or usable, THREAD_LIMIT))
 
 
 @functools.lru_cache(maxsize=1)
@@ -108,15 +108,15 @@ _COMPILING: ContextVar[Target | None] = ContextVar("target", default=None)
 
 
 def current_target() -> Target:
-    """Return the target of the compilation in progress, else this machine's."""
+    """Return the target of the compilation in progress, by default that of this machine."""
     return _COMPILING.get() or this_machine()
 
 
 @contextlib.contextmanager
 def compiling_for(target: Target | None) -> Iterator[None]:
-    """Set the target; None: that of the compilation around, or this machine's."""
-    before = _COMPILING.set(target or current_target())
+    """Set the target of the compilations in the block; None keeps the present target."""
+    token = _COMPILING.set(target or current_target())
     try:
         yield
     finally:
-        _COMPILING.reset(before)
+        _COMPILING.reset(token)

@@ -220,7 +220,7 @@ class Batch:
 
     def transpose(self, source: str, target: str, rows: Dimension, columns: Dimension, back: bool = False) -> None:
         """Transpose a row-major matrix from the op's dtype to LAPACK's, or with `back` the other way."""
-        machine = current_target().vectors
+        machine = current_target().vector_registers
         lanes = machine.size // 8 if machine is not None else 0
         fits_vectors = isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= lanes > 0
         if 1 in (rows, columns):
@@ -335,7 +335,8 @@ class Batch:
             return Split(None, count, -(-count // parts)) if parts > 1 else None
         shape = (count, dimension(self._region.out, work))
         most = 2 * current_target().threads
-        return Split(None, count, None, shape, 1, part=_PART_WORK, least=2 * _PART_WORK, most=most)
+        least_work = 2 * _PART_WORK
+        return Split(None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=least_work, part_limit=most)
 
     def _reserve_memory(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Allocate the workspaces of the parts, on their stacks if they are small enough."""

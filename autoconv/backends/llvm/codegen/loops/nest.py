@@ -51,7 +51,7 @@ from autoconv.backends.llvm.schedule.index_set_split import (
 )
 from autoconv.backends.llvm.schedule.partition import Split, choose_split
 from autoconv.backends.llvm.schedule.plan import Item, Plan
-from autoconv.backends.llvm.schedule.reduction_depth import BLOCK, register_depth
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS, register_depth
 from autoconv.backends.llvm.schedule.row_blocks import is_flat
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import Symbol
@@ -207,7 +207,7 @@ class LoopNestWriter:
             bounds, divisor = ("%first", "%last"), math.gcd(divisor, self._split.step or 1)
 
         def write(first: Position, last: Position) -> None:
-            strip_divisor = divisor if (first, last) == bounds else math.gcd(divisor, BLOCK)
+            strip_divisor = divisor if (first, last) == bounds else math.gcd(divisor, BLOCK_ELEMENTS)
             with out.loop_in_vectors(str(first), str(last), strip_divisor) as index:
                 self._write_body((index,), flat=True, sums=sums)
 

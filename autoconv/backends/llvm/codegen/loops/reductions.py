@@ -14,7 +14,7 @@ from autoconv.backends.llvm.ir.index_arith import Index, Position, element_count
 from autoconv.backends.llvm.ir.nested_loops import strips
 from autoconv.backends.llvm.ir.scalars import Element, load, store
 from autoconv.backends.llvm.ir.types import is_narrow, literal, register
-from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS
 from autoconv.graph.dtypes import float32, float64, int64
 from autoconv.graph.graph import Node, Value
 
@@ -52,7 +52,7 @@ class Reduction:
     """
 
     strip_depth: int | None = None
-    strip = BLOCK
+    strip = BLOCK_ELEMENTS
 
     def __init__(self, nest: LoopNest, node: Node) -> None:
         self.nest = nest
@@ -113,7 +113,7 @@ class RegisterReduction(Reduction):
         shape = nest.shape or ()
         self.is_outermost = all(size == 1 for size in shape[:depth])
         is_float_sum = self.dtype.is_floating and self.kind in ("sum", "mean")
-        is_short = is_known(shape) and math.prod(shape) <= BLOCK
+        is_short = is_known(shape) and math.prod(shape) <= BLOCK_ELEMENTS
         self.in_blocks = (flat or self.is_outermost) and is_float_sum and not is_short
         self._block_depth = _block_depth(shape) if self.in_blocks and not flat else None
         self.strip_depth = 0 if self.in_blocks and flat else None

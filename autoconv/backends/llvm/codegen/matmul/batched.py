@@ -49,7 +49,8 @@ def _is_batch(node: Node) -> bool:
         return False
     types: list[Any] = [value.type for value in (x, y)]
     has_routine = all(type_.dtype.name in ("float32", "float64") for type_ in types)
-    return has_routine and not is_one_product(node) and (current_target().vectors is not None or has_products(float64))
+    is_supported = current_target().vector_registers is not None or has_products(float64)
+    return has_routine and not is_one_product(node) and is_supported
 
 
 def _is_open_batch(node: Node) -> bool:
@@ -74,7 +75,7 @@ def write_products(region: LoweringContext, node: Node) -> None:
     if integers.fits(node):
         integers.write_products(region, node)
         return
-    product, machine = Product(node, batched=True), current_target().vectors
+    product, machine = Product(node, batched=True), current_target().vector_registers
     blas = has_products(product.dtype)
     region.set(result, region.new_array(result.type))
     pointers = [region.data(value) for value in (*node.inputs, result)]

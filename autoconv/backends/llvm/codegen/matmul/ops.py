@@ -75,7 +75,7 @@ def write_row_routine(region: LoweringContext, product: Product, unit: int = 0) 
     Return its name, its arguments, and the rows of a unit. Further arguments are a first and a last unit. A unit is a
     row of tiles, whose height divides the parameter `unit` unless that is 0, or a line of patches.
     """
-    machine, out, patches = current_target().vectors, region.out, product.patches
+    machine, out, patches = current_target().vector_registers, region.out, product.patches
     assert machine is not None
     y_value, (result,) = product.node.inputs[1], product.node.results
     registers: dict[str, Position] = {}

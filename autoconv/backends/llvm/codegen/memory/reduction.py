@@ -19,7 +19,7 @@ from autoconv.backends.llvm.ir.nested_loops import loops, strips
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.backends.llvm.ir.types import register
 from autoconv.backends.llvm.legalize.array_reductions import KINDS
-from autoconv.backends.llvm.schedule.reduction_depth import BLOCK
+from autoconv.backends.llvm.schedule.reduction_depth import BLOCK_ELEMENTS
 from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 from autoconv.ops import OPS
@@ -132,7 +132,7 @@ def _write_blocked_loops(
     end_block: Callable[[], None],
     lanes: int,
 ) -> None:
-    """Write loops whose innermost loop is strip-mined into blocks of BLOCK elements, with `lanes` sums each."""
+    """Write loops whose innermost loop is strip-mined into blocks of BLOCK_ELEMENTS, with `lanes` sums each."""
     *outer, last = sizes
 
     def write_elements(index: Index, first: str, stop: str) -> None:
@@ -147,11 +147,11 @@ def _write_blocked_loops(
             accumulate((*index, i))
 
     def write_row(index: Index) -> None:
-        if isinstance(last, int) and last <= BLOCK:
+        if isinstance(last, int) and last <= BLOCK_ELEMENTS:
             write_elements(index, "0", str(last))
             end_block()
             return
-        with strips(out, 0, last, BLOCK) as (first, stop):
+        with strips(out, 0, last, BLOCK_ELEMENTS) as (first, stop):
             write_elements(index, str(first), str(stop))
             end_block()
 

@@ -168,7 +168,7 @@ def _write_unbox(op: Operation) -> None:
         fits = op.call("object_whole", object_, cell)
         op.use_kernel_if(out.not_(fits), lambda: [out.load("i64", cell)])
         return
-    class_ = out.load("ptr", op.field_address(object_, abi.TYPE))
+    class_ = out.load("ptr", op.field_address(object_, abi.TYPE_OFFSET))
     is_other_class = out.differs(class_, op.body.calls.object(bool if dtype is bool_ else float)(out))
     if dtype is bool_:
         truth = op.body.calls.object(True)(out)

@@ -32,12 +32,12 @@ def write_split_bounds(split: Split, out: FunctionText) -> tuple[str, str, str]:
     """Write the computation of the number of parts, the size of the loop, and the step of a part."""
     count = element_count(out, split.shape)
     size = split.size or (count if split.dimension is None else split.shape[split.dimension])
-    work = out.mul(count, split.each)
-    part_count = out.intrinsic("smin", out.op("sdiv", work, split.part), split.most)
+    work = out.mul(count, split.iteration_work)
+    part_count = out.intrinsic("smin", out.op("sdiv", work, split.least_part_work), split.part_limit)
     part_count = out.intrinsic("smax", part_count, 2)
-    step = _divide_rounding_up(out, _divide_rounding_up(out, str(size), part_count), str(split.multiple))
-    step = out.mul(step, split.multiple)
-    is_large = out.icmp("sge", work, split.least)
+    step = _divide_rounding_up(out, _divide_rounding_up(out, str(size), part_count), str(split.step_multiple))
+    step = out.mul(step, split.step_multiple)
+    is_large = out.icmp("sge", work, split.least_work)
     step = out.select(is_large, step, size)
     step = out.intrinsic("smax", step, 1)
     return _divide_rounding_up(out, str(size), step), str(size), step

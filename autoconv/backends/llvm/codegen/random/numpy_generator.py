@@ -37,7 +37,7 @@ def _write_draw(op: Operation) -> None:
     (result,) = op.node.results
     (generator,), out = op.operands(), op.out
     interface = _interface_offset() or 0
-    class_ = out.load("ptr", op.field_address(generator, abi.TYPE))
+    class_ = out.load("ptr", op.field_address(generator, abi.TYPE_OFFSET))
     is_other_class = out.differs(class_, op.body.calls.object(np.random.Generator)(out))
 
     def write_number() -> str:

@@ -20,7 +20,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, load, store
 from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.ir.types import memory
-from autoconv.backends.llvm.schedule.partition import MOST_PARTS, Split
+from autoconv.backends.llvm.schedule.partition import PART_LIMIT, Split
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.dtypes import DType, float32, float64, int32, int64, uint32, uint64
 from autoconv.ops.elements import ELEMENTS
@@ -156,13 +156,13 @@ class _DrawWriter:
         out = routine.out
         if isinstance(count, int) and count >= _SHARED_NUMBERS and current_target().has_pool:
             chunks = -(-count // _CHUNK_NUMBERS)
-            step = -(-chunks // MOST_PARTS)
+            step = -(-chunks // PART_LIMIT)
             run_split(Split(None, chunks, step), routine.module, out, body, self.parameters, False)
         else:
             number = out.op("udiv", out.op("add", "%count", _CHUNK_NUMBERS - 1), _CHUNK_NUMBERS)
             if isinstance(count, str) and current_target().has_pool:
-                part = _SHARED_NUMBERS // MOST_PARTS
-                split = Split(None, number, None, ("%count",), 1, part=part, least=_SHARED_NUMBERS)
+                part = _SHARED_NUMBERS // PART_LIMIT
+                split = Split(None, number, None, ("%count",), 1, least_part_work=part, least_work=_SHARED_NUMBERS)
                 run_split(split, routine.module, out, body, self.parameters, False)
                 return routine.finish()
             out.call(body, *(parameter.name for parameter in out.signature.parameters), 0, 0, number)
