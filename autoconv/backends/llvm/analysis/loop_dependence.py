@@ -1,10 +1,10 @@
-"""Dependence tests for accesses to arrays: of loops whose iterations are independent, and of disjoint views.
+"""Dependence tests for accesses to arrays, which find loops with independent iterations, and disjoint views.
 
     for j in range(k + 1, n): a[i, j] = a[i, j] - a[i, k] * a[k, j]      where k < i
 
-No iteration reads what another one writes: column k is none of the columns j, and row k is not row i. LLVM then
-vectorises the loop without comparing addresses at run time. Indices are compared as linear forms, by the interval test
-and the GCD test (Banerjee, Dependence Analysis for Supercomputing, 1988), one dimension at a time.
+No iteration reads an element that another one writes, since column k is not among the columns j, and row k is not row
+i. LLVM then vectorises the loop without a comparison of addresses at run time. Indices are compared as linear forms, by
+the interval test and the GCD test (Banerjee, Dependence Analysis for Supercomputing, 1988), in one dimension at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from autoconv.ops.analysis.value_range import INT64_RANGE, SIZES, Range
 from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
 from autoconv.ops.numpy.arrays import entries_of
 
-_MOST_ACCESSES = 24  # in a loop: their pairs are compared
-_UNKNOWN = -1  # in place of a dimension: it is no whole dimension of the base
+_ACCESS_LIMIT = 24  # most accesses in a loop, since all pairs of them are compared
+_UNKNOWN_DIMENSION = -1  # stands for a dimension of a view that is not a whole dimension of the base
 
 
 class LoopDependence:
@@ -34,12 +34,12 @@ class LoopDependence:
         self.forms = LinearForms(graph)
         self.ranges: dict[Atom, Range] = dict(ranges)
         self._overlaps = overlaps
-        self._fresh = count()
+        self._unknown_numbers = count()
 
     def has_independent_iterations(self, loop: Node) -> bool:
         """Return whether no iteration of a counting loop reads or writes an element that another one writes.
 
-        Only loads and stores of single elements are examined. False for a loop that contains other loops.
+        Only loads and stores of single elements are examined; the result is False for a loop with inner loops.
         """
         body = loop.regions[1]
         if counter_of(loop) is None or any(
@@ -48,44 +48,44 @@ class LoopDependence:
             return False
         stored = [node.inputs[0] for node in body.walk() if node.op.name == "array_store"]
         loaded = [node.inputs[0] for node in body.walk() if node.op.name == "array_load"]
-        if not stored or len(stored) + len(loaded) > _MOST_ACCESSES:
+        if not stored or len(stored) + len(loaded) > _ACCESS_LIMIT:
             return False
         iterations = _IterationPair(self, loop)
-        if any(iterations.varies(self._base(view)) for view in (*stored, *loaded)):
+        if any(iterations.may_vary(self._base(view)) for view in (*stored, *loaded)):
             return False
         return all(
-            self._overlaps.between(target, other) == DISJOINT or self._differ(target, other, iterations)
+            self._overlaps.between(target, other) == DISJOINT or self._are_separate(target, other, iterations)
             for i, target in enumerate(stored)
             for other in (*stored[i:], *loaded)
         )
 
-    def are_disjoint(self, one: Value, other: Value) -> bool:
+    def are_disjoint(self, first: Value, second: Value) -> bool:
         """Return whether two views that exist in the same iteration have no common elements."""
-        return self._differ(one, other, None)
+        return self._are_separate(first, second, None)
 
     def unknown_offset(self) -> LinearForm:
         """Return the form of an unknown number that is not negative."""
-        atom = next(self._fresh)
+        atom = next(self._unknown_numbers)
         self.ranges[atom] = SIZES
         return of_atom(atom)
 
-    def _differ(self, one: Value, other: Value, iterations: _IterationPair | None) -> bool:
-        """Return whether some dimension of the common base separates two views, here or in different iterations."""
-        base = self._base(one)
-        if base is not self._base(other) or not _is_injective(base):
+    def _are_separate(self, first: Value, second: Value, iterations: _IterationPair | None) -> bool:
+        """Return whether a dimension of the common base separates two views, at one time or in different iterations."""
+        base = self._base(first)
+        if base is not self._base(second) or not _is_injective(base):
             return False
         return any(
             self._never_equal(x, y, iterations)
-            for first, second in zip(self._positions(one), self._positions(other), strict=True)
-            for x, y in product(first, second)
+            for first_forms, second_forms in zip(self._position_forms(first), self._position_forms(second), strict=True)
+            for x, y in product(first_forms, second_forms)
         )
 
     def _never_equal(self, x: LinearForm, y: LinearForm, iterations: _IterationPair | None) -> bool:
         if iterations is None:
             return x.plus(y, -1).is_never_zero(self.ranges)
-        return iterations.move_together(x, y) or any(
+        return iterations.differ_together(x, y) or any(
             first.plus(second, -1).is_never_zero(self.ranges)
-            for first, second in product(iterations.forms_in(0, x), iterations.forms_in(1, y))
+            for first, second in product(iterations.iteration_forms(0, x), iterations.iteration_forms(1, y))
         )
 
     # ---- views
@@ -95,30 +95,29 @@ class LoopDependence:
         return self.forms.outer(view) if source is None else self._base(source)
 
     def _source(self, view: Value) -> Value | None:
-        """Return the array that a view is made of by an index; None for other values."""
+        """Return the source of a value that is a view by an index; None for other values."""
         node = self.forms.outer(view).node
         return node.inputs[0] if node is not None and node.op.name == "array_view" else None
 
-    def _positions(self, view: Value) -> list[list[LinearForm]]:
-        """Return, by dimension of the base, forms of the positions of a view's elements; each form covers all of them.
-        """
+    def _position_forms(self, view: Value) -> list[list[LinearForm]]:
+        """Return for each dimension of the base the linear forms of all positions of a view's elements."""
         source = self._source(view)
         if source is None:
             return [[self.unknown_offset()] for _ in _shape(view)]
-        result, dimensions = self._positions(source), self._dimensions(source)
+        result, dimensions = self._position_forms(source), self._base_dimensions(source)
         for entry, parts, axis in self._entries(view, source):
-            if not isinstance(entry, NewAxis) and dimensions[axis] != _UNKNOWN:
-                result[dimensions[axis]] = self._taken(entry, parts, _shape(source)[axis])
+            if not isinstance(entry, NewAxis) and dimensions[axis] != _UNKNOWN_DIMENSION:
+                result[dimensions[axis]] = self._slice_forms(entry, parts, _shape(source)[axis])
         return result
 
-    def _dimensions(self, view: Value) -> list[int]:
-        """Return, by dimension of a view, the dimension of the base that it is the whole of, or `_UNKNOWN`."""
+    def _base_dimensions(self, view: Value) -> list[int]:
+        """Return for each dimension of a view the dimension of the base that it equals, or `_UNKNOWN_DIMENSION`."""
         source = self._source(view)
         if source is None:
             return list(range(len(_shape(view))))
-        before = self._dimensions(source)
+        source_dimensions = self._base_dimensions(source)
         return [
-            before[axis] if entry == Slice() else _UNKNOWN
+            source_dimensions[axis] if entry == Slice() else _UNKNOWN_DIMENSION
             for entry, _, axis in self._entries(view, source)
             if not isinstance(entry, At)
         ]
@@ -131,23 +130,23 @@ class LoopDependence:
         entries = entries_of(len(_shape(source)), node.attributes["spec"])
         return [(entry, entry.filled(operands), axis) for entry, axis in entries]
 
-    def _taken(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
-        """Return forms of the positions that an entry of an index takes from a dimension."""
+    def _slice_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
+        """Return linear forms of the positions that an entry of an index selects in a dimension."""
         if isinstance(entry, At):
-            form = self._position(parts[0], size)
+            form = self._index_form(parts[0], size)
             return [] if form is None else [form]
         start, stop, step = parts
         if not isinstance(entry, Slice) or not (step is None or (isinstance(step, int) and step > 0)):
             return []
-        first = self._position(0 if start is None else start, size)
-        end = self._position(size if stop is None else stop, size)
+        first = self._index_form(0 if start is None else start, size)
+        end = self._index_form(size if stop is None else stop, size)
         forms = [] if first is None else [first.plus(self.unknown_offset())]
         if end is not None:
             forms.append(end.plus(LinearForm(-1)).plus(self.unknown_offset(), -1))
         return forms
 
-    def _position(self, index: object, size: object) -> LinearForm | None:
-        """Return the form of a position; None where it may be negative, which counts from the end."""
+    def _index_form(self, index: object, size: object) -> LinearForm | None:
+        """Return the linear form of a position; None if the position may be negative, and so count from the end."""
         if isinstance(index, int):
             if index < 0 and isinstance(size, int):
                 index += size
@@ -173,10 +172,10 @@ class _IterationPair:
         if counter.limit is not None:
             self._limit = LinearForm(counter.limit)
         else:
-            self._limit = self._length_of(loop.inputs[state_size(loop) + counter.capture])
+            self._limit = self._limit_form(loop.inputs[state_size(loop) + counter.capture])
 
-    def _length_of(self, limit: Value) -> LinearForm:
-        """Return the form of the limit of a loop whose body runs: a range has a positive length there."""
+    def _limit_form(self, limit: Value) -> LinearForm:
+        """Return the linear form of a loop's limit, for a loop whose body runs: a range then has a positive length."""
         forms = self._dependence.forms
         node = forms.outer(limit).node
         if node is not None and node.op.name == "range_length":
@@ -185,31 +184,31 @@ class _IterationPair:
                 return forms.of(stop).plus(forms.of(start), -1)
         return forms.of(limit)
 
-    def varies(self, base: Value) -> bool:
-        """Return whether the array may be another one in each iteration."""
+    def may_vary(self, base: Value) -> bool:
+        """Return whether the array may be a different one in each iteration."""
         return base in self._varying
 
-    def move_together(self, x: LinearForm, y: LinearForm) -> bool:
-        """Return whether two positions are equal in each iteration, and change from one to the next."""
+    def differ_together(self, x: LinearForm, y: LinearForm) -> bool:
+        """Return whether two positions are equal in each iteration, and differ between iterations."""
         return x.plus(y, -1) == LinearForm() and x.terms.get(self._counter, 0) != 0 and not self._varying & {*x.terms}
 
-    def forms_in(self, number: int, form: LinearForm) -> list[LinearForm]:
-        """Return forms of a number in one of the iterations: by the counter, and by what is left up to its limit."""
+    def iteration_forms(self, number: int, form: LinearForm) -> list[LinearForm]:
+        """Return forms of a number in one of the iterations: by the counter, and by its distance from the limit."""
         ranges = self._dependence.ranges
         terms: dict[Atom, int] = {}
         for atom, coefficient in form.terms.items():
-            varies = atom is self._counter or atom in self._varying
-            own = (number, atom) if varies else atom
-            if varies:
-                ranges[own] = ranges.get(atom, INT64_RANGE)
-            terms[own] = coefficient
+            does_vary = atom is self._counter or atom in self._varying
+            atom_of_iteration = (number, atom) if does_vary else atom
+            if does_vary:
+                ranges[atom_of_iteration] = ranges.get(atom, INT64_RANGE)
+            terms[atom_of_iteration] = coefficient
         by_counter = LinearForm(form.constant, terms)
         factor = form.terms.get(self._counter, 0)
         if not factor or self._varying & {*self._limit.terms}:
             return [by_counter]
-        rest = LinearForm(form.constant, {a: n for a, n in terms.items() if a != (number, self._counter)})
+        other_terms = LinearForm(form.constant, {a: n for a, n in terms.items() if a != (number, self._counter)})
         last = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
-        return [by_counter, rest.plus(last, factor)]
+        return [by_counter, other_terms.plus(last, factor)]
 
 
 def _shape(view: Value) -> tuple[object, ...]:
@@ -218,7 +217,7 @@ def _shape(view: Value) -> tuple[object, ...]:
 
 
 def _is_injective(base: Value) -> bool:
-    """Return whether different positions of an array are known to be different places in memory."""
+    """Return whether different positions of an array are known to have different addresses."""
     type_ = base.type
     if not isinstance(type_, ArrayType):
         return False

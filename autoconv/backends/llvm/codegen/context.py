@@ -130,16 +130,16 @@ class LoweringContext(ValueContext, Protocol):
     def write_kernel(self, node: Node) -> None:
         """Define the results of a node by its Python kernel."""
 
-    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
-        """Call the Python kernel of a node; `rarely`: on a cold path, where native code cannot go on."""
+    def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
+        """Call the Python kernel of a node; `is_rare`: on a cold path, where native code cannot continue."""
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function with the operands of a node and further numbers; return the node's results."""
 
-    def call_kernel_if(self, node: Node, rare: str) -> None:
+    def call_kernel_if(self, node: Node, condition: str) -> None:
         """Replace the results of a node by its kernel's where the i1 `rare` holds."""
 
-    def loop_arguments(self, item: Any, kernel: Any) -> tuple[dict[Value, str], list[str]]:
+    def loop_arguments(self, item: Any, writer: Any) -> tuple[dict[Value, str], list[str]]:
         """Allocate the results of an item's loops; return the cells of scalar results, and the loops' arguments."""
 
     def launch(self, function: str, arguments: Sequence[str], returns_flag: bool = True) -> str:

@@ -77,9 +77,9 @@ class KernelCalls:
                 value = np.ascontiguousarray(value)
             self.set(result, Object(self.body.calls.object(value)(self.out)))
 
-    def call_kernel(self, node: Node, rarely: bool = False) -> list[Native]:
-        """Call the op's kernel as a Python function; `rarely`: only in the cases that native code does not handle."""
-        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, rarely, self._values.get))
+    def call_kernel(self, node: Node, is_rare: bool = False) -> list[Native]:
+        """Call the op's kernel as a Python function; `is_rare`: only in the cases that native code does not handle."""
+        return self.call_function(node, self.body.calls.kernel(node, self.call_sites, is_rare, self._values.get))
 
     def call_function(self, node: Node, function: Callable[[FunctionText], str], *numbers: Element) -> list[Native]:
         """Call a Python function that takes the node's inputs, then `numbers`, and returns the node's results.

@@ -228,7 +228,7 @@ class Region(KernelCalls):
     def raise_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, if the i1 `condition` is true."""
         with self.out.unlikely(condition):
-            self.call_kernel(node, rarely=True)  # which raises
+            self.call_kernel(node, is_rare=True)  # which raises
 
     def raise_and_exit_if(self, node: Node, condition: str) -> None:
         """Call the node's kernel, which raises, and leave the function, if the i1 `condition` is true.
@@ -238,7 +238,7 @@ class Region(KernelCalls):
         raising, continuing = self.out.label("outside"), self.out.label("inside")
         self.out.branch_if(condition, raising, continuing, unlikely=True)
         self.out.begin(raising)
-        self.call_kernel(node, rarely=True)
+        self.call_kernel(node, is_rare=True)
         self.out.branch(self.body.failure_label)
         self.out.begin(continuing)
 
@@ -321,7 +321,7 @@ class Region(KernelCalls):
         out, native_results = self.out, [self.object(value) for value in node.results]
         native_block = out.block
         with out.unlikely(condition):
-            kernel_results = [native for native in self.call_kernel(node, rarely=True) if isinstance(native, Object)]
+            kernel_results = [native for native in self.call_kernel(node, is_rare=True) if isinstance(native, Object)]
             for old, new in zip(native_results, kernel_results, strict=True):
                 self.body.release(old.slot)
                 out.store("ptr", "null", new.slot)

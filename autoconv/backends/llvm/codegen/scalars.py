@@ -55,7 +55,7 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     native_block = out.block
     out.branch(done)
     out.begin(exceptional)
-    kernel_result = region.call_kernel(node, rarely=True)[0]
+    kernel_result = region.call_kernel(node, is_rare=True)[0]
     if node.op.traits.limited == "only" and node.results[0].dtype.is_integer:  # the kernel always raises here
         out.branch(region.body.failure_label)
         out.begin(done)

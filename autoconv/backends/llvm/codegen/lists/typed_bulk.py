@@ -34,7 +34,7 @@ def _write_change(region: LoweringContext, node: Node) -> None:
         return
     is_unsorted = out.call(_sort_function(region, x.dtype), x.start(), x.length())
     with out.unlikely(is_unsorted):
-        region.call_kernel(node, rarely=True)
+        region.call_kernel(node, is_rare=True)
 
 
 def _sort_function(region: LoweringContext, dtype: DType) -> str:

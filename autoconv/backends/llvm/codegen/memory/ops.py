@@ -239,7 +239,7 @@ def _write_store(region: LoweringContext, node: Node) -> None:
 
 
 def _store_by_kernel(region: LoweringContext, node: Node) -> None:
-    region.call_kernel(node, rarely=True)
+    region.call_kernel(node, is_rare=True)
 
 
 def _write_fitting_store(region: LoweringContext, node: Node) -> None:

@@ -14,49 +14,51 @@ from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
 
 
-def may_overlap(region: LoweringContext, one: Value, other: Value) -> str:
-    """Return an i1: whether the arrays may have common elements (conservative).
+def may_overlap(region: LoweringContext, first: Value, second: Value) -> str:
+    """Return an i1 that is false only if the arrays have no common elements.
 
-    They have none if their byte ranges do not intersect, nor if they lie in different columns of one array.
+    That is known if their byte ranges do not intersect, or if they are in different columns of one array.
     """
     out = region.out
-    low, high = array_view.byte_bounds(out, memory_of(region, one), one.dtype.size)
-    other_low, other_high = array_view.byte_bounds(out, memory_of(region, other), other.dtype.size)
-    meet = out.and_(out.icmp("ult", low, other_high), out.icmp("ult", other_low, high))
-    row = _row_of_common_base(one, other)
-    return meet if row is None else out.where(meet, lambda: _may_share_columns(region, one, other, row), FALSE)
+    low, high = array_view.byte_bounds(out, memory_of(region, first), first.dtype.size)
+    second_low, second_high = array_view.byte_bounds(out, memory_of(region, second), second.dtype.size)
+    ranges_intersect = out.and_(out.icmp("ult", low, second_high), out.icmp("ult", second_low, high))
+    row = _row_bytes_of_common_base(first, second)
+    if row is None:
+        return ranges_intersect
+    return out.where(ranges_intersect, lambda: _may_share_columns(region, first, second, row), FALSE)
 
 
-def _row_of_common_base(one: Value, other: Value) -> int | None:
-    """Return the bytes from a row to the next one in the base of both views; None where there is no such base."""
-    base = base_of(one)
+def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
+    """Return the distance in bytes of adjacent rows in the common base of two views; None without such a base."""
+    base = base_of(first)
     strides = base.type.strides if isinstance(base.type, ArrayType) else ()
-    is_known = base is base_of(other) and len(strides) > 1 and isinstance(strides[0], int) and strides[0] > 0
+    is_known = base is base_of(second) and len(strides) > 1 and isinstance(strides[0], int) and strides[0] > 0
     return strides[0] if is_known else None
 
 
-def _may_share_columns(region: LoweringContext, one: Value, other: Value, row: int) -> str:
-    """Return an i1: whether a column of their base may have elements of both."""
-    base, out = base_of(one), region.out
+def _may_share_columns(region: LoweringContext, first: Value, second: Value, row: int) -> str:
+    """Return an i1 that is false only if no column of the common base has elements of both views."""
+    base, out = base_of(first), region.out
     start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")
     columns: list[tuple[str, str]] = []
-    for value in (one, other):
+    for value in (first, second):
         x = memory_of(region, value)
-        width = _width_in_row(out, x, row)
+        width = _byte_width_in_row(out, x, row)
         if width is None:
             return TRUE
-        place = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
-        first = out.op("srem", out.op("sub", place, start), row)
-        columns.append((first, str(plus(out, plus(out, first, width), value.dtype.size))))
-    (low, high), (other_low, other_high) = columns
-    apart = out.or_(out.icmp("sle", high, other_low), out.icmp("sle", other_high, low))
-    for end in (high, other_high):  # neither goes on in the next row
-        apart = out.and_(apart, out.icmp("sle", end, row))
-    return out.not_(apart)
+        address = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
+        column = out.op("srem", out.op("sub", address, start), row)
+        columns.append((column, str(plus(out, plus(out, column, width), value.dtype.size))))
+    (low, high), (second_low, second_high) = columns
+    are_separate = out.or_(out.icmp("sle", high, second_low), out.icmp("sle", second_high, low))
+    for end in (high, second_high):  # neither view continues in the next row
+        are_separate = out.and_(are_separate, out.icmp("sle", end, row))
+    return out.not_(are_separate)
 
 
-def _width_in_row(out: FunctionText, x: Memory, row: int) -> Position | None:
-    """Return the bytes from the first element to the last one in a row of so many bytes; None where it is unknown."""
+def _byte_width_in_row(out: FunctionText, x: Memory, row: int) -> Position | None:
+    """Return the bytes from the first to the last element in a row of `row` bytes; None if that is unknown."""
     width: Position = 0
     for size, stride in zip(x.sizes, x.strides, strict=True):
         if not isinstance(stride, int) or stride < 0:

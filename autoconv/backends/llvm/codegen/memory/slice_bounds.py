@@ -1,4 +1,4 @@
-"""Bounds of slices that are known only at run time: start, length and step by Python's rules."""
+"""Bounds of slices that are known at run time only: start, length and step by Python's rules."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _INT64_MAX = 2**63 - 1
 def resolve_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
-    """Return (start, length, step) of a slice of a dimension of that size; `parts` are start, stop and step."""
-    known, key = region.body.slice_bounds, (*map(str, parts), str(size))
-    if key not in known:
-        known[key] = _resolve(region, node, parts, size)
-    return known[key]
+    """Return (start, length, step) of a slice of a dimension of that size, given its start, stop and step."""
+    bounds, key = region.body.slice_bounds, (*map(str, parts), str(size))
+    if key not in bounds:
+        bounds[key] = _write_bounds(region, node, parts, size)
+    return bounds[key]
 
 
-def _resolve(
+def _write_bounds(
     region: LoweringContext, node: Node, parts: Sequence[Position | None], size: Position
 ) -> tuple[Position, Position, Position]:
     start, stop, step = map(_clamp_to_i64, parts)
     if isinstance(size, int) and not any(isinstance(part, str) for part in parts):
-        first, last, width = slice(start, stop, step).indices(size)
-        length = len(range(first, last, width))
-        return (first if length else 0), length, width if length > 1 or abs(width) < 2**31 else 1
+        first, last, known_step = slice(start, stop, step).indices(size)
+        length = len(range(first, last, known_step))
+        return (first if length else 0), length, known_step if length > 1 or abs(known_step) < 2**31 else 1
     if start in (None, 0) and stop is None and step in (None, 1):
         return 0, size, 1
-    return _RunTimeSlice(region, size).resolve(node, start, stop, step)
+    return _SliceWriter(region, size).write_bounds(node, start, stop, step)
 
 
 def _clamp_to_i64(part: Position | None) -> Position | None:
@@ -43,79 +43,81 @@ def _clamp_to_i64(part: Position | None) -> Position | None:
     return max(min(part, _INT64_MAX), -_INT64_MAX) if isinstance(part, int) else part
 
 
-class _RunTimeSlice:
-    """The writer of a slice's bounds in a dimension; ranges make tests redundant."""
+class _SliceWriter:
+    """A writer of the bounds of a slice in a dimension, without the tests that ranges make redundant."""
 
     def __init__(self, region: LoweringContext, size: Position) -> None:
         self._region = region
         self._b = RegisterWriter(region)
-        self._size = self._number(size)
+        self._size = self._to_element(size)
 
-    def resolve(
+    def write_bounds(
         self, node: Node, start: Position | None, stop: Position | None, step: Position | None
     ) -> tuple[Position, Position, Position]:
-        b, number = self._b, self._number
+        b, to_element = self._b, self._to_element
         if step is None or (isinstance(step, int) and step > 0):
-            return self._forward(start, stop, 1 if step is None else step)
+            return self._forward_bounds(start, stop, 1 if step is None else step)
         if isinstance(step, int):
-            return self._backward(start, stop, number(step), step)
-        step_number = number(step)
+            return self._backward_bounds(start, stop, to_element(step), step)
+        step_number = to_element(step)
         self._region.raise_if(node, step_number.same(0).ir)
-        least = number(-_INT64_MAX)
+        least = to_element(-_INT64_MAX)
         step_number = b.select(step_number < least, least, step_number)  # the negative of -2**63 overflows
         is_forward = step_number > 0
-        up, down = self._forward(start, stop, step), self._backward(start, stop, step_number, step)
-        begin, steps = (b.select(is_forward, number(x), number(y)) for x, y in zip(up[:2], down[:2], strict=True))
+        forward = self._forward_bounds(start, stop, step)
+        backward = self._backward_bounds(start, stop, step_number, step)
+        choices = zip(forward[:2], backward[:2], strict=True)
+        begin, length = (b.select(is_forward, to_element(x), to_element(y)) for x, y in choices)
         # The step times the stride must not overflow.
-        return begin.ir, steps.ir, b.select(steps > 1, step_number, number(1)).ir
+        return begin.ir, length.ir, b.select(length > 1, step_number, to_element(1)).ir
 
-    def _number(self, position: Position) -> Element:
+    def _to_element(self, position: Position) -> Element:
         return self._b.wrap(int64, str(position))
 
     def _range(self, number: Element) -> Range:
         return self._region.body.range_of(number)
 
     def _clamp(self, bound: Position, low: int, high: Element) -> Element:
-        """Normalise a bound to count from the start, clamped to [low, high]."""
+        """Normalise a bound to count from the start, and clamp it to [low, high]."""
         if bound == 0 and low == 0:
-            return self._number(0)
-        b, x = self._b, self._number(bound)
+            return self._to_element(0)
+        b, x = self._b, self._to_element(bound)
         least, greatest = self._range(x)
         result = x
         if least < 0:
             from_start = b.select(x < 0, x + self._size, x)
-            result = b.select(from_start < low, self._number(low), from_start)
+            result = b.select(from_start < low, self._to_element(low), from_start)
         limits = self._range(high)
         if least < 0 or greatest > limits[0]:
             result = b.select(result > high, high, result)
         self._region.body.record_range(result, (min(max(least, low), limits[0]), limits[1]))
         return result
 
-    def _forward(
+    def _forward_bounds(
         self, start: Position | None, stop: Position | None, step: Position
     ) -> tuple[Position, Position, Position]:
-        b, number = self._b, self._number
-        first = number(0) if start is None else self._clamp(start, 0, self._size)
+        b, to_element = self._b, self._to_element
+        first = to_element(0) if start is None else self._clamp(start, 0, self._size)
         last = self._size if stop is None else self._clamp(stop, 0, self._size)
-        distance = number(plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
+        distance = to_element(plus(b.out, last.ir if last.ir[0] == "%" else int(last.ir), _negative(b, first)))
         if step != 1:
-            width = number(step)
-            distance = b.divide(distance - 1, b.select(width > 0, width, number(1))) + 1
-            distance = b.select(last > first, distance, number(0))
+            step_number = to_element(step)
+            distance = b.divide(distance - 1, b.select(step_number > 0, step_number, to_element(1))) + 1
+            distance = b.select(last > first, distance, to_element(0))
         is_ordered = step == 1 and self._range(first)[1] <= self._range(last)[0]
-        length = distance if is_ordered else b.select(distance > 0, distance, number(0))
+        length = distance if is_ordered else b.select(distance > 0, distance, to_element(0))
         return first.ir if first.ir[0] == "%" else int(first.ir), length.ir, step
 
-    def _backward(
-        self, start: Position | None, stop: Position | None, width: Element, step: Position
+    def _backward_bounds(
+        self, start: Position | None, stop: Position | None, step_number: Element, step: Position
     ) -> tuple[Position, Position, Position]:
-        b, number = self._b, self._number
-        last_one = self._size - 1
-        first = last_one if start is None else self._clamp(start, -1, last_one)
-        last = number(-1) if stop is None else self._clamp(stop, -1, last_one)
-        backward_step = b.select(width < 0, -width, number(1))
-        length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, number(0))
-        return b.select(length > 0, first, number(0)).ir, length.ir, step
+        b, to_element = self._b, self._to_element
+        last_position = self._size - 1
+        first = last_position if start is None else self._clamp(start, -1, last_position)
+        last = to_element(-1) if stop is None else self._clamp(stop, -1, last_position)
+        backward_step = b.select(step_number < 0, -step_number, to_element(1))
+        length = b.select(first > last, b.divide(first - last - 1, backward_step) + 1, to_element(0))
+        return b.select(length > 0, first, to_element(0)).ir, length.ir, step
 
 
 def _negative(b: RegisterWriter, x: Element) -> Position:

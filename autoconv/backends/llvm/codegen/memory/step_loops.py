@@ -73,7 +73,7 @@ class StepLoops:
         """
 
         def call_kernel() -> None:
-            for result in self.region.call_kernel(self.node, rarely=True):
+            for result in self.region.call_kernel(self.node, is_rare=True):
                 store_result(result)
 
         out = self.region.out

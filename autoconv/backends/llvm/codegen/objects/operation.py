@@ -82,7 +82,7 @@ class Operation:
         slow_path, fast_path, done = out.label("other"), out.label("known"), out.label("done")
         out.branch_if(is_other, slow_path, fast_path, unlikely=True)
         out.begin(slow_path)
-        kernel_results = self.region.call_kernel(self.node, rarely=True)
+        kernel_results = self.region.call_kernel(self.node, is_rare=True)
         if after is not None:
             after()
         for native in kernel_results:
