@@ -101,7 +101,7 @@ def _write_one_hot_source(b: Any, node: Node, index: Index) -> ElementSource:
     indices = node.inputs[0]
 
     def choose(element: Element) -> Element:
-        position = b.wrap(int64, _text(index[axis]))
+        position = b.wrap(int64, str(index[axis]))
         is_chosen = b.cast(element, int64).same(position)
         return b.select(is_chosen, *(b.number(value) for value in node.inputs[1:3]))
 
@@ -135,9 +135,6 @@ def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
         return source, tuple(inner_index), None
     return source, tuple(inner_index), lambda element: b.select(b.wrap(bool_, all_inside), element, constant)
 
-
-def _text(position: Position) -> str:
-    return str(position)
 
 
 # ---- index maps of the ops
@@ -240,7 +237,7 @@ def item_map(node: Node) -> IndexMap:
     return IndexMap(tuple(index))
 
 
-def _gather_one(node: Node) -> IndexMap:
+def _gathered_row(node: Node) -> IndexMap:
     rank = len(_shapes(node)[0])
     axis = node.attributes.get("axis", 0) % rank
     index = variables(rank - 1)
@@ -257,7 +254,7 @@ MAPS: dict[str, Callable[[Node], IndexMap]] = {
     "transpose": _transpose, "matrix_transpose": _matrix_transpose, "reverse": _reverse, "reshape": _reshape,
     "reshape_like": _reshape, "expand_dims": _reshape, "squeeze": _reshape, "broadcast_to": _broadcast,
     "broadcast_to_shape_of": _broadcast, "get_item": item_map, "set_item": item_map, "add_at_item": item_map,
-    "gather": _gather_one, "roll": _roll, "pad": _padding, "real": _identity, "imag": _identity,
+    "gather": _gathered_row, "roll": _roll, "pad": _padding, "real": _identity, "imag": _identity,
     "set_diag": _identity, "matrix_band_part": _identity, "one_hot": _one_hot_map,
     "sliding_windows": _sliding_windows,
 }  # fmt: skip

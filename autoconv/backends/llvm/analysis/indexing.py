@@ -239,8 +239,8 @@ def start_and_step(entry: Slice, size: Dimension) -> tuple[Dimension, int]:
     """Return the start and step of a slice with constant bounds."""
     if isinstance(size, int) and not isinstance(entry.start, Symbol) and not isinstance(entry.stop, Symbol):
         start, stop, step = slice(*entry.parts).indices(size)
-        is_one = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
-        return start, 1 if is_one else step  # step times stride must not overflow
+        has_one_element = len(range(start, stop, step)) < 2 and abs(step) >= 2**31
+        return start, 1 if has_one_element else step  # step times stride must not overflow
     start, step = entry.start, 1 if entry.step is None else entry.step
     if start is None:
         return (0, step) if step > 0 else (plus(size, -1), step)

@@ -107,7 +107,7 @@ class LoopDependence:
         result, dimensions = self._position_forms(source), self._base_dimensions(source)
         for entry, parts, axis in self._entries(view, source):
             if not isinstance(entry, NewAxis) and dimensions[axis] != _UNKNOWN_DIMENSION:
-                result[dimensions[axis]] = self._slice_forms(entry, parts, _shape(source)[axis])
+                result[dimensions[axis]] = self._entry_forms(entry, parts, _shape(source)[axis])
         return result
 
     def _base_dimensions(self, view: Value) -> list[int]:
@@ -130,7 +130,7 @@ class LoopDependence:
         entries = entries_of(len(_shape(source)), node.attributes["spec"])
         return [(entry, entry.filled(operands), axis) for entry, axis in entries]
 
-    def _slice_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
+    def _entry_forms(self, entry: Entry, parts: Sequence[object], size: object) -> list[LinearForm]:
         """Return linear forms of the positions that an entry of an index selects in a dimension."""
         if isinstance(entry, At):
             form = self._index_form(parts[0], size)
@@ -206,9 +206,10 @@ class _IterationPair:
         factor = form.terms.get(self._counter, 0)
         if not factor or self._varying & {*self._limit.terms}:
             return [by_counter]
-        other_terms = LinearForm(form.constant, {a: n for a, n in terms.items() if a != (number, self._counter)})
+        other_terms = {a: n for a, n in terms.items() if a != (number, self._counter)}
+        form_without_counter = LinearForm(form.constant, other_terms)
         last = self._limit.plus(LinearForm(-1)).plus(self._dependence.unknown_offset(), -1)
-        return [by_counter, other_terms.plus(last, factor)]
+        return [by_counter, form_without_counter.plus(last, factor)]
 
 
 def _shape(view: Value) -> tuple[object, ...]:

@@ -48,8 +48,8 @@ def write_graph(graph: Graph, module: ModuleText, calls: Calls, donated: Collect
     classes = LoweringClasses()
     lowering_classes = {classes[node] for node in graph.walk()}
     only_calls = lowering_classes <= _FUNCTION_CLASSES | _INLINE_CLASSES
-    speed = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
-    out = FunctionText(module, Signature("i1", parameters, f"nounwind {speed}", "graph"))
+    inlining = QUICK if lowering_classes & _FUNCTION_CLASSES and only_calls else ""
+    out = FunctionText(module, Signature("i1", parameters, f"nounwind {inlining}", "graph"))
     body = Body(module, out, calls, graph, stack_versions(graph), classes)
     b = ElementWriter(out)
     arguments: list[Native] = [

@@ -67,7 +67,7 @@ def _clause_number(error_class: ErrorClass, clauses: tuple[Any, ...]) -> int:
     return next((i for i, clause in enumerate(clauses) if issubclass(error_class, clause)), len(clauses))
 
 
-def failure_message(node: Node, located_node: Node | None = None) -> tuple[str, ErrorClass]:
+def message_and_class(node: Node, located_node: Node | None = None) -> tuple[str, ErrorClass]:
     """Return the message of the exception that a node raises, with its location, and the exception's class.
 
     `located_node` is the node with the location, if that is another one.
@@ -196,5 +196,5 @@ def _is_infinite(b: ElementWriter, x: Sequence[Element]) -> Element:
 
 
 __all__ = [
-    "CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "add_location", "error_causes", "failure_message", "location_of",
+    "CAUGHT", "ERRORS", "NO_MEMORY", "Failures", "add_location", "error_causes", "message_and_class", "location_of",
 ]  # fmt: skip

@@ -20,8 +20,8 @@ from autoconv.backends.llvm.library.failures import (
     Failures,
     add_location,
     error_causes,
-    failure_message,
     location_of,
+    message_and_class,
 )
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
@@ -74,8 +74,8 @@ class LibraryCalls(Calls):
         if node.op.name == "object_raise" and operands is not None:
             source = node.inputs[0].node
             if source is not None and self.constant_object(source) is not None:
-                return self._code_reference(*failure_message(source, located_node=node))
-            return lambda out: _write_error_code(out, operands(node.inputs[0]))
+                return self._code_reference(*message_and_class(source, located_node=node))
+            return lambda out: _load_error_code(out, operands(node.inputs[0]))
         if not is_rare and node.op.name not in ("raise", "assert_true"):
             self._library.needs_python.append((node.op.name, node))
         operands_of_node = [operands(value) for value in node.inputs] if operands is not None else []
@@ -88,7 +88,7 @@ class LibraryCalls(Calls):
         """Write the choice of the error code of a node that fails, by tests of its operands."""
         b = ElementWriter(out)
         numbers = [b.wrap(x.dtype, x.ir) for x in numbers]
-        code = Operand.of(self._failures.code(*failure_message(node)), "i64")
+        code = Operand.of(self._failures.code(*message_and_class(node)), "i64")
         for error_class, text, test in reversed(error_causes(node)):
             cause_code = self._failures.code(add_location(node, f"{error_class.__name__}: {text}"), error_class)
             code = out.select(test(b, numbers).ir, Operand.of(cause_code, "i64"), code)
@@ -97,11 +97,11 @@ class LibraryCalls(Calls):
     def constant_object(self, node: Node) -> Reference | None:
         if node.op.name != "object_exception" or node.inputs:
             return None
-        code = self._failures.code(*failure_message(node))
+        code = self._failures.code(*message_and_class(node))
         return lambda out: out.gep("{ i64, i64 }", f"@{ERRORS}", code)
 
     def match(self, out: FunctionText, error: str, clauses: tuple[Any, ...]) -> str:
-        code = out.cast("ptrtoint", _write_error_code(out, error), "i64")
+        code = out.cast("ptrtoint", _load_error_code(out, error), "i64")
         name = self._failures.match(clauses)
         self._library.constant(name, f"@{name} = external constant i8")
         return out.load("i64", out.gep("i64", f"@{name}", code))
@@ -118,7 +118,7 @@ class LibraryCalls(Calls):
         return self._failure_reference(node)
 
     def _failure_reference(self, node: Node) -> Reference:
-        return self._code_reference(*failure_message(node))
+        return self._code_reference(*message_and_class(node))
 
     def _code_reference(self, message: str, error_class: type[BaseException] | None = None) -> Reference:
         code = self._failures.code(message, error_class)
@@ -148,8 +148,8 @@ class LibraryCalls(Calls):
         return "\n".join([*parts, table_constant("objects", names), ""])
 
 
-def _write_error_code(out: FunctionText, error: Any) -> str:
-    """Return the code of an error object of the table, as the pointer of a function that fails with that code."""
+def _load_error_code(out: FunctionText, error: Any) -> str:
+    """Load the code of an error object of the table, cast to the pointer that `call_python` takes as a function."""
     address = error.ir if isinstance(error, Object) else error
     return out.cast("inttoptr", out.load("i64", out.gep("i8", address, 8)), "ptr")
 

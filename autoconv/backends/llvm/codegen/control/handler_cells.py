@@ -32,8 +32,8 @@ def write_set(region: LoweringContext, node: Node) -> None:
 def write_get(region: LoweringContext, node: Node) -> None:
     b, cell, default = ElementWriter(region.out), region.object(node.inputs[0]).ir, region.number(node.inputs[1])
     element = load(b, default.dtype, cell, 0)
-    filled = b.wrap(bool_, region.out.load("i1", _flag_address(region, cell, node.inputs[1].type)))
-    region.set(node.results[0], b.select(filled, element, default))
+    is_filled = b.wrap(bool_, region.out.load("i1", _flag_address(region, cell, node.inputs[1].type)))
+    region.set(node.results[0], b.select(is_filled, element, default))
 
 
 def _struct(type_: Type) -> str:

@@ -78,8 +78,8 @@ def _query_workspace(name: str, *arguments: Argument | None, positions: Sequence
         if position is not None:
             c_arguments[position : position + 2] = [result, ctypes.c_int64(-1)]
     ctypes.CFUNCTYPE(None)(abi.symbols()[f"lapack_{name}"])(*map(ctypes.byref, c_arguments))
-    numbers, integers, real = stored[0][0], stored[1].value, stored[2][0]
-    return max(int(numbers), 1), max(integers, 1), max(int(real), 1)
+    numbers, integers, reals = stored[0][0], stored[1].value, stored[2][0]
+    return max(int(numbers), 1), max(integers, 1), max(int(reals), 1)
 
 
 def _write_workspace_query(
@@ -186,8 +186,8 @@ class Batch:
         offset = block_offset(self.out, index, sizes(value.type), rank)
         if offset == 0:
             return pointer
-        kind = memory(value.dtype)
-        return self.out.gep(kind, pointer, offset)
+        ir_type = memory(value.dtype)
+        return self.out.gep(ir_type, pointer, offset)
 
     def new_matrix(self, count: Dimension) -> str:
         """Return memory for that many numbers of LAPACK's dtype."""
@@ -341,8 +341,8 @@ class Batch:
     def _reserve_memory(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Allocate the workspaces of the parts, on their stacks if they are small enough."""
         if isinstance(self._bytes, int) and self._bytes <= _STACK_BYTES:
-            kind = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
-            self.out.prepend(f"store ptr {self.out.alloca(kind)}, ptr {self._memory_cell}")
+            ir_type = f"[{max(self._bytes // 64, 1)} x <8 x i64>]"
+            self.out.prepend(f"store ptr {self.out.alloca(ir_type)}, ptr {self._memory_cell}")
             return None
         self.out.prepend(
             f"%spare_offset = mul nsw i64 %part, {'%each' if self._sizes else self._bytes}",

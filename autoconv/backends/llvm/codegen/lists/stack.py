@@ -55,7 +55,7 @@ def _learned_capacity(region: LoweringContext, list_: Value) -> str:
 
 @lowering("list_push")
 def write_list_push(region: LoweringContext, node: Node) -> None:
-    """Store the item in the buffer, which grows if it is full. A borrowed buffer has no capacity."""
+    """Store the item in the buffer, which grows if it is full. A borrowed buffer has capacity 0, so it is copied."""
     out, (list_, item), (result,) = region.out, node.inputs, node.results
     stack = _take_buffer(region, list_)
     size = _element_size(region, list_)
@@ -101,6 +101,7 @@ def write_list_push(region: LoweringContext, node: Node) -> None:
 
 @lowering("list_pop")
 def write_list_pop(region: LoweringContext, node: Node) -> None:
+    """Load the last item and reduce the length; for an empty stack, the kernel raises the error of an empty list."""
     out, (list_,), (shorter, item) = region.out, node.inputs, node.results
     stack = _take_buffer(region, list_)
     reference = region.body.own_reference(stack)
