@@ -276,3 +276,27 @@ def test_few_items_of_a_large_body_are_peeled():
     np.testing.assert_array_equal(compiled(x), medians(x))
     (concrete,) = compiled.concrete_functions
     assert 0 < sum(node.op.name == "sort" for node in concrete.graph.walk()) < 20
+
+
+def test_names_that_generator_expressions_assign():
+    """`any` and `all` stop at the deciding element, so that its name is the last that is assigned."""
+
+    def found(x):
+        return any((last := item) > 3 for item in x), last
+
+    def until(x):
+        if not all((last := item) < 3 for item in x):
+            return last
+        return sum((last := item) for item in x), last
+
+    def behind(x):
+        flags = ((last := item) > 3 for item in x)
+        for number, flag in enumerate(flags):
+            if flag:
+                return number, last
+        return last
+
+    for function in (found, until, behind):
+        compiled = ac.compile(function)
+        for x in ([1, 2, 4, 0, 5], [1, 2, 4, 0, 5], [5, 1, 2, 3, 0], [0, 1, 1, 0, 1]):
+            assert compiled(x) == function(x)

@@ -16,7 +16,7 @@ from autoconv.operators.control.for_loops import stage_for, stage_for_object
 from autoconv.operators.control.iterables import StagedList, as_staged
 from autoconv.operators.control.loop_body import LoopBody
 from autoconv.operators.control.range_warning import warn_of_unrolling
-from autoconv.operators.support.generator_expressions import GeneratorExpression
+from autoconv.operators.support.generator_expressions import GeneratorExpression, binds_outer_names
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.signature_check import mark_program_error
@@ -272,7 +272,7 @@ def _exhaust(iterator: Any) -> list[Any]:
         raise
     effects = any(node.effects & ~Effects.READ for node in trial.region.graph.since(trial.mark))
     assert trial.region.journal is not None
-    if effects or trial.region.journal.spots:
+    if effects or trial.region.journal.spots or binds_outer_names(iterator):
         trial.undo()
         raise StagingError(
             "the end of this loop depends on a tensor, and its iterable has side effects",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import functools
+import gc
 import sys
 import types
 import weakref
@@ -12,6 +14,8 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place, is_own_file
+
+_ITERATOR_DEPTH = 4  # iterators behind each other that are looked through
 
 
 class Source:
@@ -164,6 +168,27 @@ class GeneratorExpression:
                 "whether this generator expression is iterated depends on a tensor", current_place(),
                 "the generator expression where its values are used, or a list",
             )  # fmt: skip
+
+
+def binds_outer_names(iterator: object) -> bool:
+    """Return whether a generator expression, perhaps behind other iterators, assigns to names outside (`y := x`)."""
+    pending = [(iterator, 0)]
+    while pending:
+        value, depth = pending.pop()
+        if isinstance(value, types.GeneratorType) and _stores_outer_names(value.gi_code):
+            return True
+        if isinstance(value, Iterator) and depth < _ITERATOR_DEPTH:
+            pending += [(part, depth + 1) for part in gc.get_referents(value)]
+    return False
+
+
+@functools.cache
+def _stores_outer_names(code: types.CodeType) -> bool:
+    """Return whether it is the code of a generator expression that assigns to outer names."""
+    if code.co_name != "<genexpr>":
+        return False
+    stores = {step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_DEREF", "STORE_GLOBAL")}
+    return not stores <= {*code.co_varnames, *code.co_cellvars}
 
 
 def _used_generator() -> Iterator[NoReturn]:

@@ -27,6 +27,7 @@ from autoconv.operators.control.optional_keys import count_keys
 from autoconv.operators.control.staged_iterators import StagedEnumerate, StagedMap, StagedReversed, StagedZip
 from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import Variant
+from autoconv.operators.support.generator_expressions import binds_outer_names
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.support.signature_check import mark_program_error, raise_from_python
 from autoconv.operators.support.speculation import emit_output
@@ -268,6 +269,11 @@ def _quantifier(decisive: bool, combine: Callable[..., Any], reduce: str) -> Cal
     def quantify_rest(items: Any) -> Any:
         for item in items:
             if is_staged(item):
+                if binds_outer_names(items):
+                    raise StagingError(
+                        "how many elements are taken depends on a tensor, and each assigns to a name", current_place(),
+                        "a for statement with the assignment in its body",
+                    )  # fmt: skip
                 return combine(truth(item), lambda: quantify_rest(items))
             if builtins.bool(item) is decisive:
                 return decisive
