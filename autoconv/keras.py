@@ -1,7 +1,7 @@
 """Keras 3, the package from the registry, over autoconv.
 
 Importing this module imports Keras, whose TensorFlow backend then sees `autoconv.tensorflow` where it imports
-TensorFlow; nothing of Keras is changed. The module is Keras itself afterwards: `autoconv.keras is keras`.
+TensorFlow; nothing of Keras is changed. The module has the names of `tf.keras` afterwards, all of them Keras' own.
 """
 
 import sys

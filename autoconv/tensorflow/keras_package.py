@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -15,17 +16,17 @@ _HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", ["keras"])
 
 
 def load() -> ModuleType:
-    """Return Keras, imported over autoconv if it is not imported yet.
+    """Return Keras under the names of `tf.keras`, imported over autoconv if it is not imported yet.
 
     Raises ImportError without Keras, for a release before 3.10, and if it was imported over another backend.
     """
     loaded = sys.modules.get("keras")
     if loaded is not None:
-        return _check_keras(loaded)
+        return _tensorflow_names(_check_keras(loaded))
     previous_backend = os.environ.get(_BACKEND_VARIABLE)
     prepare()
     try:
-        return _check_keras(importlib.import_module("keras"))
+        return _tensorflow_names(_check_keras(importlib.import_module("keras")))
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise
@@ -55,3 +56,27 @@ def _check_keras(keras: ModuleType) -> ModuleType:
             "and import autoconv before keras."
         )
     return keras
+
+
+@functools.cache
+def _tensorflow_names(keras: ModuleType) -> ModuleType:
+    """Return a module with the names that Keras has for `tf.keras`, older ones among them, and else with its own."""
+    return _joined("autoconv.keras", importlib.import_module("keras._tf_keras.keras"), keras)
+
+
+def _joined(name: str, first: ModuleType, second: ModuleType) -> ModuleType:
+    """Return a module with the names of both, those of `first` where both have one; modules in them are joined."""
+    result = ModuleType(name, second.__doc__)
+    vars(result).update({key: value for key, value in vars(second).items() if key not in _OWN_ATTRIBUTES})
+    for key, value in vars(first).items():
+        if key not in _OWN_ATTRIBUTES:
+            other = getattr(second, key, None)
+            if isinstance(value, ModuleType) and isinstance(other, ModuleType):
+                value = _joined(f"{name}.{key}", value, other)
+            setattr(result, key, value)
+    result.__file__, result.__path__ = second.__file__, [*first.__path__, *second.__path__]
+    sys.modules[name] = result
+    return result
+
+
+_OWN_ATTRIBUTES = {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__path__", "__file__", "__cached__"}

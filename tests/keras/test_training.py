@@ -31,7 +31,7 @@ def model(optimizer="adam", **options):
 def test_keras_is_the_package_and_tensorflow_is_not_loaded():
     import keras as package
 
-    assert package is ac.keras and "tensorflow" not in sys.modules
+    assert package.Model is ac.keras.Model and "tensorflow" not in sys.modules
     assert package.src.backend.tensorflow.core.tf is ac.tensorflow
 
 
@@ -211,12 +211,31 @@ def test_gradients_of_layers_are_those_of_finite_differences(name):
 
 
 def test_the_environment_names_the_backend():
-    program = "import autoconv, keras; print(keras.backend.backend(), autoconv.keras is keras)"
+    program = "import autoconv, keras; print(keras.backend.backend(), autoconv.keras.Model is keras.Model)"
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60,
         env={**os.environ, "KERAS_BACKEND": "autoconv", "HOME": "/nonexistent"},
     )  # fmt: skip
     assert run.stdout == "tensorflow True\n", run.stderr
+
+
+def test_names_that_keras_keeps_for_tensorflow():
+    """Older names are there beside Keras' own, as attributes and as modules to import from; all are Keras' objects."""
+    import autoconv.keras.preprocessing.text as texts
+    from autoconv.keras.layers import Dense
+    from autoconv.keras.losses import mean_squared_error, mse
+
+    assert (mse, Dense, ac.losses.mse) == (mean_squared_error, keras.layers.Dense, mse)
+    assert ac.keras.preprocessing.text is texts
+    words = texts.Tokenizer(10)
+    words.fit_on_texts(["a b", "b"])
+    assert words.texts_to_sequences(["b a"]) == [[1, 2]]
+    assert ac.keras.backend.mean(ac.constant([1.0, 3.0])).numpy() == 2.0
+    pixels = np.full((4, 2, 2, 1), 2.0)
+    images = ac.keras.preprocessing.image.ImageDataGenerator(rescale=0.5).flow(pixels, pixels, batch_size=2)
+    model = ac.keras.Sequential([ac.keras.layers.Dense(1)])
+    model.compile("sgd", loss=mse, metrics=[ac.keras.metrics.mae])
+    assert "mean_absolute_error" in model.fit(images, verbose=0).history
 
 
 def test_images_in_folders_are_a_dataset(tmp_path):
