@@ -64,3 +64,24 @@ def test_errors_of_a_graph_are_those_of_numpy(function):
 def test_an_error_of_a_function_keeps_the_words_of_an_op():
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="slice index 7 of dimension 0 out of bounds"):
         autoconv.function(one_element)(autoconv.constant([1.0, 2.0]), 0, autoconv.constant(7))
+
+
+def test_the_first_index_out_of_range_is_named_by_its_number():
+    """An index of the run is known only then, in arrays without elements as well."""
+
+    def corner(a, k):
+        if len(a) > 2:
+            k = k + 0
+        return a[k, 0]
+
+    compiled = autoconv.compile(corner)
+    for shape in ((0, 0), (4, 0), (0, 3), (4, 3)):
+        for k in (3, 1, 0, 9, 9):
+            errors = []
+            for function in (compiled, corner):
+                try:
+                    function(np.ones(shape), k)
+                except IndexError as error:
+                    errors.append(str(error))
+            assert len(set(errors)) == (0 if 0 not in shape and k < 4 else 1), errors
+            assert len(errors) in (0, 2)

@@ -161,23 +161,39 @@ def parse_program_index(index: object) -> tuple[Spec, list[Any]]:
 
 
 def _numpy_error(shape: Any, index: Any) -> Exception:
-    """Return NumPy's error for an invalid index into an array of the shape."""
-    try:
-        # A broadcast scalar, which takes no memory.
-        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
-        sample[tuple(map(_sample, index)) if type(index) is tuple else _sample(index)]
-    except IndexError as error:
-        error._autoconv_run_time = True  # type: ignore[attr-defined]
-        return error.with_traceback(None)
-    except Exception:  # the index or the shape is symbolic
-        pass
+    """Return NumPy's error for an invalid index into an array of the shape.
+
+    Positions that only the run has decide which index NumPy reports, and with which number: then it is a StagingError.
+    """
+    errors = [_error_of_sample(shape, index, greatest) for greatest in (False, True)]
+    if errors[0] is not None and str(errors[0]) == str(errors[1]):
+        errors[0]._autoconv_run_time = True  # type: ignore[attr-defined]
+        return errors[0]
     return StagingError("an index is out of range", current_place(), "an index that fits")
 
 
-def _sample(index: object) -> Any:
-    """Return an index of the same shape and dtype, which has zeros in place of symbolic elements."""
+def _error_of_sample(shape: Any, index: Any, greatest: bool) -> IndexError | None:
+    """Return NumPy's error for an index with zeros, or the greatest numbers, in place of symbolic elements."""
+    parts = [_sample(part, greatest) for part in (index if type(index) is tuple else (index,))]
+    try:
+        # A broadcast scalar, which takes no memory.
+        sample: Any = np.broadcast_to(np.False_, shape) if shape else np.False_
+        sample[tuple(parts) if type(index) is tuple else parts[0]]
+    except IndexError as error:
+        return error.with_traceback(None)
+    except Exception:  # the index or the shape is symbolic
+        pass
+    return None
+
+
+def _sample(index: object, greatest: bool) -> Any:
+    """Return an index of the same shape and dtype, whose symbolic elements are zeros, or the greatest numbers."""
     tensor = as_tensor(index)
-    return index if tensor is None else np.zeros(tensor.type.shape, tensor.type.dtype.numpy)  # type: ignore[arg-type]
+    if tensor is None:
+        return index
+    dtype = tensor.type.dtype
+    number = int(dtype.max) if greatest and dtype.is_integer else 0
+    return np.full(tensor.type.shape, number, dtype.numpy)  # type: ignore[arg-type]
 
 
 def set_item(x: object, index: object, value: object) -> Any:
