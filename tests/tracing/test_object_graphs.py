@@ -285,7 +285,7 @@ def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
     from autoconv.tracing.guards import python_contract
     from autoconv.tracing.specialise import call_profile
 
-    monkeypatch.setitem(python_contract.MOST_WORK, python_contract.ATTEMPT, 20)
+    monkeypatch.setitem(python_contract.WORK_LIMITS, python_contract.ATTEMPT, 20)
     monkeypatch.setattr(call_profile.CallProfile, "restage", lambda self, call, wanted: None)
     attempts = []
     spend = python_contract.Work.__call__

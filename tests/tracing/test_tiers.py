@@ -62,7 +62,7 @@ def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
     def shifted(x):
         return x + 1.0
 
-    now, used = [0.0], TraceCache.used
+    now, used = [0.0], TraceCache.mark_used
 
     def read():
         now[0] += 1e-6
@@ -72,7 +72,7 @@ def test_the_work_of_timing_is_no_part_of_the_time(monkeypatch):
         now[0] += 1.0
         used(cache, trace)
 
-    monkeypatch.setattr(TraceCache, "used", slow_used)
+    monkeypatch.setattr(TraceCache, "mark_used", slow_used)
     for module in (call_paths, tiers):
         monkeypatch.setattr(module, "clock", read)
     compiled = ac.compile(shifted)

@@ -15,7 +15,7 @@ from autoconv.ops import OPS
 from autoconv.optimise import optimise
 from autoconv.runtime.objects.storage import Storage
 from autoconv.runtime.tensors.tensor import EagerTensor
-from autoconv.tracing.execute.differentiable import Derivable, array_of
+from autoconv.tracing.execute.differentiable import DifferentiableGraph, array_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
         )
     # Parameters of captured objects follow the fed ones, in the order in which nodes use them.
     needed, assigned = _required_and_assigned_storages(nodes, captured, outputs)
-    run = Derivable(optimise(slice_graph), "session", "function").run
+    run = DifferentiableGraph(optimise(slice_graph), "session", "function").run
     return Slice(run, tuple(fed), tuple(objects), needed, assigned, tuple(outputs))
 
 

@@ -24,7 +24,7 @@ TO_LOCAL_OBJECTS = "typed_list_"  # prefix of ops that write to the run's own ob
 def can_undo(graph: Graph) -> bool:
     """Return whether all writes of the graph are logged: it prints by Python's print, and changes only objects.
 
-    Arrays passed as memory count as logged (see `rollback_of`); others belong to the run.
+    Arrays passed as memory count as logged (see `make_rollback`); others belong to the run.
     """
     makes_generators = makes_all_generators(graph)
     return not any(

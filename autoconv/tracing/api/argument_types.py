@@ -14,13 +14,13 @@ from autoconv.runtime.support.shape import TensorSpec
 
 def parse_specs(text: str) -> list[Any]:
     """Parse TensorSpecs and Python values; raises TargetError."""
-    return [_spec(one) if isinstance(one, TensorType) else one for one in parse_types(text)]
+    return [_open_spec(parsed) if isinstance(parsed, TensorType) else parsed for parsed in parse_types(text)]
 
 
 def parse_types(text: str) -> list[Any]:
     """Parse types of tensors, whose sizes may be names, and Python values; raises TargetError."""
     result: list[Any] = []
-    for word in _words(text):
+    for word in _split_words(text):
         try:
             result.append(_type_or_value(word))
         except (GraphSyntaxError, ValueError, SyntaxError):
@@ -41,24 +41,24 @@ def _type_or_value(word: str) -> Any:
     return ast.literal_eval(word)
 
 
-def _spec(type_: TensorType) -> TensorSpec:
+def _open_spec(type_: TensorType) -> TensorSpec:
     shape = type_.shape
     if shape is not None:
         shape = tuple(None if isinstance(size, Symbol) else size for size in shape)
     return TensorSpec(shape, type_.dtype)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Split at spaces outside of brackets and quotes."""
     words, depth, quote = [""], 0, ""
-    for sign in text:
+    for character in text:
         if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "'\"":
-            quote = sign
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign.isspace() and depth <= 0 and not quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        depth += (character in "([{") - (character in ")]}")
+        if character.isspace() and depth <= 0 and not quote:
             words.append("")
         else:
-            words[-1] += sign
+            words[-1] += character
     return [word for word in words if word]

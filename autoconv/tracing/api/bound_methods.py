@@ -59,8 +59,8 @@ class Bindable:
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         bound = self.existing_method(instance)
         if bound is None:
-            make: Any = type(self)
-            bound = make(types.MethodType(self.python_function, instance), *self.options)
+            function_class: Any = type(self)
+            bound = function_class(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout, bound._tiers = Bailout(self._bailout.trace_budget), self._tiers
             if not self._bound.put(instance, bound):
                 self._bound_slotted[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
@@ -88,10 +88,10 @@ class TransientMethod:
         return getattr(self.__func__.method_of_instance(self.__self__), name)
 
     def __eq__(self, other: object) -> bool:
-        own = self.__func__.method_of_instance(self.__self__)
+        method = self.__func__.method_of_instance(self.__self__)
         if isinstance(other, TransientMethod):
             other = other.__func__.method_of_instance(other.__self__)
-        return own is other
+        return method is other
 
     def __hash__(self) -> int:
         return hash(self.__func__.method_of_instance(self.__self__))

@@ -62,14 +62,14 @@ class Dispatched(Generic[P, R]):
     _attribute: str
     takes_instances: bool | None
 
-    def _initialise_dispatch(self, counter: ctypes.c_int64, is_timed: bool, asks_state: bool) -> None:
+    def _initialise_dispatch(self, counter: ctypes.c_int64, is_timed: bool, checks_float_state: bool) -> None:
         self._counter = counter
         self._direct: tuple[tuple[ConcreteFunction, Callable[..., Any]], ...] = ()
         self._straight = ()
         self._first_entries: tuple[Callable[..., Any], ...] = ()  # the entries of the trace tried first
         self._tiers = Tiers()
         self._is_timed = is_timed
-        self._asks_state = asks_state
+        self._checks_float_state = checks_float_state
         self._gate = Gate(0 if is_timed else FOREVER)
         self._interval = 1  # calls from one examination to the next
         self._attempts = 0  # number of attempts to trace
@@ -96,7 +96,7 @@ class Dispatched(Generic[P, R]):
 
         Under `compile` it runs as plain Python while NumPy is set to act on floating-point errors.
         """
-        if self._asks_state and acts_on_floats() and not BUSY.value:
+        if self._checks_float_state and acts_on_floats() and not BUSY.value:
             if _FLOAT_ACTIONS not in self._explanation.plain:
                 self._explanation.plain.append(_FLOAT_ACTIONS)
             return self.python_function(*args, **kwargs)
@@ -177,17 +177,17 @@ class Dispatched(Generic[P, R]):
     # ---- choice between graph and plain Python
 
     def _choose_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call in the form that its kind runs, or time one of the two where that is not known yet."""
+        """Run a call in the form chosen for its kind, or time one of the two forms if none is chosen yet."""
         if self._tiers.is_sampling():
             return self.python_function(*args, **kwargs)
-        if self._asks_state and acts_on_floats():
+        if self._checks_float_state and acts_on_floats():
             return self._run_graph(args, kwargs)
         kind = kind_of(args, kwargs)
         timing = self._tiers.timing(kind)
-        storm, presumption = self._bailout.trace_budget, self._tiers.presumption
+        budget, presumption = self._bailout.trace_budget, self._tiers.presumption
         may_be_presumed = timing.may_be_presumed(presumption.seconds)
         may_be_presumed |= not timing.choice and presumption.is_deferred(kind)
-        if may_be_presumed and presumption.holds(kind, storm.count, storm.seconds_a_trace):
+        if may_be_presumed and presumption.holds(kind, budget.count, budget.seconds_a_trace):
             return self._run_presumed(kind, args, kwargs)
         form = timing.form()
         if timing.choice:
@@ -211,9 +211,9 @@ class Dispatched(Generic[P, R]):
         return result
 
     def _run_presumed(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call of a kind that is presumed to be faster as plain Python, and note its time."""
-        calls_passed = self._interval if self._gate.is_plain else 0  # calls since the last look
-        self._interval, self._tiers.latest = next_interval(max(calls_passed, 1), PLAIN), PLAIN
+        """Run a call of a kind that is presumed to be faster as plain Python, and record its time."""
+        unexamined_calls = self._interval if self._gate.is_plain else 0  # calls since the last look
+        self._interval, self._tiers.latest = next_interval(max(unexamined_calls, 1), PLAIN), PLAIN
         self._open_gate(FOREVER, PLAIN)  # for recursive calls of the function
         if self._tiers.presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
@@ -221,18 +221,17 @@ class Dispatched(Generic[P, R]):
         try:
             return self.python_function(*args, **kwargs)
         finally:
-            self._tiers.presumption.ran(kind, clock() - start, calls_passed + 1)
+            self._tiers.presumption.ran(kind, clock() - start, unexamined_calls + 1)
             self._open_gate(self._interval, PLAIN)
 
     def _deferred_kind(self, call: Call) -> Any:
-        """Return the kind of a call without a trace that runs plain until such calls took as long as a trace; or None.
-        """
-        storm, kind = self._bailout.trace_budget, kind_of(call.args, call.kwargs) if self._is_timed else None
-        defers = self._is_timed and self._tiers.presumption.defers(kind, storm.count, storm.seconds_a_trace)
+        """Return the kind of a call without a trace, if such calls run plain until they took as long as a trace."""
+        budget, kind = self._bailout.trace_budget, kind_of(call.args, call.kwargs) if self._is_timed else None
+        defers = self._is_timed and self._tiers.presumption.defers(kind, budget.count, budget.seconds_a_trace)
         return kind if defers else None
 
     def _run_deferred(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run such a call as plain Python, and note its time."""
+        """Run a deferred call as plain Python, and record its time."""
         presumption = self._tiers.presumption
         if presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
@@ -254,9 +253,9 @@ class Dispatched(Generic[P, R]):
                 self._explanation.record_times(kind_text(kind), timing.text(), timing.choice == PLAIN)
 
     def _time_graph(self, timing: Timing, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call as a graph, and note its time unless a trace was made for it.
+        """Run a call as a graph, and record its time unless a trace was made for it.
 
-        Later calls go directly to an entry, so the time of the other steps here does not count.
+        Later calls go directly to an entry, so the other steps here are not timed.
         """
         attempts, start, seconds = self._attempts, clock(), 0.0
         self._bailout.is_without_trace, self._is_settled = False, True
@@ -273,7 +272,7 @@ class Dispatched(Generic[P, R]):
                 if result is not NotImplemented:
                     seconds = clock() - start
                     for concrete in (concrete for concrete, _ in self._direct if entry in concrete.entries):
-                        self._cache.used(concrete)
+                        self._cache.mark_used(concrete)
                         result = self._check_float_flags(concrete, result, args, kwargs)
                     return result
             start = clock()
@@ -291,8 +290,8 @@ class Dispatched(Generic[P, R]):
                     if seconds < SHORT:
                         self._tiers.presumption.record_short_kind(kind)
 
-    def _note_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note that a graph gave up a call; where that happens often, calls of its kind run plain at once.
+    def _record_rerun(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Record that a call fell back from a graph to plain Python; if that is frequent, its kind runs plain at once.
 
         Calls that are undone only for their warnings do not count.
         """
@@ -325,11 +324,11 @@ class Dispatched(Generic[P, R]):
     def _call_directly(self, *entries: tuple[ConcreteFunction, Callable[..., Any]]) -> None:
         self._direct = entries
         self._first_entries = entries[0][0].entries if entries else ()
-        is_of_numpy = any(concrete.float_errors.may_occur for concrete, _ in entries)
-        self._gate.set_variable_check(self._asks_state and is_of_numpy and VARIABLE is not None)
+        may_set_flags = any(concrete.float_errors.may_occur for concrete, _ in entries)
+        self._gate.set_variable_check(self._checks_float_state and may_set_flags and VARIABLE is not None)
         native = [entry for concrete, _ in entries for entry in concrete.entries]
         self._straight = ()
-        needs_python = any(one.checks_guards_in_python or one.float_errors.is_certain for one, _ in entries)
+        needs_python = any(trace.checks_guards_in_python or trace.float_errors.is_certain for trace, _ in entries)
         if self._signature.has_only_positions and not needs_python:
             self._straight = self._native_slot(native)
 

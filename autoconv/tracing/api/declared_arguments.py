@@ -1,6 +1,6 @@
 """Declared arguments of an exported function, and the trace for them. Values among the arguments are constants.
 
-Under Python's contract the trace comes from calls with example arrays and numbers. Examples of several sizes make the
+Under Python's contract the trace is made by calls with example arrays and numbers. Examples of several sizes make the
 open sizes symbolic.
 """
 
@@ -31,8 +31,8 @@ from autoconv.tracing.specialise.compile_contract import CompileContract
 from autoconv.tracing.specialise.function_contract import FunctionContract
 
 _CONTRACTS = {kind.name: kind for kind in (FunctionContract, CompileContract)}
-_NUMBERS = (bool, int, float, complex, np.generic)
-_EXAMPLES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
+_NUMBER_TYPES = (bool, int, float, complex, np.generic)
+_EXAMPLE_SIZES = ((5, 11, 23, 43), (7, 13, 29, 47), (6, 17, 31, 53))  # sizes of three calls, after which sizes are open
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class OpenArgument:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace, with the shapes that its arguments were declared with.
+    """A trace, with the declared shapes of its arguments.
 
-    `graph` is the recorded graph with constants in place of given numbers and defaults. A result of several types in
-    Python, and one type elsewhere, is one value of it. `layout` is the layout of the results.
+    `graph` is the recorded graph with constants in place of given numbers and defaults. Alternatives of a result with
+    several types in Python, but one type in other languages, are joined. `layout` is the layout of the results.
     """
 
     concrete: ConcreteFunction
@@ -77,18 +77,19 @@ class Trace:
 
 
 def arguments_of(specs: Sequence[Any]) -> list[Any]:
-    """Return the arguments: OpenArguments and plain values; each size without a name gets one."""
-    fresh = (Symbol(f"n{i}") for i in itertools.count())
+    """Return the arguments, as OpenArguments and plain values; each size without a name gets a symbol."""
+    new_symbols = (Symbol(f"n{i}") for i in itertools.count())
     result: list[Any] = []
     for spec in specs:
-        for one in parse_types(spec) if isinstance(spec, str) else [spec]:
-            if not isinstance(one, (TensorSpec, TensorType)):
-                result.append(one)
+        for type_or_value in parse_types(spec) if isinstance(spec, str) else [spec]:
+            if not isinstance(type_or_value, (TensorSpec, TensorType)):
+                result.append(type_or_value)
                 continue
-            shape = one.shape if isinstance(one, TensorType) else _sizes(one)
+            shape = type_or_value.shape if isinstance(type_or_value, TensorType) else _sizes(type_or_value)
             if shape is None:
-                raise TargetError(f"{one} has no rank; what is written is for arguments of known ranks")
-            result.append(OpenArgument(one.dtype, tuple(next(fresh) if size is None else size for size in shape)))
+                raise TargetError(f"{type_or_value} has no rank; what is written is for arguments of known ranks")
+            named_shape = tuple(next(new_symbols) if size is None else size for size in shape)
+            result.append(OpenArgument(type_or_value.dtype, named_shape))
     return result
 
 
@@ -104,28 +105,29 @@ def trace_function(function: Callable[..., Any], specs: Sequence[Any], contract:
     name = wrapped.contract
     arguments = arguments_of(specs or wrapped.input_signature or ())
     if name == "function":
-        given = [one.spec if isinstance(one, OpenArgument) else one for one in arguments]
-        concrete = wrapped.get_concrete_function(*given)
+        specs_and_values = [argument.spec if isinstance(argument, OpenArgument) else argument for argument in arguments]
+        concrete = wrapped.get_concrete_function(*specs_and_values)
         joined = join_variants(concrete.recorded, concrete.layout)
-        return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
-    rounds = _EXAMPLES if any(isinstance(one, OpenArgument) and _is_open(one) for one in arguments) else _EXAMPLES[:1]
+        return Trace(concrete, *joined, list(arguments), name, _source_place(wrapped))
+    has_open_sizes = any(isinstance(argument, OpenArgument) and _is_open(argument) for argument in arguments)
+    rounds = _EXAMPLE_SIZES if has_open_sizes else _EXAMPLE_SIZES[:1]
     for sizes in rounds:
         sizes_by_symbol = dict(zip(_symbols(arguments), itertools.cycle(sizes), strict=False))
-        examples = [_example(one, sizes_by_symbol) for one in arguments]
+        examples = [_example(argument, sizes_by_symbol) for argument in arguments]
         concrete = wrapped.get_concrete_function(*examples)
     _check_declared(wrapped, concrete, arguments)
     numbers = _given_numbers(arguments, concrete.key, wrapped.leaves_for(concrete, examples, {}))
     graph = fix_parameters(concrete.recorded, numbers) if numbers else concrete.recorded
     joined = join_variants(graph, concrete.layout)
-    return Trace(concrete, *joined, list(arguments), name, _source(wrapped))
+    return Trace(concrete, *joined, list(arguments), name, _source_place(wrapped))
 
 
 def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, arguments: Sequence[Any]) -> None:
-    """Raise UnsupportedError if the trace is for the values or the sizes of examples that stand for any."""
+    """Raise UnsupportedError if the trace depends on the values or sizes of examples for open arguments."""
     declared = _declared_leaves(arguments, concrete.key)
-    closed: dict[Symbol, None] = {}
-    for position, (one, key) in enumerate(zip(declared, concrete.key.leaves, strict=True)):
-        if one is None:
+    exact_sizes: dict[Symbol, None] = {}
+    for position, (argument, key) in enumerate(zip(declared, concrete.key.leaves, strict=True)):
+        if argument is None:
             continue
         if isinstance(key, Literal):
             raise UnsupportedError(
@@ -134,18 +136,20 @@ def _check_declared(function: Function[..., Any], concrete: ConcreteFunction, ar
             )
         shape = key.type.shape if isinstance(key, (TensorKey, ArrayKey)) else None
         if shape is not None:
-            pairs = zip(one.shape, shape, strict=True)
-            closed.update((size, None) for size, known in pairs if isinstance(size, Symbol) and isinstance(known, int))
-    if closed:
+            pairs = zip(argument.shape, shape, strict=True)
+            exact_sizes.update(
+                (size, None) for size, traced in pairs if isinstance(size, Symbol) and isinstance(traced, int)
+            )
+    if exact_sizes:
         raise UnsupportedError(
-            f"{function.name} has a graph of its own for each of the sizes {', '.join(map(str, closed))}"
+            f"{function.name} has a graph of its own for each of the sizes {', '.join(map(str, exact_sizes))}"
             + "".join(f"; {reason.splitlines()[0]}" for reason in function.why_sizes_are_closed()),
             remedy="numbers for these sizes, as in 'float64[4,3]'",
         )
 
 
 def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | None]:
-    """Return for each leaf of a call the declared tensor that it stands for; None for others."""
+    """Return the declared tensor of each leaf of a call, or None for a leaf without one."""
     templates = [template for _, template in key.templates]
     if len(templates) < len(arguments):  # some are the items of `*args`
         templates = [None if isinstance(argument, OpenArgument) else flatten(argument)[1] for argument in arguments]
@@ -157,15 +161,15 @@ def _declared_leaves(arguments: Sequence[Any], key: Key) -> list[OpenArgument | 
 
 
 def _given_numbers(arguments: Sequence[Any], key: Key, leaves: Sequence[Any]) -> dict[int, Any]:
-    """Return the numbers among a trace's parameters, by position, but those that stand for declared tensors."""
+    """Return the numbers among a trace's parameters, by position, without those of declared tensors."""
     leaf_rows = zip(key.leaves, leaves, _declared_leaves(arguments, key), strict=True)
     parameters = [(leaf, declared) for kind, leaf, declared in leaf_rows if not isinstance(kind, (Literal, Reference))]
     return {
-        i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBERS) and declared is None
+        i: leaf for i, (leaf, declared) in enumerate(parameters) if isinstance(leaf, _NUMBER_TYPES) and declared is None
     }
 
 
-def _source(function: Function) -> str:
+def _source_place(function: Function) -> str:
     """Return where the function is defined: file and line."""
     code = getattr(function.python_function, "__code__", None)
     return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}" if code is not None else ""
@@ -176,7 +180,7 @@ def _is_open(argument: OpenArgument) -> bool:
 
 
 def _symbols(arguments: Sequence[Any]) -> list[Symbol]:
-    shapes = [one.shape for one in arguments if isinstance(one, OpenArgument)]
+    shapes = [argument.shape for argument in arguments if isinstance(argument, OpenArgument)]
     return list(dict.fromkeys(size for shape in shapes for size in shape if isinstance(size, Symbol)))
 
 

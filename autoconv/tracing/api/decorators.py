@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypedDict, TypeVar, Unpack, overloa
 
 from autoconv.config import SETTINGS
 from autoconv.runtime.recording.tracebacks import present_errors
-from autoconv.tracing.api.disabled import switch_off
+from autoconv.tracing.api.disabled import disable
 from autoconv.tracing.api.function import CompiledFunction, Function
 from autoconv.tracing.api.function_options import FunctionOptions
 from autoconv.tracing.execute.donation import Donate
@@ -100,11 +100,11 @@ def function(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        relaxes = bool(reduce_retracing or experimental_relax_shapes)
-        hints = bool(experimental_follow_type_hints)
-        given = FunctionOptions(input_signature, autograph, relaxes, None, hints, donate, backend)
-        made = switch_off if SETTINGS.disabled else Function
-        return made(inner, FunctionContract, given)
+        reduces_retracing = bool(reduce_retracing or experimental_relax_shapes)
+        follows_hints = bool(experimental_follow_type_hints)
+        options = FunctionOptions(input_signature, autograph, reduces_retracing, None, follows_hints, donate, backend)
+        make_function = disable if SETTINGS.disabled else Function
+        return make_function(inner, FunctionContract, options)
 
     return present_errors(decorate) if func is None else decorate(func)
 
@@ -140,7 +140,7 @@ def compile(
     """
 
     def decorate(inner: Callable[..., Any]) -> Any:
-        made = switch_off if SETTINGS.disabled else CompiledFunction
-        return made(inner, CompileContract, FunctionOptions(donate=donate, backend=backend))
+        make_function = disable if SETTINGS.disabled else CompiledFunction
+        return make_function(inner, CompileContract, FunctionOptions(donate=donate, backend=backend))
 
     return present_errors(decorate) if func is None else decorate(func)

@@ -10,14 +10,14 @@ from typing import Any
 from autoconv.tracing.api.function import Function
 
 
-def switch_off(inner: Callable[..., Any], *options: Any) -> Any:
-    """Return the function itself with these attributes, or a wrapper where it accepts none.
+def disable(inner: Callable[..., Any], *options: Any) -> Any:
+    """Return the function itself with these attributes, or a wrapper if it accepts none.
 
-    `options` are the arguments of Function. A program that calls `f.explain()` or `f.get_concrete_function(…)` runs
-    with the switch as it does without.
+    `options` are the arguments of Function. Programs that call `f.explain()` or `f.get_concrete_function(…)` thus run
+    with AUTOCONV_DISABLE as well.
     """
     if isinstance(inner, (staticmethod, classmethod)):
-        switch_off(inner.__func__, *options)
+        disable(inner.__func__, *options)
         return inner
     try:
         function = Function(inner, *options)

@@ -28,7 +28,7 @@ from autoconv.tracing.api.pickling import Pickled
 from autoconv.tracing.api.trace_maker import TraceMaker
 from autoconv.tracing.execute.binding import bind_to_trace
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
-from autoconv.tracing.execute.donation import donated_names
+from autoconv.tracing.execute.donation import select_donated_names
 from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
 from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, is_for_python, public_error_text, rerun_plain
 from autoconv.tracing.guards.hooked_objects import hook_reason
@@ -56,7 +56,7 @@ _REMEDIES = (
     "function is called and use it inside, or keep it in a name or attribute that is None at first: "
     "`if self.v is None: self.v = autoconv.Variable(…)`."
 )
-_OBJECTS_PER_CALL = (
+_NEW_OBJECTS_REASON = (
     "each call passes new objects, or new values that need a trace each: such calls run as plain Python until that has "
     "taken as long as a trace. Pass the numbers and arrays that the objects hold, or reuse the objects"
 )
@@ -73,7 +73,7 @@ _TRACING = _Tracing()
 
 
 class _SignatureOf:
-    """Descriptor of the Python function's signature, for code that does not follow `__wrapped__`; None of the class."""
+    """Descriptor of the Python function's signature, for code that ignores `__wrapped__`; None for the class itself."""
 
     def __get__(self, instance: Any, owner: Any = None) -> inspect.Signature | None:
         return None if instance is None else inspect.signature(instance.python_function)
@@ -109,7 +109,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._signature = Signature(python_function, contract, input_signature, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
         parameters = self._signature.python.parameters
-        self.donate = donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
+        self.donate = select_donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
         self._retracing = find_retracing(python_function)
         self._bailout = Bailout()
         self._initialise_binding(name)
@@ -161,7 +161,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 raise
             call = None  # plain Python raises for wrong arguments, or accepts those without a key
         try:
-            concrete = None if call is None else self._cache.find(call.key) or self._obtain(call)
+            concrete = None if call is None else self._cache.find(call.key) or self._find_or_make(call)
         except InaccessibleTensorError as error:
             if region is None or not region.encloses(error.graph):
                 raise
@@ -210,13 +210,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return call_with_followed(self.python_function, args, kwargs)
         finally:
             if self._bailout.record_doubtful_call(call, time.perf_counter() - start):
-                self._explain_once(_OBJECTS_PER_CALL)
+                self._explain_once(_NEW_OBJECTS_REASON)
 
     def _explain_once(self, reason: str) -> None:
         """Explain why calls run plain from now on, with the line of the function."""
         code = getattr(self.python_function, "__code__", None)
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}: " if code is not None else ""
-        if not any(told.startswith(place + reason[:20]) for told in self._explanation.plain):
+        if not any(entry.startswith(place + reason[:20]) for entry in self._explanation.plain):
             log("retraces", f"{self._signature.name} runs as plain Python: {place}{reason}")
             self._explanation.plain.append(place + reason)
 
@@ -246,9 +246,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return is_method(self.python_function) or any(isinstance(leaf, Reference) for leaf in key.leaves)
 
     def _is_part_of(self, region: Region) -> bool:
-        """Return whether a function called in a region may call one being traced, as its own trace would not end."""
-        running = _TRACING.functions
-        return bool(running) and self._options.autograph and region.parent is not None and reaches(self, running)
+        """Return whether this function may call one that is being traced: a trace of its own would then not end."""
+        traced_functions = _TRACING.functions
+        may_call = bool(traced_functions) and self._options.autograph and region.parent is not None
+        return may_call and reaches(self, traced_functions)
 
     def _run(self, concrete: ConcreteFunction, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         failure: Exception | None = None
@@ -270,8 +271,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return call_with_followed(self.python_function, args, kwargs)
 
     def _rerun_plain(self, concrete: ConcreteFunction, error: BaseException, args: Any, kwargs: Any) -> Any:
-        """Rerun a call plain after values beyond the graph's representation, or an error with the graph's text."""
-        self._note_rerun(error, args, kwargs)
+        """Rerun a call plain, after a value that its graph cannot represent, or an error in the graph's own words."""
+        self._record_rerun(error, args, kwargs)
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
             self._call_directly()
@@ -282,10 +283,10 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
     def _store(self, concrete: ConcreteFunction) -> None:
         """Keep a trace for later calls."""
         for other, _ in self._direct:  # calls of these bypass the cache
-            self._cache.used(other)
-        full = self._cache.add(concrete)
+            self._cache.mark_used(other)
+        is_full = self._cache.add(concrete)
         self._cache.drop_oldest(self._drop_direct)
-        if self._contract.runs_plain and full and self._traces > 16:
+        if self._contract.runs_plain and is_full and self._traces > 16:
             self._plain[concrete.key] = "the outside values that it reads change on every call", None
 
     def _drop_direct(self, dropped: list[ConcreteFunction]) -> None:
@@ -303,13 +304,13 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         return traced.concrete
 
     def _trace_once(self, call: Call, on_create: Any) -> Any:
-        before = _TRACING.functions
-        _TRACING.functions = (*before, self)
+        outer_functions = _TRACING.functions
+        _TRACING.functions = (*outer_functions, self)
         try:
             traceable = Traceable(self.python_function, self._signature, self._contract, self, self._options.autograph)
             return trace_function(traceable, call, on_create)
         finally:
-            _TRACING.functions = before
+            _TRACING.functions = outer_functions
 
     def get_concrete_function(self, /, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for these arguments: tensors, TensorSpecs or plain values."""
@@ -329,7 +330,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
                 f"{self._signature.name} runs as plain Python for these arguments and has no graph: {error}"
             ) from None
         call.is_for_trace = True
-        concrete = self._cache.find(call.key) or self._obtain(call)
+        concrete = self._cache.find(call.key) or self._find_or_make(call)
         if concrete is None:
             reason, place = self._plain.get(call.key, ("", None))
             raise AutoconvError(
@@ -358,7 +359,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """The further arguments of its class with which the function was made, for making another one."""
+        """The further constructor arguments of this function, with which another one can be made."""
         donate = tuple(sorted(self.donate))
         return self._contract, self._options._replace(input_signature=self._input_signature, name=None, donate=donate)
 
@@ -374,8 +375,8 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         """Return the method of an instance, with a cache of its own that is freed with the instance."""
         if instance is None:
             return self
-        known = self.existing_method(instance)
-        return known or (TransientMethod(self, instance) if self.prefers_plain else self.method_of_instance(instance))
+        method = self.existing_method(instance)
+        return method or (TransientMethod(self, instance) if self.prefers_plain else self.method_of_instance(instance))
 
     def _repr_html_(self) -> str:
         return self._explanation.html(f"{self._signature.name}{self._signature.format_text()}")
@@ -385,7 +386,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
 
 
 class CompiledFunction(Function[P, R]):
-    """A Function under Python's contract. Python calls it with the instance where it is the method of a class."""
+    """A Function under Python's contract. As the method of a class, it is called with the instance."""
 
     __slots__ = ()
     takes_instances = None
@@ -393,8 +394,8 @@ class CompiledFunction(Function[P, R]):
 
 def _refuse_variables(variable: Any) -> None:
     place = current_place()
-    where = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
-    raise ValueError(_SINGLETON_ERROR + where + _REMEDIES)
+    place_text = f" here:\n{place}\n{place.caret()}\n" if place is not None else ". "
+    raise ValueError(_SINGLETON_ERROR + place_text + _REMEDIES)
 
 
 __all__ = ["CompiledFunction", "Function"]

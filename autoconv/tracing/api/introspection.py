@@ -15,7 +15,7 @@ from autoconv.tracing.views.explain import Explanation
 
 @dataclass(frozen=True, slots=True)
 class PolymorphicType:
-    """The type of a function before tracing: its parameters, with types as far as the input signature gives them.
+    """The type of a function before tracing: its parameters, with the types of the input signature if there is one.
 
     `FunctionType` is the type of one trace.
     """

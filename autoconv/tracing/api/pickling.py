@@ -91,10 +91,10 @@ def pack(function: types.FunctionType) -> Source:
     result = Source(code.co_filename, "".join(lines), code.co_qualname, code.co_firstlineno, _column(code), module)
     result.attributes = dict(function.__dict__)
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
-    result.cells = tuple(map(_content, function.__closure__ or ()))
+    result.cells = tuple(map(_cell_content, function.__closure__ or ()))
     if module in ("__main__", "__mp_main__") or not _has_globals(module, function):
         used = sorted(set(names_in(code)) & function.__globals__.keys())
-        result.outer = {name: _by_name(function.__globals__[name]) for name in used}
+        result.outer = {name: _replace_modules(function.__globals__[name]) for name in used}
     return result
 
 
@@ -102,16 +102,16 @@ def unpack(source: Source) -> types.FunctionType:
     """Return the function, in a namespace of its own if its module cannot be imported."""
     if not linecache.getlines(source.file):  # a notebook's cell, say: errors and conversion need the text
         linecache.cache[source.file] = (len(source.text), None, source.text.splitlines(True), source.file)
-    whole = compile(source.text, source.file, "exec", dont_inherit=True)
-    code = next(c for c in _codes(whole) if (c.co_qualname, c.co_firstlineno, _column(c)) == (
+    module_code = compile(source.text, source.file, "exec", dont_inherit=True)
+    code = next(c for c in _nested_codes(module_code) if (c.co_qualname, c.co_firstlineno, _column(c)) == (
         source.name, source.line, source.column,
     ))  # fmt: skip
     if source.outer is None:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        namespace.update({name: _unpack(value) for name, value in source.outer.items()})
-    cells = tuple(map(_cell, source.cells))
+        namespace.update({name: _unpack_value(value) for name, value in source.outer.items()})
+    cells = tuple(map(_make_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
     function.__dict__.update(source.attributes)
@@ -127,11 +127,11 @@ def _column(code: types.CodeType) -> int | None:
     return next((column for line, _, column, _ in code.co_positions() if line is not None and column), None)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant
-            yield from _codes(constant)
+            yield from _nested_codes(constant)
 
 
 def _has_globals(module: str, function: Callable[..., Any]) -> bool:
@@ -145,7 +145,7 @@ class _Module:
     name: str
 
 
-def _by_name(value: Any) -> Any:
+def _replace_modules(value: Any) -> Any:
     """Replace modules by their names, and functions that no module has by their source."""
     if isinstance(value, types.ModuleType):
         return _Module(value.__name__)
@@ -154,18 +154,18 @@ def _by_name(value: Any) -> Any:
     return value
 
 
-def _content(cell: Any) -> Any:
+def _cell_content(cell: Any) -> Any:
     try:
-        return _by_name(cell.cell_contents)
+        return _replace_modules(cell.cell_contents)
     except ValueError:
         return NoValue()
 
 
-def _cell(value: Any) -> types.CellType:
-    return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpack(value))
+def _make_cell(value: Any) -> types.CellType:
+    return types.CellType() if isinstance(value, NoValue) else types.CellType(_unpack_value(value))
 
 
-def _unpack(value: Any) -> Any:
+def _unpack_value(value: Any) -> Any:
     if isinstance(value, _Module):
         return importlib.import_module(value.name)
     return unpack(value) if isinstance(value, Source) else value

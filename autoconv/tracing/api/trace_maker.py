@@ -38,9 +38,9 @@ _SLOW_RESTARTS = "restarts of the trace took {:.1f} s, because of what it writes
 class State(enum.Enum):
     """The next step for a call without a trace."""
 
-    LOOK = "look for a trace with the key of the call, which another trace may serve now"
-    TRACE = "make a trace"
-    PLAIN = "run the call as plain Python"
+    FIND_TRACE = "look for a trace with the key of the call, which another trace may serve now"
+    MAKE_TRACE = "make a trace"
+    RUN_PLAIN = "run the call as plain Python"
 
 
 class TraceMaker:
@@ -73,16 +73,17 @@ class TraceMaker:
     def _store(self, concrete: ConcreteFunction) -> None:
         raise NotImplementedError
 
-    def _obtain(self, call: Call) -> ConcreteFunction | None:
-        """Return the trace for a call, made if necessary; None when the call has to run as plain Python."""
+    def _find_or_make(self, call: Call) -> ConcreteFunction | None:
+        """Find or make the trace for a call; return None if the call has to run as plain Python."""
         if not self._may_trace(call):
             return None
         with LOCK:
-            result: ConcreteFunction | State = State.LOOK
+            result: ConcreteFunction | State = State.FIND_TRACE
             while isinstance(result, State):
-                if result is State.LOOK:
-                    result = self._cache.find(call.key) or (State.TRACE if self._may_trace(call) else State.PLAIN)
-                elif result is State.TRACE:
+                if result is State.FIND_TRACE:
+                    without_trace = State.MAKE_TRACE if self._may_trace(call) else State.RUN_PLAIN
+                    result = self._cache.find(call.key) or without_trace
+                elif result is State.MAKE_TRACE:
                     result = self._attempt(call)
                 else:
                     return None
@@ -98,44 +99,44 @@ class TraceMaker:
         self._attempts += 1
         reason = call.why = call.why or self._explanation.why(call, self._cache.by_key)
         if self._contract.runs_plain and self._profile.promote_changing(call, self._cache.by_key.get(call.key, ())):
-            return State.LOOK
-        exact = self._widen(call)
+            return State.FIND_TRACE
+        exact_key = self._widen(call)
         try:
             with self._other_traces_valid(), traced(self._signature.name, self._traces + 1, reason):
                 concrete = self._trace(call)
         except Specialise as wanted:
             if not self._profile.undo_promotion(call):
                 self._profile.specialise(call, wanted.leaves)
-            return State.LOOK
+            return State.FIND_TRACE
         except RestartTrace as wanted:
             call.restart_seconds += time.thread_time() - start_processor
             return self._bind_again(call, wanted)
         except MemoryError:
             if not self._contract.runs_plain:
                 raise
-            self._note_memory_error(call)
-            return State.PLAIN
+            self._record_memory_error(call)
+            return State.RUN_PLAIN
         except (RunPlain, Exception) as error:
-            self._account_for(call, start)
-            state = self._after_failure(call, exact, error)
+            self._record_cost(call, start)
+            state = self._after_failure(call, exact_key, error)
             if state is None:
                 point_to_compile(error, call.args, call.kwargs)
                 raise
             return state
         self._explanation.add(Row(reason, concrete))
         self._retracing.record_trace(self.python_function, self._contract.runs_plain)
-        self._account_for(call, start)
+        self._record_cost(call, start)
         self._store(concrete)
         return concrete
 
     def _widen(self, call: Call) -> Key:
-        """Give the call a wider key where earlier calls suggest one; return its key with exact sizes."""
+        """Widen the call's key if earlier calls had other sizes; return the key with exact sizes."""
         if self._reduce_retracing:
             call.key = wider_key(call.key, reversed(list(self._cache.by_key)))
-        exact = call.key
+        exact_key = call.key
         if self._contract.runs_plain:
-            call.key = self._profile.open_key(exact, self._cache.by_key)
-        return exact
+            call.key = self._profile.open_key(exact_key, self._cache.by_key)
+        return exact_key
 
     def _bind_again(self, call: Call, restart: RestartTrace) -> State:
         """Bind the call again, with the inputs or facts that the abandoned trace needs."""
@@ -144,19 +145,19 @@ class TraceMaker:
             refusal = refusal or _SLOW_RESTARTS.format(call.restart_seconds)
         if refusal:
             self._record_plain(call, refusal, None)
-            return State.PLAIN
+            return State.RUN_PLAIN
         self._profile.restage(call, restart)
-        return State.LOOK
+        return State.FIND_TRACE
 
-    def _after_failure(self, call: Call, exact: Key, error: Exception | RunPlain) -> State | None:
+    def _after_failure(self, call: Call, exact_key: Key, error: Exception | RunPlain) -> State | None:
         """Return the next step after an error of the trace; None if the caller gets the error.
 
-        A further attempt leaves out what this one tried: open sizes, inputs in place of constants, arrays as memory.
+        A further attempt does without a feature of this one: open sizes, inputs for constants, or arrays as memory.
         """
         if not isinstance(error, RunPlain) and note_fault(error):
             call.fault = error
-        if self._profile.fall_back_to_exact(call, exact, str(error)) or self._profile.undo_promotion(call):
-            return State.LOOK
+        if self._profile.fall_back_to_exact(call, exact_key, str(error)) or self._profile.undo_promotion(call):
+            return State.FIND_TRACE
         if isinstance(error, RunPlain):
             reason, place = str(error), find_place(self.python_function, error)
         elif self._contract.runs_plain:
@@ -167,19 +168,19 @@ class TraceMaker:
         else:
             return None
         if self._profile.try_as_objects(call, reason, place):
-            return State.LOOK
+            return State.FIND_TRACE
         self._record_plain(call, reason, place)
-        return State.PLAIN
+        return State.RUN_PLAIN
 
-    def _account_for(self, call: Call, start: float) -> None:
-        """Account for the time of a trace that was made or abandoned."""
+    def _record_cost(self, call: Call, start: float) -> None:
+        """Record the time of a trace that was made or abandoned."""
         if not self._contract.runs_plain:
             return
-        storm, seconds = self._bailout.trace_budget, time.perf_counter() - start
-        storm.count, storm.total = storm.count + 1, storm.total + seconds
+        budget, seconds = self._bailout.trace_budget, time.perf_counter() - start
+        budget.count, budget.total = budget.count + 1, budget.total + seconds
         self._tiers.presumption.record_trace(kind_of(call.args, call.kwargs))
         if self._is_for_object(call.key) or (self._is_timed and is_by_value(call)):
-            storm.record_trace(call, seconds, self._retracing)
+            budget.record_trace(call, seconds, self._retracing)
 
     @contextmanager
     def _other_traces_valid(self) -> Iterator[None]:
@@ -200,7 +201,7 @@ class TraceMaker:
         log("retraces", f"{self._signature.name} runs as plain Python: {f'{place}: ' if place else ''}{reason}")
         self._explanation.plain.append(f"{place}: {reason}" if place else reason)
 
-    def _note_memory_error(self, call: Call) -> None:
+    def _record_memory_error(self, call: Call) -> None:
         """Run the call plain after its trace ran out of memory; the next call of its kind tries once more."""
         reason = "there was no memory for a trace"
         if reason in self._explanation.plain:

@@ -29,12 +29,12 @@ Extract = Callable[..., tuple[Any, ...] | None]
 class Unpacking:
     """The extraction of leaves from arguments.
 
-    `extract` returns the leaves at `places` of the positional arguments, or None if the arguments do not fit.
+    `extract` returns the leaves at the positions `extracted`, or None if the positional arguments do not fit.
     `key` is the key of a call with only these leaves.
     """
 
     key: Key
-    places: tuple[int, ...]
+    extracted: tuple[int, ...]
     extract: Extract
 
     def entry(self, native: Callable[..., Any], is_disjoint: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
@@ -58,8 +58,8 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     is_flat = all(template is None for _, template in key.templates)
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
-    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED))
-    is_static = all(isinstance(leaf, (*_EXTRACTED, Literal)) or _is_by_identity(leaf) for leaf in leaves)
+    places = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, _EXTRACTED_KINDS))
+    is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     if not is_static:
         return None
     extracted_leaves = tuple(leaves[i] for i in places) + key.leaves[count:]
@@ -75,7 +75,7 @@ class _UnsupportedStructure(Exception):
     """A structure that cannot be read by its class's plain operations."""
 
 
-_EXTRACTED = (TensorKey, ArrayKey, ObjectKey)
+_EXTRACTED_KINDS = (TensorKey, ArrayKey, ObjectKey)
 
 
 def _needs_python_comparison(leaf: LeafKey) -> bool:
@@ -100,16 +100,16 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for one, other in pairs:
             extraction.writer.require(f"{one} is not {other}")
-    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in extraction.places)})")
+    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in extraction.extracted)})")
 
 
 class _ExtractionWriter:
-    """Writes the extraction; `places` are the extracted leaves, `containers` the mutable structures."""
+    """Writer of the extraction; `extracted` are the extracted leaves, `containers` the mutable structures."""
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
         self.writer = writer
         self._leaves = leaves
-        self.places: list[str] = []
+        self.extracted: list[str] = []
         self.containers: list[str] = []
 
     def unpack(self, place: str, template: Template | None) -> None:
@@ -149,8 +149,8 @@ class _ExtractionWriter:
             )
 
     def _leaf(self, place: str, leaf: LeafKey) -> None:
-        if isinstance(leaf, _EXTRACTED):
-            self.places.append(place if place.isidentifier() else self.writer.variable(place))
+        if isinstance(leaf, _EXTRACTED_KINDS):
+            self.extracted.append(place if place.isidentifier() else self.writer.variable(place))
         elif isinstance(leaf, Literal):
             expression = self.writer.variable(place)
             self.writer.require_plain(leaf.value, expression)

@@ -45,16 +45,16 @@ def bind_to_trace(name: str, traced_name: str, type_: FunctionType, args: Any, k
     except TypeError as error:
         reason = str(error)
     _check_dtypes(traced_name, type_, arguments)
-    shown = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
-    by_position = _flat_signature_error(name, type_, args, kwargs)
+    signature_text = ", ".join(f"{p.name}: {p}" for p in type_.parameters)
+    flat_error = _flat_signature_error(name, type_, args, kwargs)
     raise TypeError(
         f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} for "
-        f"signature: ({shown}).\nFallback to flat signature also failed due to: {by_position}"
+        f"signature: ({signature_text}).\nFallback to flat signature also failed due to: {flat_error}"
     )
 
 
 def _parameters(type_: FunctionType) -> list[inspect.Parameter]:
-    """Return Python's parameters. The only one may be given by position even where it is declared for keywords."""
+    """Return Python's parameters. A single one may be given by position even if it is declared as keyword-only."""
     result = [_parameter(parameter) for parameter in type_.parameters]
     if len(result) == 1:
         return [result[0].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -62,10 +62,10 @@ def _parameters(type_: FunctionType) -> list[inspect.Parameter]:
 
 
 def _parameter(parameter: Parameter) -> inspect.Parameter:
-    """Return Python's parameter, which may be passed by name; fixed values are defaults, `_fit` requires all others."""
+    """Return Python's parameter. Fixed values are defaults; `_fit` raises for other parameters that are missing."""
     kind = inspect.Parameter.KEYWORD_ONLY if parameter.by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
-    fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
-    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if fixed else _REQUIRED)
+    is_fixed = all(isinstance(leaf, (Literal, Reference)) for leaf in parameter.leaves)
+    return inspect.Parameter(parameter.name, kind, default=_fixed_value(parameter) if is_fixed else _REQUIRED)
 
 
 class _RequiredParameter:
@@ -92,7 +92,7 @@ def _fit(parameter: Parameter, value: Any, aliases: dict[int, int]) -> list[Any]
 
 
 def _fit_leaf(key: Any, value: Any, aliases: dict[int, int]) -> Any:
-    """Return the leaf as the trace takes it, converted to a tensor where necessary; raises _Misfit for another key."""
+    """Return the leaf as the trace takes it, converted to a tensor if necessary. Raises _Misfit for another key."""
     if isinstance(key, TensorKey):
         tensor = as_tensor(value)
         if tensor is None:
@@ -151,7 +151,7 @@ def _check_dtypes(traced_name: str, type_: FunctionType, arguments: dict[str, An
 
 
 def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any) -> str:
-    """Return why the arguments do not fit the flat signature either, the trace's tensors in order."""
+    """Return the reason why the arguments do not fit the flat signature either: the trace's tensors in order."""
     names = [leaf_name for p in type_.parameters for leaf_name, key in zip(p.names, p.leaves, strict=True)
              if isinstance(key, (TensorKey, VariableKey))]  # fmt: skip
     head = f"{name}({', '.join(names)})"
@@ -160,10 +160,10 @@ def _flat_signature_error(name: str, type_: FunctionType, args: Any, kwargs: Any
     unexpected = [key for key in kwargs if key not in names[len(args) :]]
     if unexpected:
         return f"{head} got unexpected keyword arguments: {', '.join(unexpected)}."
-    missing = [each for each in names[len(args) :] if each not in kwargs]
+    missing = [leaf_name for leaf_name in names[len(args) :] if leaf_name not in kwargs]
     if missing:
         return f"{head} missing required arguments: {', '.join(missing)}."
-    positional = [*args, *(kwargs[each] for each in names[len(args) :])]
+    positional = [*args, *(kwargs[leaf_name] for leaf_name in names[len(args) :])]
     for position, value in enumerate(positional):
         if as_tensor(value) is None:
             kind = type(value).__name__

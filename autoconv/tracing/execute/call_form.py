@@ -1,4 +1,4 @@
-"""The CallForm of a trace: the checks and conversions that its native entry makes on the user's own arguments."""
+"""The CallForm of a trace: the checks and conversions of the user's arguments in its native entry."""
 
 from __future__ import annotations
 
@@ -40,45 +40,45 @@ from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import Key, Literal, ObjectKey, TensorKey
 from autoconv.tracing.key.definition import definition_of
-from autoconv.tracing.key.opaque_arguments import MANY
+from autoconv.tracing.key.opaque_arguments import MIN_OPAQUE_ITEMS
 
-_CONSTANTS = (bool, int, float, complex, str, bytes)
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
+_CONSTANT_TYPES = (bool, int, float, complex, str, bytes)
+_PLAIN_TYPES = (type(None), bool, int, float, complex, str, bytes, types.BuiltinFunctionType, np.ufunc, np.dtype)
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The leaves of the arguments: `donated` are positions of donated ones, the last `spots` are written locations."""
+    """The leaves of the arguments: `donated` positions are donated, the last `location_count` are written locations."""
 
     key: Key
     donated: Collection[int]
-    spots: int
+    location_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """The layout of the results and how they are returned.
 
-    `arrays_out`: arrays are returned as NumPy's. `shares`: neither captured arrays nor constants are returned.
-    `first_of`: for each output the first one that is the same, if there are any.
+    `returns_arrays`: arrays are returned as NumPy's. `may_share`: neither captured arrays nor constants are returned.
+    `first_equal`: for each output the position of the first equal one; empty if all differ.
     """
 
     layout: Layout
-    arrays_out: bool
-    shares: bool
-    first_of: Sequence[int]
+    returns_arrays: bool
+    may_share: bool
+    first_equal: Sequence[int]
 
 
-def call_form(
+def make_call_form(
     arguments: Arguments, captures: Sequence[Any], results: Results, guards: Guards, contract: type[Contract], name: str
 ) -> CallForm | None:
-    """Return the form by which native code is called with the user's own arguments; None where that is impossible.
+    """Return the form of native calls with the user's own arguments, or None if they are not supported.
 
-    It is possible for single tensors, arrays and numbers as arguments. Results may be tuples, lists and dicts of these
-    and of constants, and choices between them. Guards by more than identity are not part of the form; the caller checks
-    them. `name` is the function's.
+    Supported arguments are single tensors, arrays and numbers. Results may be tuples, lists and dicts of these and of
+    constants, and choices between them. The form includes only guards by identity; the caller checks the others. `name`
+    is the function's.
     """
-    key, donated, spots = arguments.key, arguments.donated, arguments.spots
+    key, donated, spots = arguments.key, arguments.donated, arguments.location_count
     count = len(key.leaves) - spots
     leaves = [leaf for i, leaf in enumerate(key.leaves) if _is_native_parameter(leaf, i >= count)]
     literals = {i: leaf.value for i, leaf in enumerate(key.leaves) if isinstance(leaf, Literal)}
@@ -88,20 +88,20 @@ def call_form(
         return None
     if len(key.leaves) != len(key.templates) + spots or key.orders:
         return None
-    positions = iter(results.first_of) if results.first_of else itertools.count()
-    result = _result_form(results.layout, positions, contract, results.arrays_out)
+    positions = iter(results.first_equal) if results.first_equal else itertools.count()
+    result = _result_form(results.layout, positions, contract, results.returns_arrays)
     values = [_captured_value(captured) for captured in captures]
     if result is None or not all(map(_is_plain, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
     identities.append(_definition_guard(guards.function))
     places = [i for i in range(len(key.leaves)) if i not in checked_literals]
-    origins = [_origin(leaf) for leaf in leaves]
+    origins = [_parameter_form(leaf) for leaf in leaves]
     return CallForm(
         parameters=(*origins, *map(Captured, values)),
         fixed_arguments=tuple(checked_literals.items()),
         result=result,
-        may_share=results.shares and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
+        may_share=results.may_share and not any(isinstance(leaf, TensorKey) and leaf.is_of_array for leaf in leaves),
         tensor_class=EagerTensor,
         array_slot=_ARRAY_SLOT,
         weak_slot=_WEAK_SLOT,
@@ -113,7 +113,7 @@ def call_form(
     )
 
 
-def read_spots_before(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
+def pass_locations(entry: Callable[..., Any], reads: Sequence[Callable[[], Any]]) -> Callable[..., Any]:
     """Wrap the entry of a function that writes attributes or outer names: their contents are further arguments."""
     if len(reads) == 1:
         (read,) = reads
@@ -134,11 +134,11 @@ def _is_native_parameter(leaf: Any, is_spot: bool) -> bool:
 _OBJECT_KINDS = {kind.__name__: kind for kind in (list, dict, set, str, bytes)}
 
 
-def _origin(leaf: Any) -> str | ListParameter | InstanceParameter:
+def _parameter_form(leaf: Any) -> str | ListParameter | InstanceParameter:
     if isinstance(leaf, ObjectKey) and not leaf.items:
         return InstanceParameter(_OBJECT_KINDS[leaf.kind])
     if isinstance(leaf, ObjectKey):
-        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MANY)
+        return ListParameter({"int": int, "float": float, "bool": bool}[leaf.items], leaf.depth, MIN_OPAQUE_ITEMS)
     return "memory" if isinstance(leaf, ArrayKey) or leaf.is_by_strides else str(leaf.origin)
 
 
@@ -155,7 +155,7 @@ def has_python_guards(guards: Guards) -> bool:
 
 
 def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
-    """Return a guard by identity, for a value whose meaning its identity determines; None for others.
+    """Return a guard by identity for a value that cannot change without a new identity; None for others.
 
     `place` is a namespace and a name, or a cell and None.
     """
@@ -188,7 +188,7 @@ def _definition_guard(function: types.FunctionType | None) -> Guard | None:
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:
-    return all(value is None or type(value) in _CONSTANTS for value in defaults or ())
+    return all(value is None or type(value) in _CONSTANT_TYPES for value in defaults or ())
 
 
 def _identity_suffices(value: Any) -> bool:
@@ -198,15 +198,15 @@ def _identity_suffices(value: Any) -> bool:
         return True
     if isinstance(value, types.ModuleType):
         return not (is_user_module(value) or parts_of_module(value, frozenset(vars(value))))
-    return type(value) in _PLAIN or isinstance(value, Tensor)
+    return type(value) in _PLAIN_TYPES or isinstance(value, Tensor)
 
 
 def _result_form(
     layout: Layout, positions: Iterator[int], contract: type[Contract], arrays_out: bool
 ) -> ResultForm | None:
-    """Return the form of a call's result; None where native code cannot make it. `positions` are the outputs'."""
+    """Return the form of a call's result, or None if native code cannot build it. `positions` are the outputs'."""
     if isinstance(layout, Static):
-        return ConstantResult(layout.value) if layout.value is None or type(layout.value) in _CONSTANTS else None
+        return ConstantResult(layout.value) if layout.value is None or type(layout.value) in _CONSTANT_TYPES else None
     if isinstance(layout, Leaf):
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
@@ -220,7 +220,7 @@ def _result_form(
         return SelectedResult(tag, parts)
     if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
         return None
-    if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANTS for key in layout.keys)):
+    if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANT_TYPES for key in layout.keys)):
         return None
     return ContainerResult(layout.kind, layout.keys, parts)
 

@@ -31,17 +31,17 @@ from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.execute.argument_unpacking import make_unpacking
-from autoconv.tracing.execute.call_form import Arguments, Results, call_form, has_python_guards, read_spots_before
-from autoconv.tracing.execute.differentiable import Derivable
-from autoconv.tracing.execute.donation import donated_leaves
+from autoconv.tracing.execute.call_form import Arguments, Results, has_python_guards, make_call_form, pass_locations
+from autoconv.tracing.execute.differentiable import DifferentiableGraph
+from autoconv.tracing.execute.donation import find_donated_leaves
 from autoconv.tracing.execute.float_warnings import FloatErrors
 from autoconv.tracing.execute.graph_collection import collect
 from autoconv.tracing.execute.graph_weight import graph_weight
 from autoconv.tracing.execute.placed_graphs import PlacedGraph, compile_placed
 from autoconv.tracing.execute.recording import PARAMETER_KEYS, Recording
-from autoconv.tracing.execute.rollback import Rollback, can_run_again, rollback_of
-from autoconv.tracing.execute.run_values import run_value, taped_input, with_key_layout
-from autoconv.tracing.execute.shared_outputs import first_equal_outputs, owned_result
+from autoconv.tracing.execute.rollback import Rollback, can_run_again, make_rollback
+from autoconv.tracing.execute.run_values import apply_key_layout, run_value, to_taped_input
+from autoconv.tracing.execute.shared_outputs import copy_shared_result, first_equal_outputs
 from autoconv.tracing.execute.symbolic_shapes import ByShape
 from autoconv.tracing.guards.outside_values import OutsideValues
 from autoconv.tracing.key.array_keys import ArrayKey
@@ -77,10 +77,10 @@ class ConcreteFunction:
             owner.function_spec, key, self._leaf_names(), recording.layout, recording.captures
         )
         self.contract, self._owner, self._name = contract, owner, name
-        self._derivable: Derivable | None = None
+        self._derivable: DifferentiableGraph | None = None
         self._written_positions: list[int] = []  # of parameters whose values `_derivable` returns
         self.number = int(name.rpartition("_")[2])  # increases from trace to trace
-        self.outside = OutsideValues()  # values that arguments must not share memory with
+        self.outside = OutsideValues()  # values with which arguments must not share memory
         self.is_narrow = False  # True if another trace accepts its arguments as well, and is tried after this one
         self.raises_in_handlers = False  # whether operations in handlers may raise
         self.seconds, self.used = 0.0, 0  # of making the trace; the time of the last use, as an increasing number
@@ -88,7 +88,7 @@ class ConcreteFunction:
         self.uses_tensors = any(map(_is_tensor, key.leaves)) or any(isinstance(c, Storage) for c in self.captures)
         self.float_errors = FloatErrors(self.recorded, self.optimised, contract, self.uses_tensors, recording.warns)
         self.weight = graph_weight(self.recorded) + graph_weight(self.optimised)
-        self._donated = donated_leaves(key, owner.donate)
+        self._donated = find_donated_leaves(key, owner.donate)
         self.function_name = self.recorded.name
         self.output_specs: Any = None  # of a function that was loaded
         self._graphs_by_device: dict[str, PlacedGraph] = {}  # by the device of the block that encloses the call
@@ -113,16 +113,17 @@ class ConcreteFunction:
     def _compile(self, spots: Sequence[Location]) -> None:
         """Compile the graph, and wrap its entry for calls with the user's own arguments."""
         key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
-        unpacked = make_unpacking(key, len(spots))
+        unpacking = make_unpacking(key, len(spots))
         form_key, donated = key, self._donated
-        if unpacked is not None:
-            form_key, donated = unpacked.key, [i for i, at in enumerate(unpacked.places) if at in donated]
+        if unpacking is not None:
+            form_key = unpacking.key
+            donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
         shares = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, shares, self._first_of)
         arguments = Arguments(form_key, donated, len(spots))
-        form = call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
+        form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
-        rollback = Rollback() if self.can_run_again or not contract.python_exceptions else rollback_of(optimised)
+        rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)
         form = rollback.add_saved_arrays(form)
         self._compiled: CompiledGraph = compile_placed(optimised, contract.name, form, owner.backend)
         self._run: Any = self._compiled
@@ -134,23 +135,23 @@ class ConcreteFunction:
         self._run, self.entry = rollback.wrap(self._run, self.entry)
         self._spot_reads = [spot.look for spot in spots]
         if spots and self.entry is not None:
-            self.entry = read_spots_before(self.entry, self._spot_reads)
-        if unpacked is not None and self.entry is not None:
-            self.entry = unpacked.entry(self.entry, self._is_apart)
+            self.entry = pass_locations(self.entry, self._spot_reads)
+        if unpacking is not None and self.entry is not None:
+            self.entry = unpacking.entry(self.entry, self._are_disjoint)
 
     @property
     def entries(self) -> tuple[Callable[..., Any], ...]:
         """The native entries in the order in which they are tried: one per shape for a trace of several shapes."""
         if self.entry is None:
             return ()
-        several = getattr(self.entry, "__self__", None)
-        return several.entries if isinstance(several, ByShape) else (self.entry,)
+        entry_owner = getattr(self.entry, "__self__", None)
+        return entry_owner.entries if isinstance(entry_owner, ByShape) else (self.entry,)
 
     def overlap_with_outside(self, leaves: Iterable[Any]) -> str:
-        """Return why an argument shares memory with a value that the trace assumed constant; "" if none does."""
+        """Describe the argument that shares memory with a value that the trace assumed constant; "" if none does."""
         return self.outside.find_overlap(leaves, self._spot_reads) if self.outside else ""
 
-    def _is_apart(self, leaves: Sequence[Any]) -> bool:
+    def _are_disjoint(self, leaves: Sequence[Any]) -> bool:
         return not self.overlap_with_outside(leaves)
 
     @property
@@ -164,8 +165,8 @@ class ConcreteFunction:
         calls = self._compiled.kernel_calls
         if calls is not None:
             return list(calls)
-        idle = ("constant", "identity")
-        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in idle]
+        free_ops = ("constant", "identity")
+        return [(node.op.name, node.span) for node in self.optimised.walk() if node.op.name not in free_ops]
 
     @property
     def falls_back(self) -> list[tuple[str, Span | None]]:
@@ -245,7 +246,7 @@ class ConcreteFunction:
         if tape_recorders.active():
             return self._call_taped(leaves)
         values = [
-            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(with_key_layout(leaf, key), self._copies)
+            leaf if isinstance(key, (ObjectKey, ArrayKey)) else run_value(apply_key_layout(leaf, key), self._copies)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
@@ -256,21 +257,21 @@ class ConcreteFunction:
         results = self.float_errors.run(run, values)
         if self._returns_constants:  # copies, as the program may write to results
             results = [
-                owned_result(result, value) for result, value in zip(results, self.optimised.outputs, strict=True)
+                copy_shared_result(result, value) for result, value in zip(results, self.optimised.outputs, strict=True)
             ]
         if self._first_of:
             results = [results[position] for position in self._first_of]
         return rebuild(self.layout, map(self._convert_result, results, self.layout.types()))
 
     def _run_for_device(self, device: str) -> Callable[[Sequence[Any]], list[Any]]:
-        placed = self._graphs_by_device.get(device) or self._placed(device)
+        placed = self._graphs_by_device.get(device) or self._place_graph(device)
         return self._graphs_by_device.setdefault(device, placed) if device else self._run
 
-    def _placed(self, device: str) -> PlacedGraph:
+    def _place_graph(self, device: str) -> PlacedGraph:
         return PlacedGraph(self.optimised, self.contract.name, device, self._owner.backend)
 
-    def _make_derivable(self, graph: Graph, run: Any = None) -> Derivable:
-        return Derivable(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
+    def _make_derivable(self, graph: Graph, run: Any = None) -> DifferentiableGraph:
+        return DifferentiableGraph(graph, self.recorded.name, self.contract.name, run, self._owner.backend)
 
     def _call_taped(self, leaves: Sequence[Any]) -> Any:
         """Run a call that tapes record as one differentiable op."""
@@ -279,11 +280,11 @@ class ConcreteFunction:
             if isinstance(key, (ObjectKey, ArrayKey))
             else leaf.storage
             if isinstance(leaf, Variable)
-            else taped_input(leaf)
+            else to_taped_input(leaf)
             for leaf, key in zip(leaves, self.key.leaves, strict=True)
             if isinstance(key, PARAMETER_KEYS)
         ]
-        inputs += [taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+        inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         for value in inputs:
             variable = value.variable() if isinstance(value, Storage) else None
             if variable is not None:
@@ -305,8 +306,8 @@ class ConcreteFunction:
                 inputs.append(ArrayTensor(np.array(leaf)) if tensor is None else tensor)
             elif isinstance(key, (TensorKey, VariableKey, ObjectKey, SpecKey)):
                 plain = isinstance(key, ObjectKey)
-                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else taped_input(leaf))
-        inputs += [taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
+                inputs.append(leaf if plain else leaf.storage if isinstance(leaf, Variable) else to_taped_input(leaf))
+        inputs += [to_taped_input(self._captured_value(c)) if isinstance(c, np.ndarray) else c for c in self.captures]
         if self._derivable is None:
             try:
                 graph, self._written_positions = replace_memory(self.optimised)
@@ -336,14 +337,14 @@ class ConcreteFunction:
             return value
         if isinstance(value, EagerTensor) and any(tape_recorders.follows([value])):
             return value
-        taped = isinstance(value, EagerTensor)
+        is_taped = isinstance(value, EagerTensor)
         if isinstance(value, EagerTensor):
             value = value._array
         if self.contract.python_exceptions:
             if getattr(type_, "weak", False):
                 return np.asarray(value).item()
             if self._returns_arrays and isinstance(value, (np.ndarray, np.generic)):
-                if taped and self._returns_constants:
+                if is_taped and self._returns_constants:
                     value = np.array(value)
                 return value if np.ndim(value) else np.asarray(value)[()]
         return EagerTensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
@@ -357,14 +358,14 @@ class ConcreteFunction:
             if isinstance(key, (TensorKey, VariableKey, SpecKey))
         ]
         inputs += [region.lift(graph_value(region, captured)) for captured in self.captures]
-        stateful = bool(self.recorded.effects)
+        is_stateful = bool(self.recorded.effects)
         node = region.record(
             "call",
             inputs,
             {"name": self._name},
             regions=[self.optimised],
             types=[value.type for value in self.optimised.outputs],
-            shown="StatefulPartitionedCall" if stateful else "PartitionedCall",
+            shown="StatefulPartitionedCall" if is_stateful else "PartitionedCall",
         )
         return rebuild(self.layout, iter(node.results))
 

@@ -18,10 +18,10 @@ from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.execute.placed_graphs import compile_placed
 
-_LASTING = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
+_LASTING_EFFECTS = Effects.WRITE | Effects.OUTPUT | Effects.RANDOM
 
 
-class Derivable:
+class DifferentiableGraph:
     """An optimised graph with its derivatives, each made once on demand.
 
     The contract is the one for which the graph was optimised: the forward pass raises the same errors.
@@ -35,7 +35,7 @@ class Derivable:
         self.contract = contract
         self.backend = backend
         self.run = compile_placed(graph, contract, backend=backend) if run is None else run
-        self._parts: dict[tuple[tuple[int, ...], int | None], Parts] = {}
+        self._parts: dict[tuple[tuple[int, ...], int | None], ForwardAndBackward] = {}
 
     def call(self, inputs: Sequence[Any]) -> list[Any]:
         """Return the results for these inputs (tensors, storages, lists); tapes that follow one record the call.
@@ -51,7 +51,7 @@ class Derivable:
             return self._call_without_gradient(inputs, error)
         if chain[0].split.has_lost_outputs:
             tape_recorders.note_leaving(inputs[watched[0]])
-        for _ in range(self._orders() - 1):
+        for _ in range(self._derivative_count() - 1):
             chain.append(chain[-1].forward.parts(watched))
         last = chain[-1].forward
         results = last._results(last.run([array_of(value) for value in inputs]), inputs)
@@ -68,13 +68,13 @@ class Derivable:
         return results[: len(self.graph.outputs)]
 
     def refusal(self, inputs: Sequence[Any]) -> str:
-        """Return why tapes cannot differentiate a call with these inputs; empty where they can."""
+        """Return the reason why tapes cannot differentiate a call with these inputs; empty if they can."""
         watched = tuple(i for i, flag in enumerate(tape_recorders.follows(inputs)) if flag)
         try:
-            lost = bool(watched) and self.parts(watched).split.has_lost_outputs
+            has_lost_outputs = bool(watched) and self.parts(watched).split.has_lost_outputs
         except StagingError as error:
             return error.message
-        return "what is differentiated goes into an object of Python's own" if lost else ""
+        return "what is differentiated goes into an object of Python's own" if has_lost_outputs else ""
 
     def _call_without_gradient(self, inputs: Sequence[Any], error: StagingError) -> list[Any]:
         """Run a call without a gradient; requesting the gradient raises the error."""
@@ -86,29 +86,32 @@ class Derivable:
         tape_recorders.note(tape_recorders.Entry(self.name, inputs, results, refuse))
         return results
 
-    def _orders(self) -> int:
+    def _derivative_count(self) -> int:
         """Return how many derivatives to prepare; a graph that can rerun ignores persistent tapes."""
         recorders = tape_recorders.active()
-        return sum(r.orders for r in recorders) if self.graph.effects & (_LASTING | Effects.READ) else len(recorders)
+        can_rerun = not self.graph.effects & (_LASTING_EFFECTS | Effects.READ)
+        return len(recorders) if can_rerun else sum(r.orders for r in recorders)
 
-    def parts(self, wrt: tuple[int, ...]) -> Parts:
+    def parts(self, wrt: tuple[int, ...]) -> ForwardAndBackward:
         """Return the forward graph, with stored values, and the backward graph to the inputs at these positions."""
-        every = next((r.recompute_every for r in tape_recorders.active() if r.recompute_every is not None), None)
-        result = self._parts.get((wrt, every))
+        intervals = (recorder.recompute_every for recorder in tape_recorders.active())
+        recompute_every = next((interval for interval in intervals if interval is not None), None)
+        result = self._parts.get((wrt, recompute_every))
         if result is None:
-            result = self._parts[wrt, every] = Parts(split(self.graph, wrt, recompute_every=every), self)
+            result = ForwardAndBackward(split(self.graph, wrt, recompute_every=recompute_every), self)
+            self._parts[wrt, recompute_every] = result
         return result
 
     def _rerun_for_derivative(
         self, watched: tuple[int, ...], inputs: Sequence[Any], values_before: Sequence[Any], cotangents: Sequence[Any],
         results: Sequence[Any],
     ) -> list[Any]:  # fmt: skip
-        """Compute an unprepared derivative: rerun the graph, where that has no visible effect."""
+        """Compute an unprepared derivative by a rerun of the graph, if that has no visible effect."""
         is_written = any(
             hasattr(x, "__autoconv_resource__") and x.value is not before
             for x, before in zip(inputs, values_before, strict=True)
         )
-        if is_written or self.graph.effects & _LASTING:
+        if is_written or self.graph.effects & _LASTING_EFFECTS:
             raise StagingError(
                 f"a higher derivative of {self.name!r} is requested than the tapes around its call allow, and it "
                 "cannot run again because of its effects",
@@ -121,8 +124,8 @@ class Derivable:
 
     def _results(self, arrays: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Wrap each result as a new object, which tapes identify; results of array tensors are array tensors."""
-        of_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
-        kind = ArrayTensor if of_arrays else EagerTensor
+        has_arrays = self.contract == "compile" and any(type(value) is ArrayTensor for value in inputs)
+        kind = ArrayTensor if has_arrays else EagerTensor
         return [
             kind(array, value.weak) if isinstance(value.type, TensorType)
             else array.alias() if isinstance(array, ListValue) else array
@@ -130,17 +133,17 @@ class Derivable:
         ]  # fmt: skip
 
 
-class Parts:
+class ForwardAndBackward:
     """The forward and backward part of a graph, compiled."""
 
-    def __init__(self, parts: Split, whole: Derivable) -> None:
-        name, contract, backend = whole.name, whole.contract, whole.backend
+    def __init__(self, parts: Split, graph: DifferentiableGraph) -> None:
+        name, contract, backend = graph.name, graph.contract, graph.backend
         self.split = parts
-        self.forward = Derivable(optimise(parts.forward, contract=contract), name, contract, backend=backend)
-        self.backward = Derivable(optimise(parts.backward), f"{name}_back", "function", backend=backend)
+        self.forward = DifferentiableGraph(optimise(parts.forward, contract=contract), name, contract, backend=backend)
+        self.backward = DifferentiableGraph(optimise(parts.backward), f"{name}_back", "function", backend=backend)
 
     def pull(self, cotangents: Sequence[Any], saved: Sequence[Any], results: Sequence[Any], count: int) -> list[Any]:
-        """Return the cotangents of the `count` inputs, None where nothing flows."""
+        """Return the cotangents of the `count` inputs, None for inputs without influence."""
         filled = [
             tape_recorders.zeros_for(results[i]) if cotangents[i] is None else cotangents[i]
             for i in self.split.output_positions

@@ -44,9 +44,9 @@ _ANY_FLAG = 16  # stands for an error of constants
 class FloatErrors:
     """The facts about floating-point errors of a trace.
 
-    `may_occur`: there may be some, so NumPy's error state matters. `is_certain`: constants alone have one, for which no
-    flag is raised. `careful`: the number of further calls that can be undone; `unused_calls` of these run as plain
-    Python.
+    `may_occur`: there may be errors, so NumPy's error state matters. `is_certain`: a computation on constants has an
+    error, for which no flag is raised. `careful`: the number of further calls that can be undone; the first
+    `unused_calls` of these run as plain Python.
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class FloatErrors:
         "_flags",
         "_frequency",
         "_has_no_effects",
-        "_next",
+        "_next_rerun",
         "careful",
         "is_certain",
         "may_occur",
@@ -78,18 +78,18 @@ class FloatErrors:
         self.careful = _CAREFUL_CALLS if self._can_undo or self.unused_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
-        self._frequency, self._calls, self._flags, self._next = "", 0, 0, _RERUN_LIMIT
+        self._frequency, self._calls, self._flags, self._next_rerun = "", 0, 0, _RERUN_LIMIT
 
     def take_flags(self) -> int:
-        """Return the flags that are up in this thread, and clear them; 0 where a call would not run once more."""
+        """Return the flags that are set in this thread, and clear them; 0 if a call would not run again for them."""
         if not (self._has_no_effects or self._can_undo):
             return 0
         return get_backend().take_float_errors() | (_ANY_FLAG if self.is_certain else 0)
 
     def run_again(self, flags: int) -> bool:
-        """Count a call after which these flags are up; return whether it runs once more.
+        """Count a call that set these flags; return whether it runs once more.
 
-        A call that left changes does not, but later ones can be undone.
+        A call with side effects does not run again, but later calls can be undone.
         """
         if self._has_no_effects:
             return self._may_show_warning(flags)
@@ -141,14 +141,14 @@ class FloatErrors:
         if self._filters != warnings.filters or not self._frequency:
             self._filters = list(warnings.filters)
             self._frequency = _warning_frequency(self._filters)
-            self._calls, self._flags, self._next = 0, 0, 2 * _RERUN_LIMIT
+            self._calls, self._flags, self._next_rerun = 0, 0, 2 * _RERUN_LIMIT
         if self._frequency != _RARELY:
             return self._frequency == _EACH
         self._calls += 1
         if self._calls > _RERUN_LIMIT and not flags & ~self._flags:
-            if self._calls < self._next:
+            if self._calls < self._next_rerun:
                 return False
-            self._next *= 2
+            self._next_rerun *= 2
         self._flags |= flags
         return True
 
@@ -171,7 +171,7 @@ def _may_have_error(node: Node) -> bool:
 
 
 def _divides_integers(op: Op) -> bool:
-    """Return whether NumPy warns of the op where an integer meets 0."""
+    """Return whether NumPy warns when the op divides an integer by 0."""
     kernel: Any = getattr(op.kernel, "__wrapped__", op.kernel)
     try:
         with np.errstate(divide="raise"):
@@ -184,9 +184,9 @@ def _divides_integers(op: Op) -> bool:
 
 
 def _has_error_of_constants(node: Node) -> bool:
-    """Return whether a node has a floating-point error whatever the arguments are.
+    """Return whether a node has a floating-point error for all arguments.
 
-    Its inputs are constants, for which it was not folded, or arrays without elements, such as those of a mean.
+    Its inputs are constants that were not folded, or arrays without elements, such as those of a mean.
     """
     kernel = getattr(node.op.kernel, "__wrapped__", node.op.kernel)
     if kernel is None or node.regions or not node.inputs or node.effects & ~Effects.RAISE:
@@ -206,7 +206,7 @@ def _has_error_of_constants(node: Node) -> bool:
 
 
 def _known_value(value: Value) -> Any:
-    """Return an array with the elements that the value has in each call, None where these differ."""
+    """Return an array with the elements that the value has in every call, or None if they differ."""
     if value.node is not None and value.node.op.name == "constant":
         return np.asarray(value.node.attributes["value"])
     type_ = value.type

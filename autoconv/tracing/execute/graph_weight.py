@@ -1,4 +1,4 @@
-"""The memory that a graph takes, by which old traces are evicted."""
+"""Estimated memory of graphs, for the eviction of old traces."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ from autoconv.operators.regions.raised_errors import is_about_program
 from autoconv.paths import PACKAGE
 from autoconv.runtime.support.spans import is_own_file, user_frames
 
-_REFUSALS = (
+_REFUSAL_CLASSES = (
     AutoconvError, InaccessibleTensorError, IntegerLimitError, ItemAssignmentError, OperatorNotAllowedInGraphError,
     OtherKindError, MemoryError, RecursionError,
 )  # fmt: skip
 # The packages that carry out the program's operations and infer types and shapes: errors raised there may be the
 # program's.
-_PACKAGES_OF_OPERATIONS = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
-_RAISE = dis.opmap["RAISE_VARARGS"]
+_OPERATION_PACKAGES = ("operators", "runtime", "ops", "numpy", "xp", "api", "data")
+_RAISE_OPCODE = dis.opmap["RAISE_VARARGS"]
 
 
 def note_fault(error: BaseException) -> bool:
@@ -50,17 +50,17 @@ def is_fault(error: BaseException) -> bool:
     """
     if getattr(error, "_autoconv_is_fault", False):
         return True
-    if isinstance(error, _REFUSALS) or getattr(error, "_autoconv_run_time", False):
+    if isinstance(error, _REFUSAL_CLASSES) or getattr(error, "_autoconv_run_time", False):
         return False
-    innermost = _innermost(error)
-    if innermost is None:
+    instruction = _raising_instruction(error)
+    if instruction is None:
         return False
-    code, at = innermost
+    code, offset = instruction
     if isinstance(error, (AssertionError, NameError)):
         return True
-    if code.co_code[at] == _RAISE:
+    if code.co_code[offset] == _RAISE_OPCODE:
         return False
-    is_operation = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _PACKAGES_OF_OPERATIONS
+    is_operation = os.path.relpath(code.co_filename, _PARENT_FOLDER).split(os.sep)[1] in _OPERATION_PACKAGES
     if is_operation and isinstance(error, AttributeError):
         return (type(error.obj).__module__ or "").startswith("autoconv.") and not is_about_program(error)
     return not is_operation
@@ -98,7 +98,7 @@ def count_fault(explanation: Any, error: BaseException) -> None:
         raise_fault(explanation.name, error)
 
 
-def _innermost(error: BaseException) -> tuple[Any, int] | None:
+def _raising_instruction(error: BaseException) -> tuple[Any, int] | None:
     """Return the code of this package that raised the error, itself or through a library, and the instruction's offset.
 
     None if a function of the program raised it.
@@ -108,11 +108,11 @@ def _innermost(error: BaseException) -> tuple[Any, int] | None:
         entries.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
     result = None
-    for (code, at), is_users in zip(entries, user_frames([code for code, _ in entries]), strict=True):
+    for (code, offset), is_users in zip(entries, user_frames([code for code, _ in entries]), strict=True):
         if is_users:
             result = None
         elif is_own_file(code.co_filename):
-            result = code, at
+            result = code, offset
     return result
 
 

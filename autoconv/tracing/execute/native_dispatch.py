@@ -26,8 +26,8 @@ def make_native_slot(
 ) -> tuple[Any, ...]:
     """Return the contents of the slot `_straight` of an object: call counter, gate, plain function, entries.
 
-    It is empty where one of these does not have the memory layout that native code expects. `kind` is the object's
-    class; one that binds early makes it an attribute whether its calls take instances now.
+    It is empty if one of these does not have the memory layout that native code expects. `kind` is the object's class;
+    its attribute `takes_instances` is determined here if it is None.
     """
     if not get_backend().can_dispatch((cell, gate), entries):
         return ()

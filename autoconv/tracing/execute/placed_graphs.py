@@ -59,35 +59,36 @@ class PlacedGraph:
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         values: dict[Value, Any] = dict(zip(self._graph.parameters, arguments, strict=True))
-        variables = {value: given for value, given in values.items() if isinstance(value.type, ResourceType)}
-        homes = {value: given.home for value, given in variables.items() if hasattr(given, "home")}
+        variables = {value: argument for value, argument in values.items() if isinstance(value.type, ResourceType)}
+        homes = {value: argument.home for value, argument in variables.items() if hasattr(argument, "home")}
         key = tuple(f"{value.name} {home}" for value, home in homes.items())
         if key not in self._stages:
-            stages = partition(self._graph, lambda node: self._place(node, homes), self._is_divided)
+            stages = partition(self._graph, lambda node: self._device_of(node, homes), self._is_divided)
             self._stages[key] = [[(part, self._compile_part(part)) for part in stage] for stage in stages]
         for stage in self._stages[key]:
             jobs = [_Job(run, [_argument_for(values[value], part) for value in part.inputs]) for part, run in stage]
-            for (part, _), found in zip(stage, _run_all(jobs), strict=True):
-                values.update(zip(part.outputs, found, strict=True))
-        found = [values[value] for value in self._graph.outputs]
-        return [_fetch(value) for value in found] if self._fetches else found
+            for (part, _), results in zip(stage, _run_all(jobs), strict=True):
+                values.update(zip(part.outputs, results, strict=True))
+        results = [values[value] for value in self._graph.outputs]
+        return [_fetch(value) for value in results] if self._fetches else results
 
-    def _place(self, node: Node, homes: Mapping[Value, str]) -> str:
+    def _device_of(self, node: Node, homes: Mapping[Value, str]) -> str:
         """Return the device of a node. Nodes on variables and objects of this process run here.
 
         `homes` are the devices of variables that other processes hold.
         """
         device = self._device_for(node.device)
-        stays = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
-        return DEFAULT_DEVICE if stays else device
+        runs_here = task_of(device) is not None and (not _can_be_sent(node, device, homes) or self._is_divided(node))
+        return DEFAULT_DEVICE if runs_here else device
 
     def _is_divided(self, node: Node) -> bool:
         """Return whether the regions of a node have nodes of several devices, or of another one than its own."""
         if not node.op.traits.control or any(map(has_recursion, node.regions)):
             return False
-        inner = {one.device for region in node.regions for one in region.walk() if not is_constant(one)}
+        inner_nodes = (inner for region in node.regions for inner in region.walk())
+        requests = {inner.device for inner in inner_nodes if not is_constant(inner)}
         own_device = self._device_for(node.device)
-        return any(self._device_for(request) != own_device for request in inner if request)
+        return any(self._device_for(request) != own_device for request in requests if request)
 
     def _device_for(self, request: str) -> str:
         if not request:
@@ -114,8 +115,9 @@ class PlacedGraph:
 
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a node with several devices region by region."""
-        (node,) = (one for one in part.graph.nodes if one.regions)
-        constants = {one.results[0]: one.attributes["value"] for one in part.graph.nodes if one is not node}
+        (node,) = (part_node for part_node in part.graph.nodes if part_node.regions)
+        constant_nodes = [part_node for part_node in part.graph.nodes if part_node is not node]
+        constants = {constant.results[0]: constant.attributes["value"] for constant in constant_nodes}
         device = self._device_for(part.nodes[0].device)
         results = {source for index in range(len(node.results)) for source in result_sources(node, index)}
 

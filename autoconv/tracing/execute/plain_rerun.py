@@ -1,4 +1,4 @@
-"""Reruns as plain Python: runs that meet values which their graph cannot represent, or errors in the graph's own words.
+"""Reruns of calls as plain Python, after values that the graph cannot represent, or errors in the graph's own words.
 
 Plain Python has unbounded ints, and NumPy's error messages.
 """
@@ -14,17 +14,17 @@ from autoconv.ops.python.revocable_run import Revoked
 from autoconv.ops.python.undo_log import TAKEN_BACK
 from autoconv.tracing.outputs.printed_output import dropping_output
 
-BEYOND = (*TAKEN_BACK, OpError)
+RERUN_ERRORS = (*TAKEN_BACK, OpError)
 
 
 def is_for_python(concrete: Any, error: BaseException) -> bool:
-    """Return whether the call reruns as plain Python: its result or error is another, and the run left no side effects.
+    """Return whether the call reruns as plain Python: its outcome there may differ, and the run had no side effects.
 
-    An error of an operation in a handler lacks its context.
+    An error of an operation in a handler lacks its context, for example.
     """
     if isinstance(error, Revoked):
         return True
-    if not (isinstance(error, BEYOND) or (isinstance(error, Exception) and _is_incomplete(concrete))):
+    if not (isinstance(error, RERUN_ERRORS) or (isinstance(error, Exception) and _is_incomplete(concrete))):
         return False
     if not concrete.contract.runs_plain or (isinstance(error, OpError) and error.plain is not None):
         return False
@@ -64,9 +64,9 @@ def rerun_plain(error: BaseException, function: Callable[..., Any], args: Any, k
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
     except BaseException as raised:
-        each: BaseException | None = raised
-        while each is not None:
-            if each.__context__ is error:
-                each.__context__ = None
-            each = each.__context__
+        link: BaseException | None = raised
+        while link is not None:
+            if link.__context__ is error:
+                link.__context__ = None
+            link = link.__context__
         raise

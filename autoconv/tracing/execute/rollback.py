@@ -1,4 +1,4 @@
-"""Rollback of runs that meet an int beyond 64 bits, so that the call can rerun as plain Python."""
+"""Rollback of runs with an int beyond 64 bits, so that the call can rerun as plain Python."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Run = Callable[..., Any]
 
 def can_run_again(graph: Graph) -> bool:
     """Return whether a failed run has no side effects: no output, no draw, and writes only to its own objects."""
-    lasting = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
+    lasting_effects = Effects.RANDOM if _is_self_contained(graph) else Effects.WRITE | Effects.RANDOM
     if not any(
-        (node.effects & lasting and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
+        (node.effects & lasting_effects and not node.regions and not node.op.name.startswith(TO_LOCAL_OBJECTS))
         or node.op.traits.prints
         or node.op.traits.irreversible
         for node in graph.walk()
@@ -66,14 +66,14 @@ def refuse_lasting(graph: Graph) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """The rollback of the writes of a graph's runs where the call has to rerun.
+    """The rollback of the writes of a graph's runs, for calls that have to rerun.
 
-    `saved` are the positions of the array parameters that are copied before each run. With `logged`, changes of Python
-    objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
+    `saved` are the positions of the array parameters that are copied before each run. With `logs_objects`, changes of
+    Python objects are logged, and with `abandons`, the run is abandoned before an irreversible change.
     """
 
     saved: tuple[int, ...] = ()
-    logged: bool = False
+    logs_objects: bool = False
     abandons: bool = False
 
     def add_saved_arrays(self, form: CallForm | None) -> CallForm | None:
@@ -84,12 +84,12 @@ class Rollback:
         """Wrap the run of a graph, and the entry for its form `add_saved_arrays`."""
         if self.saved:
             run = wrap_restoring(run, lambda values: [values[i] for i in self.saved])
-        if self.logged:
+        if self.logs_objects:
             run, entry = undoing(run, self.abandons), entry and undoing(entry, self.abandons)
         return run, entry
 
 
-def rollback_of(graph: Graph) -> Rollback:
+def make_rollback(graph: Graph) -> Rollback:
     """Return the rollback of a graph whose runs have side effects (see `can_run_again`).
 
     No irreversible side effect precedes it (`refuse_lasting`).
@@ -148,4 +148,4 @@ def _cannot_change(value: Any) -> bool:
     return value is None or type(value) in (bool, int, float, complex, str, bytes, range, slice, NotAssigned)
 
 
-__all__ = ["Rollback", "can_run_again", "has_no_lasting_effects", "rollback_of"]
+__all__ = ["Rollback", "can_run_again", "has_no_lasting_effects", "make_rollback"]

@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.remote_tensor import RemoteTensor
 from autoconv.runtime.tensors.tensor import ArrayTensor, EagerTensor
 from autoconv.tracing.key.cache_key import TensorKey
 
-_LARGEST_GAPS = 16  # maximum ratio of a copy's memory to its elements' size
+_MAX_GAP_RATIO = 16  # maximum ratio of a copy's memory to its elements' size
 
 
 def run_value(leaf: Any, copies: bool = True) -> Any:
@@ -34,8 +34,8 @@ def run_value(leaf: Any, copies: bool = True) -> Any:
     return _number(leaf) if isinstance(leaf, int) else np.asarray(leaf)
 
 
-def with_key_layout(leaf: Any, key: Any) -> Any:
-    """Return the argument as the graph takes it: arrays whose key says so are transposed."""
+def apply_key_layout(leaf: Any, key: Any) -> Any:
+    """Return the argument as the graph takes it: arrays with a key in column order are transposed."""
     return leaf.T if isinstance(key, TensorKey) and key.origin == BY_COLUMNS else leaf
 
 
@@ -48,7 +48,7 @@ def _number(leaf: int) -> np.ndarray:
         raise
 
 
-def taped_input(value: Any) -> Any:
+def to_taped_input(value: Any) -> Any:
     """Return tensors unchanged, as tapes identify them; arrays and numbers as for a run, in tensors."""
     if isinstance(value, EagerTensor) or hasattr(type(value), "__autoconv_run_value__"):
         return value if isinstance(value, EagerTensor) else run_value(value)
@@ -63,7 +63,7 @@ def _copy(array: np.ndarray) -> np.ndarray:
     if array.flags.forc or array.dtype.hasobject:
         return np.array(array)
     low, high = np.lib.array_utils.byte_bounds(array)
-    if high - low > _LARGEST_GAPS * array.nbytes:
+    if high - low > _MAX_GAP_RATIO * array.nbytes:
         return np.array(array)
     start = array.__array_interface__["data"][0] - low
     copy: np.ndarray = np.ndarray(array.shape, array.dtype, np.empty(high - low, np.uint8), start, array.strides)

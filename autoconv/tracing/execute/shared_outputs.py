@@ -16,14 +16,14 @@ def first_equal_outputs(*graphs: Graph) -> list[int]:
     Equal outputs have to be one array. `graphs` are forms of one graph, before and after optimisation: outputs count
     as equal if they are one value in any of them.
     """
-    firsts: dict[Value, int] = {}
-    found = []
+    first_by_value: dict[Value, int] = {}
+    positions = []
     for position, values in enumerate(zip(*(graph.outputs for graph in graphs), strict=True)):
         sources = list(map(_source, values))
-        first = min((firsts[value] for value in sources if value in firsts), default=position)
-        found.append(first)
-        firsts.update((value, first) for value in sources if value not in firsts)
-    return found if found != list(range(len(found))) else []
+        first = min((first_by_value[value] for value in sources if value in first_by_value), default=position)
+        positions.append(first)
+        first_by_value.update((value, first) for value in sources if value not in first_by_value)
+    return positions if positions != list(range(len(positions))) else []
 
 
 def _source(value: Value) -> Value:
@@ -32,8 +32,8 @@ def _source(value: Value) -> Value:
     return value
 
 
-def owned_result(result: Any, value: Value) -> Any:
-    """Copy an array result; return other results, and arrays that are read-only copies, as they are."""
+def copy_shared_result(result: Any, value: Value) -> Any:
+    """Copy an array result; return other results, and arrays that are read-only copies, unchanged."""
     creation = _source(value).node
     if creation is not None and creation.op.name == "numpy_read_only":
         return result

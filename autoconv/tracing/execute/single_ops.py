@@ -15,7 +15,7 @@ from autoconv.ops.record import Op
 from autoconv.runtime.tensors import native_eager
 
 _LENGTH = Symbol("n")
-_codes: dict[Any, Callable[..., Any] | None] = {}
+_code_by_key: dict[Any, Callable[..., Any] | None] = {}
 
 
 def single_op(
@@ -27,9 +27,9 @@ def single_op(
     """
     backend = get_backend()
     key = backend, op.name, tuple(attributes.items()), operands
-    if key not in _codes:
-        _codes[key] = _compile(op, attributes, operands) if backend.symbolic is not None else None
-    return _codes[key]
+    if key not in _code_by_key:
+        _code_by_key[key] = _compile(op, attributes, operands) if backend.symbolic is not None else None
+    return _code_by_key[key]
 
 
 def _compile(

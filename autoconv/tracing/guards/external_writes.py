@@ -103,7 +103,7 @@ class WriteMonitor:
         if not self.trace.memory and self.may_be_memory and _may_be_array(owner):
             raise RestartTrace(memory=True)  # results computed from arrays change in place as arrays do
         if self.trace.memory and isinstance(owner, SymbolicTensor):
-            others = [s for s in self.guards.holders() if s.key not in self.spot_keys]
+            others = [s for s in self.guards.locations() if s.key not in self.spot_keys]
             arrays = [s for s in others if isinstance(s.read(), np.ndarray)]
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
@@ -160,7 +160,7 @@ class WriteMonitor:
 
     def is_outside(self, array: np.ndarray) -> bool:
         """Return whether an array is, or is a view of, an array of the program that existed before the trace."""
-        return any(np.may_share_memory(array, other) for other in self.guards.held_arrays())
+        return any(np.may_share_memory(array, other) for other in self.guards.reachable_arrays())
 
     def check_dimensions(self, call: Call) -> None:
         """Require that arrays without dimensions are traced as memory, as a tensor without any is a NumPy scalar."""
@@ -180,7 +180,7 @@ class WriteMonitor:
         """Return all spots that reach one of the owners: a write through one name is read through another."""
         keys = self.spot_keys.union(spot.key for spot in but)
         spots_by_key = {
-            s.key: s for s in self.guards.holders() if any(_contains_container(s.read(), owner) for owner in owners)
+            s.key: s for s in self.guards.locations() if any(_contains_container(s.read(), owner) for owner in owners)
         }
         if any(not spot.kind for spot in spots_by_key.values()):  # an argument itself, such as a list of a user's class
             self._run_plain("an argument is changed")

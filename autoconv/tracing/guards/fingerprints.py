@@ -70,7 +70,7 @@ class Fingerprints:
     reads: Reads | None = None
     names: frozenset[str] = frozenset()
     kinds: set[type] = field(default_factory=set)
-    of_objects: set[type] = field(default_factory=set)
+    outside_kinds: set[type] = field(default_factory=set)
     _classes: dict[type, tuple[Any, ...]] = field(default_factory=dict)
     _visited: dict[int, Any] = field(default_factory=dict)  # by id: values reached twice, or containing themselves
 
@@ -86,7 +86,7 @@ class Fingerprints:
             return id(value), _live_reference(value), self._class_values(value, name) if is_user_code(value) else ()
         if isinstance(value, enum.Enum):
             self.kinds.add(type(value))
-            self.of_objects.add(type(value))
+            self.outside_kinds.add(type(value))
             return id(value), self._own_attributes(value, name, max(depth - 1, 0))
         if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
             return id(value), _live_reference(value)
@@ -151,7 +151,7 @@ class Fingerprints:
             return id(value), _live_reference(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._compare_by_identity(value, name, f"a {kind.__name__}")
-        self.of_objects.add(kind)
+        self.outside_kinds.add(kind)
         return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
@@ -173,7 +173,7 @@ class Fingerprints:
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
         kind = type(value)
-        self.of_objects.add(kind)
+        self.outside_kinds.add(kind)
         return self._own_attributes(value, name, depth), self._class_values(kind, name) if is_user_code(kind) else ()
 
     def _array(self, array: np.ndarray, value: Any, name: str) -> Any:

@@ -64,7 +64,7 @@ class _CheckWriter:
     """Writes the comparisons, value by value, to the `writer`."""
 
     def __init__(self, fingerprints: Callable[[], Fingerprints]) -> None:
-        self.writer = FunctionWriter(otherwise="False")
+        self.writer = FunctionWriter(fallback="False")
         self._fingerprints = fingerprints
         self._skip, self._reads = fingerprints().skip, fingerprints().reads
         self._visited: dict[int, tuple[str, Any]] = {}  # id of a container -> (its variable, the container)

@@ -1,4 +1,4 @@
-"""Guards: what a trace read from outside its arguments, and checks that this is unchanged."""
+"""Guards: the values that a trace read outside its arguments, and checks that they are unchanged."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from autoconv.tracing.guards.fingerprints import (
     is_user_module,
 )
 from autoconv.tracing.guards.guard_codegen import generate_checker
-from autoconv.tracing.guards.hooked_objects import refuse_hooks, refuse_hooks_behind
+from autoconv.tracing.guards.hooked_objects import refuse_hooked_names, refuse_hooks
 from autoconv.tracing.guards.python_contract import RunPlain
 
 _SEARCH_DEPTH = 6  # depth to which objects and lists are searched for possible inputs
-_MOST_ITEMS = 256  # items of a list that is searched
+_MAX_SEARCHED_ITEMS = 256  # items of a list that is searched
 _CHECKER_ROUNDS = (2, 4, 8)  # a checker is written after so many successful comparisons of fingerprints
 _INPUT_TYPES = (np.ndarray, int, float)  # kinds of values that become inputs if they change from call to call
 
@@ -46,10 +46,10 @@ Place = tuple[Any, str | None]  # a namespace and a name in it, or a closure cel
 class Guards:
     """The names that traced functions read, with fingerprints of their values.
 
-    `unguarded` lists what cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that tracing
-    itself would change (an iterator) makes the call run plain. `skip` are the keys of spots that are inputs of the
-    trace instead; `restart_with_inputs` restarts the trace with further ones. `meet` is called with the class of each
-    object that is read, before its methods run, and with whether the class may have instances outside the trace.
+    `unguarded` lists values that cannot be guarded, `arrays` the reachable arrays, by id. With `python`, a value that
+    tracing itself would change (an iterator) makes the call run plain. `skip` are the keys of locations that are inputs
+    of the trace instead; `restart_with_inputs` restarts the trace with further ones. `meet` is called with the class of
+    each object that is read, before its methods run, and with a bool: true if instances may exist outside the trace.
     """
 
     python: bool = False
@@ -58,7 +58,7 @@ class Guards:
     restart_with_inputs: Callable[[list[journal.Location]], Any] = list
     meet: Callable[[type, bool], Any] = lambda kind, is_outer: None
     kinds: set[type] = field(default_factory=set)  # classes of values that are read
-    of_objects: set[type] = field(default_factory=set)  # classes with instances outside the trace
+    outside_kinds: set[type] = field(default_factory=set)  # classes with instances outside the trace
     checks: list[tuple[str, Callable[[], Any], Any, Place | None]] = field(default_factory=list)
     unguarded: list[str] = field(default_factory=list)
     arrays: dict[int, np.ndarray] = field(default_factory=dict)
@@ -95,25 +95,25 @@ class Guards:
             return
         self._keys.add(key)
         if self.python:
-            refuse_hooks_behind(function)
+            refuse_hooked_names(function)
         self._files.add(code.co_filename)
         if self.reads is not None:
             self.reads.add(function)
         names = set(names_in(code))
         names_mentioned = mentions(code)
         if self.python:
-            _refuse_names_of_text(names_mentioned.globals, function)
+            _refuse_name_readers(names_mentioned.globals, function)
         for name in sorted(names_mentioned.globals):
             if not (name in changed and self._is_written(function.__globals__.get(name))):
                 self._add(name, function.__globals__, names)
         for name in sorted(names_mentioned.modules):
             self._watch(name, functools.partial(sys.modules.get, name, journal.MISSING), (name,))
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            if name in changed and self._is_written(_cell(cell)):
+            if name in changed and self._is_written(_cell_content(cell)):
                 continue
             if name not in ("ag__", "__class__"):
                 self._spots.append(journal.cell_location(cell, name))
-                self._watch(name, functools.partial(_cell, cell), (id(cell),), (cell, None))
+                self._watch(name, functools.partial(_cell_content, cell), (id(cell),), (cell, None))
 
     def _is_written(self, value: Any) -> bool:
         """Return whether methods such as `append` of the value only write."""
@@ -141,7 +141,7 @@ class Guards:
             self._watch(name, lambda: value, (id(value), name))
 
     def _add(self, name: str, namespace: dict[str, Any], names: set[str]) -> None:
-        """Guard a global name; a name that is unbound or a builtin has to stay so."""
+        """Guard a global name; an unbound name, or that of a builtin, must stay one."""
         value = namespace.get(name, journal.MISSING)
         if value is not journal.MISSING:
             self._spots.append(journal.global_location(namespace, name))
@@ -162,44 +162,44 @@ class Guards:
         self._unexamined += [(name, read)] if self.python else []
 
     def release(self) -> None:
-        """Forget the trace, which guards outlive."""
+        """Release the references to the trace, because guards live longer."""
         del self.meet, self.restart_with_inputs
 
     def look_ahead(self) -> None:
-        """Check everything found so far, before any of it runs.
+        """Check the values found so far, before any code that uses them runs.
 
-        The call runs plain if it reads what cannot be guarded, such as an iterator, which tracing would advance.
+        The call runs plain if it reads a value that cannot be guarded, such as an iterator, which it would advance.
         """
         names = self.reads.module_names if self.reads is not None else frozenset()
         module_reads, self._names = (self._modules if names != self._names else []), names
         self._modules = self._modules + [(name, read) for name, read in self._unexamined if _is_module(read())]
-        searched, reads = False, None
+        is_searched, reads = False, None
         for name, read in [*self._unexamined, *module_reads]:
             fingerprints = Fingerprints(self.skip, names=names)
             try:
                 fingerprints.of(read())
             except Unguardable as what:
-                if not searched:  # once: nothing of the program runs in between
-                    large = [spot for spot in self.holders() if is_large(spot.read()) and spot.key not in self.skip]
+                if not is_searched:  # once: nothing of the program runs in between
+                    large = [spot for spot in self.locations() if is_large(spot.read()) and spot.key not in self.skip]
                     if large:
                         self.restart_with_inputs(large)
-                    searched, reads = True, self.settled_reads()
+                    is_searched, reads = True, self.current_reads()
                 if self._may_be_read(read(), reads):
                     raise RunPlain(f"{name} ({what}) is read, and a change of it would not be noticed") from None
                 fingerprints = Fingerprints(self.skip, strict=False, names=names)
                 fingerprints.of(read())
             self.kinds |= fingerprints.kinds
-            self.of_objects |= fingerprints.of_objects
-            singles = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
-            self._single_elements += [(a, a.copy()) for a in singles]
+            self.outside_kinds |= fingerprints.outside_kinds
+            single_elements = [a for a in fingerprints.arrays.values() if a.size == 1 and a.flags.writeable]
+            self._single_elements += [(a, a.copy()) for a in single_elements]
         self._unexamined.clear()
-        if not self.kinds <= self.of_objects:  # objects may be nested deeper than the search goes
-            self.of_objects |= reachable_classes(self.values())
+        if not self.kinds <= self.outside_kinds:  # objects may be nested deeper than the search goes
+            self.outside_kinds |= reachable_classes(self.values())
         for kind in self.kinds:
-            self.meet(kind, kind in self.of_objects)
+            self.meet(kind, kind in self.outside_kinds)
 
-    def settled_reads(self) -> Reads | None:
-        """Return what the functions found so far read of the present values; None where that is unknown."""
+    def current_reads(self) -> Reads | None:
+        """Return the reads of the functions found so far, from the present values; None if they are unknown."""
         if self.reads is None:
             return None
         reads = self.reads.copy()
@@ -223,19 +223,18 @@ class Guards:
         """Return whether a name with that key existed before the trace."""
         return key in self._keys
 
-    def holders(self) -> Iterator[journal.Location]:
-        """Iterate over the spots from which the trace may have read a value.
+    def locations(self) -> Iterator[journal.Location]:
+        """Iterate over the locations from which the trace may have read a value.
 
-        These are the names and, in the objects and lists that they lead to, attributes and arrays among the items of
-        lists.
+        These are the names and, in the objects and lists reachable from them, attributes and arrays that are items.
         """
         seen: set[int] = set()
         for spot in self._spots:
             yield spot
-            yield from _spots_in(spot.read(), seen, _SEARCH_DEPTH)
+            yield from _locations_in(spot.read(), seen, _SEARCH_DEPTH)
 
-    def held_arrays(self) -> Iterable[np.ndarray]:
-        """Return the arrays that the names lead to now; valid until `settle`."""
+    def reachable_arrays(self) -> Iterable[np.ndarray]:
+        """Return the arrays that are reachable from the names now; valid until `settle`."""
         fingerprints = Fingerprints(self.skip, strict=False)
         for _, read, _ in self._pending:
             fingerprints.of(read())
@@ -276,7 +275,7 @@ class Guards:
         return bool(changed)
 
     def changed_inputs(self) -> Iterator[tuple[journal.Location, Any]]:
-        """Iterate over the names and attributes whose arrays and numbers changed, as spots with their new values."""
+        """Iterate over the names and attributes whose arrays and numbers changed, as locations with new values."""
         for name, read, expected, place in self.checks:
             value = read()
             if place is None or not isinstance(value, _INPUT_TYPES):
@@ -289,10 +288,10 @@ class Guards:
         """Iterate as `changed_inputs` over the parts of an object or a list; `expected` is its former fingerprint."""
         parts = [*own_items(value)] if isinstance(value, (list, tuple)) else []
         if parts and expected[0] is type(value) and len(expected[1]) == len(parts):
-            for place, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
+            for position, (part, before) in enumerate(zip(parts, expected[1], strict=True)):
                 if isinstance(part, np.ndarray):
                     if before is not None and type(value) is list and self._differs(part, before):
-                        yield journal.item_location(value, place), part
+                        yield journal.item_location(value, position), part
                 elif isinstance(before, tuple) and depth:
                     yield from self._changed_parts(part, before, depth - 1)
         attributes = attributes_of(value) if is_user_code(type(value)) else {}
@@ -307,7 +306,7 @@ class Guards:
                 yield from self._changed_parts(part, before, depth - 1)
 
     def _differs(self, value: Any, expected: Any) -> bool:
-        """Return whether the value is a different one of the same kind."""
+        """Return whether the value changed, but not its kind."""
         if isinstance(value, np.ndarray):
             return expected[0] is np.ndarray and (is_large(value) or self._fingerprints().of(value) != expected)
         return expected[0] is type(value) and self._fingerprints().of(value) != expected
@@ -329,8 +328,8 @@ class Guards:
         if self._checker is not None and self._checker():
             return ""
         self._fingerprint_checks += 1
-        due = self._fingerprint_checks in _CHECKER_ROUNDS
-        new_checker = generate_checker(self.checks, self._fingerprints) if due else None
+        writes_checker = self._fingerprint_checks in _CHECKER_ROUNDS
+        new_checker = generate_checker(self.checks, self._fingerprints) if writes_checker else None
         for name, read, expected, _ in self.checks:
             try:
                 fingerprint = self._fingerprints().of(read())
@@ -341,40 +340,40 @@ class Guards:
         if new_checker is not None:  # use the checker only if it agrees with the fingerprints
             self._checker = new_checker if new_checker() else None
         elif self._fingerprint_checks > _CHECKER_ROUNDS[-1]:
-            self._checker = None  # the checker failed again and again: other, equal objects come each time
+            self._checker = None  # the checker failed repeatedly: each call has other, equal objects
         return ""
 
 
 _NAME_READERS = (eval, exec, globals, __import__)
 
 
-def _refuse_names_of_text(names: frozenset[str], function: types.FunctionType) -> None:
+def _refuse_name_readers(names: frozenset[str], function: types.FunctionType) -> None:
     """Raise RunPlain for a function that calls `eval` or the like, which may read names missing from its text."""
     for name in sorted(names):
         value = function.__globals__.get(name, getattr(builtins, name, None))
-        if any(value is one for one in _NAME_READERS):
+        if any(value is reader for reader in _NAME_READERS):
             raise RunPlain(f"{name} is called, which may read and write any name")
 
 
-def _spots_in(value: Any, seen: set[int], depth: int) -> Iterator[journal.Location]:
-    """Iterate over the attributes and arrays inside a value, as spots, to that depth; `seen` are visited ids."""
-    if id(value) in seen or not depth:
+def _locations_in(value: Any, visited: set[int], depth: int) -> Iterator[journal.Location]:
+    """Iterate over the attributes and arrays inside a value, as locations, to that depth; `visited` are ids."""
+    if id(value) in visited or not depth:
         return
-    seen.add(id(value))
+    visited.add(id(value))
     if isinstance(value, (list, tuple, dict)):
         items = list(dict.values(value) if isinstance(value, dict) else own_items(value))
-        for place, item in enumerate(items if len(items) <= _MOST_ITEMS else ()):
+        for position, item in enumerate(items if len(items) <= _MAX_SEARCHED_ITEMS else ()):
             if type(value) is list and isinstance(item, np.ndarray):
-                yield journal.item_location(value, place)
+                yield journal.item_location(value, position)
             else:
-                yield from _spots_in(item, seen, depth - 1)
+                yield from _locations_in(item, visited, depth - 1)
         return
     kind = value if isinstance(value, type) else type(value)
     if isinstance(value, IDENTITY[:4]) or not is_user_code(kind):
         return
     for attribute, part in attributes_of(value).items():
         yield journal.attribute_location(value, attribute)
-        yield from _spots_in(part, seen, depth - 1)
+        yield from _locations_in(part, visited, depth - 1)
     for base in filter(is_user_code, kind.__mro__):
         for attribute, part in list(vars(base).items()):
             if isinstance(part, np.ndarray):
@@ -385,7 +384,7 @@ def _is_module(value: Any) -> bool:
     return isinstance(value, types.ModuleType)
 
 
-def _cell(cell: Any) -> Any:
+def _cell_content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:

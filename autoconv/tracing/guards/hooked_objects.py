@@ -1,6 +1,6 @@
 """Refusal of objects that run code of the program whenever they are examined (see `support/attribute_hooks.py`).
 
-Guards would count as reads: a call that such an object takes part in runs plain, and nothing looks at the object.
+A guard would call that code. So a call that involves such an object runs plain, without any access to the object.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from autoconv.tracing.guards.python_contract import RunPlain
 _ARGUMENT_LIMIT = 64  # objects that are examined on each call without a trace
 
 
-def refuse_hooks_behind(function: types.FunctionType) -> None:
-    """Raise RunPlain if a name, cell or default of the function leads to an object that runs code where it is read."""
+def refuse_hooked_names(function: types.FunctionType) -> None:
+    """Raise RunPlain if an object that runs code when it is read is reachable from a name, cell or default."""
     refuse_hooks(_named_values(function))
 
 
-def refuse_hooks(values: Iterable[Any], most: int = MAX_EXAMINED) -> None:
-    hooked = hooked_class(values, most)
-    if hooked is not None:
-        kind = hooked.__name__
+def refuse_hooks(values: Iterable[Any], limit: int = MAX_EXAMINED) -> None:
+    hooked_kind = hooked_class(values, limit)
+    if hooked_kind is not None:
+        kind = hooked_kind.__name__
         raise RunPlain(f"{kind} defines __getattribute__, which Python calls whenever its objects are examined")
 
 
 def hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Return why a call with these arguments runs plain; "" if they and the defaults lead to no such object."""
+    """Return the reason for running a call plain; "" if no such object is reachable from arguments and defaults."""
     defaults = getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None)
     try:
         refuse_hooks((*args, *kwargs.values(), *defaults), _ARGUMENT_LIMIT)
@@ -51,4 +51,4 @@ def _named_values(function: types.FunctionType) -> Iterator[Any]:
     yield from (function.__kwdefaults__ or {}).values()
 
 
-__all__ = ["hook_reason", "refuse_hooks", "refuse_hooks_behind"]
+__all__ = ["hook_reason", "refuse_hooks", "refuse_hooked_names"]

@@ -1,4 +1,4 @@
-"""Outside arrays, lists, dicts and sets that a trace read, and that a later call may have in its arguments.
+"""Outside arrays, lists, dicts and sets that a trace read, and that a later call may pass as arguments.
 
 While tracing, their items were constants. A graph that changes such an argument would not change these constants. So a
 call in which both are one object, or share memory, runs as plain Python.
@@ -37,7 +37,7 @@ class OutsideValues:
         return bool(self._arrays or self._containers)
 
     def find_overlap(self, leaves: Iterable[Any], reads: Iterable[Callable[[], Any]]) -> str:
-        """Return why a leaf, or the contents of a written location, overlaps an outside value; "" if none does."""
+        """Describe the overlap of a leaf, or the contents of a written location, with an outside value; "" if none."""
         values = [*leaves, *(read() for read in reads)]
         arrays = [array for array in values if isinstance(array, np.ndarray)] if self._arrays else []
         others = [array for array in (read() for read in self._arrays) if array is not None]
@@ -49,16 +49,18 @@ class OutsideValues:
 
 
 class OutsideContainers:
-    """The containers that the guarded names lead to at the time of a call.
+    """The containers that are reachable from the guarded names at the time of a call.
 
-    They are searched for on each call, as a name may be bound to another, equal container in between.
+    They are searched for on each call, because a name may be bound to another, equal container between calls.
     """
 
     def __init__(self, guards: Guards) -> None:
         self._names = None if guards.reads is None else guards.reads.names_if_closed
         self._skip = guards.skip
         reads = [read for _, read, _, _ in guards.checks]
-        self._reads: list[Callable[[], Any]] = [one for one in reads if any(map(_is_container, self._reachable([one])))]
+        self._reads: list[Callable[[], Any]] = [
+            read for read in reads if any(map(_is_container, self._reachable([read])))
+        ]
 
     def __bool__(self) -> bool:
         return bool(self._reads)
@@ -83,19 +85,19 @@ def values_reached_by_names(
     None stands for all names. Defaults and attributes of functions are among the parts. `skip` is as in
     `reachable_values`.
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     pending = list(values)
     while pending:
-        further: list[Any] = []
+        next_values: list[Any] = []
         for value in reachable_values(pending, skip):
-            if id(value) not in seen:
-                seen.add(id(value))
+            if id(value) not in visited:
+                visited.add(id(value))
                 yield value
-                further += _parts(value, names, skip, seen)
-        pending = [value for value in further if type(value) not in _ATOMS and id(value) not in seen]
+                next_values += _parts(value, names, skip, visited)
+        pending = [value for value in next_values if type(value) not in _ATOMS and id(value) not in visited]
 
 
-def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen: set[int]) -> Iterator[Any]:
+def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], visited: set[int]) -> Iterator[Any]:
     if isinstance(value, types.ModuleType):
         if value.__name__ not in sys.stdlib_module_names:  # through `sys.modules` everything would be reached
             yield from parts_of_module(value, frozenset(vars(value)) if names is None else names).values()
@@ -111,8 +113,8 @@ def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], seen:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
             yield from attributes_beside(value, skip)
-        for base in kind.__mro__ if id(kind) not in seen or kind is value else ():
-            seen.add(id(base))
+        for base in kind.__mro__ if id(kind) not in visited or kind is value else ():
+            visited.add(id(base))
             yield from (part for name, part in class_parts(base, names) if (id(base), name) not in skip)
 
 

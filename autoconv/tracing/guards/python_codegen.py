@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-_MOST_LINES = 500  # of a generated function
+_MAX_LINES = 500  # of a generated function
 
 
 class TooLong(Exception):
@@ -14,18 +14,18 @@ class TooLong(Exception):
 
 
 class FunctionWriter:
-    """Writes a function statement by statement; it returns `otherwise` as soon as a requirement fails or raises."""
+    """Writer of a function, statement by statement; it returns `fallback` as soon as a requirement fails or raises."""
 
-    def __init__(self, parameters: str = "", otherwise: str = "None") -> None:
+    def __init__(self, parameters: str = "", fallback: str = "None") -> None:
         self._header = f"def function({parameters}):"
-        self._otherwise = otherwise
+        self._fallback = fallback
         self._lines: list[str] = []
         self._constants: dict[str, Any] = {}
 
-    def finish(self, answer: str) -> Callable[..., Any]:
-        lines = (*self._lines, f"return {answer}")
+    def finish(self, result: str) -> Callable[..., Any]:
+        lines = (*self._lines, f"return {result}")
         body = "\n".join(f"        {line}" for line in lines)
-        text = f"{self._header}\n    try:\n{body}\n    except Exception:\n        return {self._otherwise}\n"
+        text = f"{self._header}\n    try:\n{body}\n    except Exception:\n        return {self._fallback}\n"
         exec(compile(text, "<written for a trace>", "exec"), self._constants)
         function: Callable[..., Any] = self._constants["function"]
         return function
@@ -43,29 +43,30 @@ class FunctionWriter:
         return name
 
     def require(self, condition: str) -> None:
-        self._write(f"if not ({condition}): return {self._otherwise}")
+        self._write(f"if not ({condition}): return {self._fallback}")
 
-    def require_same(self, value: Any, place: str) -> None:
+    def require_same(self, value: Any, expression: str) -> None:
         """Require the same object, without keeping it alive where possible."""
         try:
-            self.require(f"{self.constant(weakref.ref(value))}() is {place}")
+            self.require(f"{self.constant(weakref.ref(value))}() is {expression}")
         except TypeError:
-            self.require(f"{place} is {self.constant(value)}")
+            self.require(f"{expression} is {self.constant(value)}")
 
-    def require_plain(self, value: Any, place: str) -> None:
+    def require_plain(self, value: Any, expression: str) -> None:
         """Require that the variable `place` holds an equivalent number or text of the same class."""
         constant, kind = self.constant(value), self.constant(type(value))
-        same = "{0} == {1}"
+        comparison = "{0} == {1}"
         if isinstance(value, complex) or (isinstance(value, float) and not abs(value) > 0):
-            same = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
-        self.require(f"({place} is {constant} or type({place}) is {kind} and {same.format(place, constant)})")
+            comparison = "repr({0}) == repr({1})"  # `==` ignores the sign of zero, and nan differs from itself
+        is_equal = comparison.format(expression, constant)
+        self.require(f"({expression} is {constant} or type({expression}) is {kind} and {is_equal})")
 
-    def require_keys(self, keys: list[Any], place: str) -> None:
+    def require_keys(self, keys: list[Any], expression: str) -> None:
         """Require a dict's keys, their order and their classes."""
         kinds = self.constant([type(key) for key in keys])
-        self.require(f"[*{place}] == {self.constant(keys)} and [*map(type, {place})] == {kinds}")
+        self.require(f"[*{expression}] == {self.constant(keys)} and [*map(type, {expression})] == {kinds}")
 
     def _write(self, line: str) -> None:
-        if len(self._lines) >= _MOST_LINES:
+        if len(self._lines) >= _MAX_LINES:
             raise TooLong
         self._lines.append(line)

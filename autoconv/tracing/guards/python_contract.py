@@ -1,4 +1,4 @@
-"""The contract of `compile`: which actions a trace may contain, so that each call has plain Python's meaning.
+"""The contract of `compile`: the actions that a trace may contain, so that each call has plain Python's meaning.
 
 An action that has to happen on every call, and cannot be part of a graph yet, makes the call run as plain Python.
 """
@@ -59,8 +59,8 @@ _READING_METHODS = frozenset(
     }
 )  # fmt: skip
 ATTEMPT, SECONDS = "attempt", "seconds"
-MOST_WORK = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
-MOST_SECONDS = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
+WORK_LIMITS = {ITERATION: 10_000, NODE: 8_000, ATTEMPT: 40}
+SECONDS_LIMIT = 3.0  # of the processor, where calls are timed: others have to repeat to the bit
 _CLOCK_INTERVAL = 8  # turns, or nodes, between two readings of the clock, which is a call of the system
 _LIMIT_MESSAGES = {
     ITERATION: "loops that are unrolled while tracing take more than {:,} iterations",
@@ -81,25 +81,25 @@ class RunPlain(AbandonTrace):
 
 
 class Work:
-    """The cost of tracing for one call: turns of loops that ran in Python, recorded nodes, and attempts.
+    """The cost of tracing for one call: iterations of loops that ran in Python, recorded nodes, and attempts.
 
-    A trace runs a turn some fifty times as slowly as Python does. A node takes longer to compile than most ops take to
-    run. A call that needs more of them than `MOST_WORK` allows runs plain. So does one whose nodes take longer than
-    `MOST_SECONDS`, if `is_timed`.
+    A trace runs an iteration some fifty times as slowly as Python does. A node takes longer to compile than most ops
+    take to run. A call that needs more of them than `WORK_LIMITS` allows runs plain. So does a call whose recording
+    takes longer than `SECONDS_LIMIT`, if `is_timed`.
     """
 
     __slots__ = ("_end", "counts")
 
     def __init__(self, is_timed: bool) -> None:
-        self.counts = dict.fromkeys(MOST_WORK, 0)
-        self._end = time.thread_time() + MOST_SECONDS if is_timed else None
+        self.counts = dict.fromkeys(WORK_LIMITS, 0)
+        self._end = time.thread_time() + SECONDS_LIMIT if is_timed else None
 
     def __call__(self, what: str) -> None:
         count = self.counts[what] = self.counts[what] + 1
-        if count > MOST_WORK[what]:
-            raise RunPlain(_LIMIT_MESSAGES[what].format(MOST_WORK[what]))
+        if count > WORK_LIMITS[what]:
+            raise RunPlain(_LIMIT_MESSAGES[what].format(WORK_LIMITS[what]))
         if self._end is not None and count % _CLOCK_INTERVAL == 0 and time.thread_time() > self._end:
-            raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(MOST_SECONDS))
+            raise RunPlain(_LIMIT_MESSAGES[SECONDS].format(SECONDS_LIMIT))
 
 
 class Specialise(AbandonTrace):
@@ -171,33 +171,33 @@ def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]
     existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
     """
     written = [*written]
-    outer = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS}
+    outside_ids = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS}
     written_ids = {id(part) for value in written for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         keep_identities((alternative, *written))
-        _check_alternative(alternative, outer, written_ids)
+        _check_alternative(alternative, outside_ids, written_ids)
 
 
-def _check_alternative(result: Any, outer: set[int], written_ids: set[int]) -> None:
-    known = outer | written_ids
+def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
+    seen_ids = outside_ids | written_ids
     for part in list(_containers_in_result(result)):
         region = current_region()
         assert region is not None
-        if id(part) in outer:
+        if id(part) in outside_ids:
             what = f"a {plain_kind(part).__name__} is returned that existed before the call"
             region.contract.before_write(part, what)
-        if id(part) in known and type(part) in PLAIN and id(part) not in region.trace.frozen:
+        if id(part) in seen_ids and type(part) in PLAIN and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
-        elif id(part) in known:
+        elif id(part) in seen_ids:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that has another name too")
-        known.add(id(part))
+        seen_ids.add(id(part))
 
 
 def _containers_in_result(value: Any, ancestors: tuple[Any, ...] = ()) -> Iterator[Any]:
-    """Iterate over the lists, dicts, sets and dataclasses in a result, each as often as it is reached.
+    """Iterate over the lists, dicts, sets and dataclasses in a result, once for each path to them.
 
-    A part in several arms of one variant counts once, as only one arm exists at run time. Objects that the call makes
-    are searched as well, which are in no object of `ancestors`.
+    A part in several arms of one variant counts once, because only one arm exists at run time. Objects that the call
+    makes are searched as well, unless they are among `ancestors`.
     """
     if type(value) is Variant:
         yield from {id(part): part for arm in value.values for part in _containers_in_result(arm, ancestors)}.values()
@@ -253,11 +253,11 @@ def check_choices(graph: Graph, kinds: Iterable[type]) -> None:
 
 
 def python_print(values: Any, sep: Any, end: Any, file: Any, flush: bool) -> None:
-    """Record a print as a node; one to a file makes the call run plain."""
+    """Record a print as a node; a print to a file makes the call run plain."""
     if file is not None:
         raise RunPlain("print is given a file")
-    simple = (str, int, float, bool, type(None))
-    if not all(isinstance(v, simple) or (isinstance(v, SymbolicTensor) and v.weak) for v in values):
+    simple_types = (str, int, float, bool, type(None))
+    if not all(isinstance(v, simple_types) or (isinstance(v, SymbolicTensor) and v.weak) for v in values):
         record_object("object_print", values, sep=sep, end=end)
         return
     template: list[Any] = []

@@ -18,7 +18,7 @@ from autoconv.tracing.key.cache_key import TensorKey, VariableKey
 from autoconv.tracing.key.call import Call
 
 
-def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
+def make_evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value], Any]:
     """Return a function from a value of the root graph to its array in this call.
 
     The function returns None if the array is not available: an argument is unknown, the value belongs to a branch or a
@@ -27,7 +27,7 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
 
     def evaluate(value: Value) -> Any:
         graph = trace.root.graph
-        nodes = _slice(graph, value)
+        nodes = _backward_slice(graph, value)
         if nodes is None:
             return None
         needed = {v for node in nodes for v in node.inputs} | {value}
@@ -43,7 +43,7 @@ def evaluator(trace: Trace, call: Call, outer: Region | None) -> Callable[[Value
     return evaluate
 
 
-def _slice(graph: Graph, value: Value) -> list[Node] | None:
+def _backward_slice(graph: Graph, value: Value) -> list[Node] | None:
     """Return the backward slice of a value, in program order; None if it is in a region or has effects."""
     if value.graph is not graph:
         return None
@@ -63,7 +63,7 @@ def _slice(graph: Graph, value: Value) -> list[Node] | None:
 
 def _arguments(call: Call, graph: Graph, values: set[Value], outer: Region | None) -> dict[Value, Any] | None:
     """Return the arrays of the wanted parameters; None if one of them is unknown."""
-    known: dict[Value, Any] = {}
+    arrays: dict[Value, Any] = {}
     parameters = iter(graph.parameters)
     for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
         if not isinstance(key, (TensorKey, VariableKey)):
@@ -71,14 +71,14 @@ def _arguments(call: Call, graph: Graph, values: set[Value], outer: Region | Non
         parameter = next(parameters)
         if parameter not in values:
             continue
-        array = _array(leaf, outer)
+        array = _leaf_array(leaf, outer)
         if array is None:
             return None
-        known[parameter] = array
-    return known
+        arrays[parameter] = array
+    return arrays
 
 
-def _array(leaf: Any, outer: Region | None) -> Any:
+def _leaf_array(leaf: Any, outer: Region | None) -> Any:
     if isinstance(leaf, SymbolicTensor):
         return None if outer is None else outer.contract.evaluate(leaf.value_in_graph)
     if isinstance(leaf, Variable):

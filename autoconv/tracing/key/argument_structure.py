@@ -1,7 +1,7 @@
 """Flattening of arguments: trees of lists, tuples, dicts and dataclasses, of a bounded depth and size.
 
-A structure that contains itself has no leaves, and a graph would duplicate one that occurs twice. Each part is visited
-once, so the time is linear in the size of the arguments.
+A structure that contains itself cannot be flattened, and a graph would duplicate a structure that occurs twice. Each
+part is visited once, so the time is linear in the size of the arguments.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Traversal:
         self._is_leaf = is_leaf
         self._compiles = compiles
         self._leaves: dict[int, int] = {}  # leaves per structure
-        self._changes: dict[int, bool] = {}  # whether a structure contains something mutable
+        self._is_mutable: dict[int, bool] = {}  # whether a structure contains something mutable
 
     def visit(self, value: Any) -> int:
         """Visit the structures of an argument; return the number of its leaves."""
@@ -53,8 +53,8 @@ class _Traversal:
             value, enters = pending.pop()
             if not enters:
                 ancestors.discard(id(value))
-                self._leave(value)
-            elif self._is_taken_apart(value) and not self._is_known(value, ancestors):
+                self._finish_structure(value)
+            elif self._is_flattened(value) and not self._is_visited(value, ancestors):
                 ancestors.add(id(value))
                 if len(ancestors) > _DEPTH_LIMIT:
                     raise CannotFlatten(f"the arguments nest more than {_DEPTH_LIMIT} lists or objects")
@@ -62,14 +62,14 @@ class _Traversal:
                 pending += [(part, True) for part in reversed(structure_parts(value))]
         return self._leaves.get(id(argument), 1)
 
-    def _is_taken_apart(self, value: Any) -> bool:
+    def _is_flattened(self, value: Any) -> bool:
         return type(value) not in ATOMS and is_structure(value) and not (self._is_leaf and self._is_leaf(value))
 
-    def _is_known(self, value: Any, ancestors: set[int]) -> bool:
+    def _is_visited(self, value: Any, ancestors: set[int]) -> bool:
         if id(value) in ancestors:
             raise CannotFlatten(f"a {type(value).__name__} among the arguments contains itself")
         if id(value) in self.values_by_id:
-            if self._compiles and self._changes[id(value)]:
+            if self._compiles and self._is_mutable[id(value)]:
                 raise CannotFlatten("one list or dict is passed twice, and a graph would hold two")
             return True
         self.values_by_id[id(value)] = value
@@ -77,10 +77,11 @@ class _Traversal:
             raise CannotFlatten(f"the arguments hold more than {_STRUCTURE_LIMIT} lists, dicts or objects")
         return False
 
-    def _leave(self, value: Any) -> None:
+    def _finish_structure(self, value: Any) -> None:
         parts = list(self._parts(value))
         self._leaves[id(value)] = sum(self._leaves.get(id(part), 1) for part in parts)
-        self._changes[id(value)] = not isinstance(value, tuple) or any(self._changes.get(id(part)) for part in parts)
+        has_mutable_part = any(self._is_mutable.get(id(part)) for part in parts)
+        self._is_mutable[id(value)] = not isinstance(value, tuple) or has_mutable_part
 
     def _parts(self, value: Any) -> Iterator[Any]:
         """Iterate over the parts; a part that is not flattened counts as one leaf (None)."""

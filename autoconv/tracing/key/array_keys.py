@@ -15,17 +15,20 @@ from autoconv.runtime.support.shape import TensorSpec
 
 @dataclass(frozen=True, slots=True)
 class ArrayKey:
-    """The layout of an array traced as memory. `plain`: an aligned, writeable, native ndarray without self-overlap."""
+    """The layout of an array traced as memory.
+
+    `is_plain`: it is an aligned, writeable ndarray in native byte order, whose elements do not overlap.
+    """
 
     type: ArrayType
-    plain: bool
+    is_plain: bool
 
-    def joined(self, other: ArrayKey) -> ArrayKey | None:
-        """Return the least general key that accepts both arrays; None where there is none."""
+    def join(self, other: ArrayKey) -> ArrayKey | None:
+        """Return the least general key that accepts both arrays, or None."""
         own_type, other_type = self.type, other.type
-        if (own_type.dtype, own_type.rank, self.plain) != (other_type.dtype, other_type.rank, other.plain):
+        if (own_type.dtype, own_type.rank, self.is_plain) != (other_type.dtype, other_type.rank, other.is_plain):
             return None
-        return ArrayKey(cast(ArrayType, join(own_type, other_type)), self.plain)
+        return ArrayKey(cast(ArrayType, join(own_type, other_type)), self.is_plain)
 
     def __str__(self) -> str:
         return f"{TensorSpec(self.type.shape, self.type.dtype)!r} in place"
@@ -34,9 +37,9 @@ class ArrayKey:
 def array_key(array: np.ndarray) -> ArrayKey:
     """Return the layout of an array; raises TypeError for an element type that tensors lack."""
     dtype = as_dtype(array.dtype)
-    plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
-    plain = plain and (array.flags.forc or _has_disjoint_elements(array))
-    return ArrayKey(ArrayType(dtype, array.shape, array.strides), plain and array.dtype.kind in "biufc")
+    is_plain = type(array) is np.ndarray and array.flags.aligned and array.flags.writeable and array.dtype.isnative
+    is_plain = is_plain and (array.flags.forc or _has_disjoint_elements(array))
+    return ArrayKey(ArrayType(dtype, array.shape, array.strides), is_plain and array.dtype.kind in "biufc")
 
 
 def _has_disjoint_elements(array: np.ndarray) -> bool:
@@ -64,7 +67,7 @@ def needs_numpy(value: Any) -> bool:
         return True
     if value.dtype.kind in "SU" or not value.dtype.isnative:
         return True
-    return value.nbytes > _MOST_COPIED and _has_repeated_memory(value)
+    return value.nbytes > _MAX_COPIED_BYTES and _has_repeated_memory(value)
 
 
 def _has_repeated_memory(array: Any) -> bool:
@@ -74,10 +77,10 @@ def _has_repeated_memory(array: Any) -> bool:
     ) + array.itemsize
 
 
-_MOST_COPIED = 1 << 20  # bytes of an array with repeated elements
+_MAX_COPIED_BYTES = 1 << 20  # bytes of an array with repeated elements
 
 
-def kind_of(array: Any) -> str:
+def describe_array(array: Any) -> str:
     """Return the name, for messages, of an array that NumPy itself handles."""
     kind = type(array)
     if kind is np.ndarray and not array.dtype.isnative:
@@ -87,6 +90,6 @@ def kind_of(array: Any) -> str:
     return kind.__name__ if kind is not np.ndarray else f"{kind.__name__} of {array.dtype}"
 
 
-def overlap(arrays: Sequence[np.ndarray]) -> bool:
+def may_overlap(arrays: Sequence[np.ndarray]) -> bool:
     """Return whether some of the arrays may overlap."""
     return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])

@@ -18,7 +18,7 @@ from autoconv.runtime.support.structure import Template, loses_state
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.trace_types import TracingContext
 
-# The origin of arrays that are read by their strides; a number of elements between neighbours follows, if it is known.
+# The origin of arrays that are read by their strides, followed by the last stride in elements, if it is known.
 BY_STRIDES = "array by strides"
 
 
@@ -26,7 +26,7 @@ BY_STRIDES = "array by strides"
 class TensorKey:
     """A tensor argument: its type, and whether it was passed as an array, a tensor or a Python number.
 
-    Arrays in Fortran order have an origin of their own: the graph takes their transpositions, which lie row by row.
+    Arrays in Fortran order have an origin of their own: the graph takes their transpositions, which are in C order.
     Arrays in neither order, `BY_STRIDES`, are memory, from which the graph loads.
     """
 
@@ -41,7 +41,7 @@ class TensorKey:
 
     @property
     def is_of_tensor(self) -> bool:
-        """Return whether it was passed as a tensor, other than one that stands for a Python number, as on tapes."""
+        """Return whether it was passed as a tensor that does not represent a Python number, as some on tapes do."""
         return self.origin == "tensor" and not is_number(self.type)
 
     @property
@@ -54,9 +54,9 @@ class TensorKey:
 
     @property
     def step(self) -> int | None:
-        """The number of elements between neighbours in the last dimension of an array that is read by its strides."""
-        known = self.origin.removeprefix(BY_STRIDES)
-        return int(known) if known else None
+        """The last stride, in elements, of an array that is read by its strides; None if it is unknown."""
+        step_text = self.origin.removeprefix(BY_STRIDES)
+        return int(step_text) if step_text else None
 
     def __str__(self) -> str:
         return repr(TensorSpec.from_type(self.type))
@@ -79,7 +79,7 @@ class VariableKey:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKey:
-    """A list, dict or other Python object that the graph receives as it is: only its class counts."""
+    """A list, dict or other Python object that the graph receives unchanged: only its class matters."""
 
     kind: str
     items: str = ""  # "int", "float" or "bool": the items of a list, nested `depth` deep, judged by a sample
@@ -141,10 +141,10 @@ class Reference:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reference):
             return False
-        mine, its = self.get(), other.get()
-        if mine is None or mine is its:
-            return mine is not None
-        return not self.identity and type(mine) is type(its) and bool(mine == its)
+        value, other_value = self.get(), other.get()
+        if value is None or value is other_value:
+            return value is not None
+        return not self.identity and type(value) is type(other_value) and bool(value == other_value)
 
     def __hash__(self) -> int:
         return self.hash
@@ -182,7 +182,7 @@ class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
     Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap. Each
-    replica of a strategy has traces of its own, as its copies of variables are others.
+    replica of a strategy has its own traces, because it has its own copies of variables.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -196,14 +196,14 @@ class Key:
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            what = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica)
-            object.__setattr__(self, "_hash", hash(what))
+            parts = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica)
+            object.__setattr__(self, "_hash", hash(parts))
         return self._hash
 
 
 def accepts(general: Key, key: Key) -> bool:
-    """Return whether a trace made for `general` serves a call of `key`: its shapes are wider, and all else is equal."""
-    if general.templates != key.templates and not _are_below(key.templates, general.templates):
+    """Return whether a trace for `general` is valid for a call of `key`: the keys may differ in wider shapes only."""
+    if general.templates != key.templates and not _are_narrower(key.templates, general.templates):
         return False
     if len(general.leaves) != len(key.leaves):
         return False
@@ -213,7 +213,7 @@ def accepts(general: Key, key: Key) -> bool:
         if wide == narrow or (isinstance(wide, Custom) and isinstance(narrow, Custom) and wide.accepts(narrow)):
             continue
         if isinstance(wide, ArrayKey) and isinstance(narrow, ArrayKey):
-            if wide.plain != narrow.plain or not is_subtype(narrow.type, wide.type):
+            if wide.is_plain != narrow.is_plain or not is_subtype(narrow.type, wide.type):
                 return False
             continue
         if not (isinstance(wide, TensorKey) and isinstance(narrow, TensorKey)):
@@ -225,21 +225,25 @@ def accepts(general: Key, key: Key) -> bool:
     return True
 
 
-def _are_below(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
-    """Return whether arguments of the first templates have the second ones, too."""
+def _are_narrower(narrow: Sequence[Any], wide: Sequence[Any]) -> bool:
+    """Return whether arguments of the first templates fit the second ones."""
     if len(narrow) != len(wide) or not any(contains_composite(template) for _, template in wide):
         return False
-    return all(a == b and is_narrower_template(mine, its) for (a, mine), (b, its) in zip(narrow, wide, strict=True))
+    pairs = zip(narrow, wide, strict=True)
+    return all(
+        name == other and is_narrower_template(narrow_template, wide_template)
+        for (name, narrow_template), (other, wide_template) in pairs
+    )
 
 
-def orders_of(parts: list[Any]) -> tuple[Any, ...]:
+def dict_orders(parts: list[Any]) -> tuple[Any, ...]:
     """Return the keys of all dicts among `parts`, in order and with their types."""
     dicts = [part for part in parts if isinstance(part, dict) and not loses_state(part)]
     return tuple(tuple((type(key), key) for key in part) for part in dicts)
 
 
 def has_extra_attributes(value: Any) -> bool:
-    """Return whether this is a number or text with attributes of its own, which its value does not determine."""
+    """Return whether this is a number or text with attributes, which its value does not determine."""
     is_single = isinstance(value, (int, float, complex, str, bytes)) and not isinstance(value, enum.Enum)
     return is_single and bool(attributes_of(value))
 

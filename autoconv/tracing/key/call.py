@@ -29,7 +29,7 @@ class Call:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     spots: tuple[Location, ...] = ()
-    by_object: bool = False  # arrays come in as objects, as they could not be traced as memory
+    by_object: bool = False  # arrays are passed as objects, because they could not be traced as memory
     learned: frozenset[tuple[str, Any]] = frozenset()
     why: str = ""  # the reason for the trace, if known before it was bound again
     work: Any = None  # the work of all attempts to trace

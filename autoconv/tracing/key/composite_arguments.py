@@ -1,4 +1,4 @@
-"""Composite tensors among arguments: the sizes that their specs leave open, and how they fit an input signature."""
+"""Composite tensors among arguments: open sizes of their specs, and their conversion to an input signature."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Flat = tuple[list[Any], Template | None]
 
 
 def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
-    """Return the types of components by their positions from `start` on, as the specs of their composites have them.
+    """Return the types of components in the specs of their composites, by their positions from `start` on.
 
-    A sparse tensor's number of elements is open there, so that calls with another number share a trace.
+    The number of elements of a sparse tensor is open in them, so calls with different numbers share a trace.
     """
     if not contains_composite(template):
         return {}
@@ -34,36 +34,37 @@ def open_types(template: Template | None, start: int) -> dict[int, TensorType]:
 def fit_composite(value: Any, fit: Callable[[list[Any]], list[Any]], specs: Sequence[Any]) -> Flat:
     """Fit a value to the part of an input signature with these leaves.
 
-    `fit` takes the value's leaves, where composites are whole, and returns what is taken in their place.
+    `fit` takes the value's leaves, each composite as one leaf, and returns their replacements.
     """
     leaves, template = flatten(value, is_composite)
-    return _replace([_as_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)], template)
+    parts = [_flatten_to_spec(leaf, spec) for leaf, spec in zip(fit(leaves), specs, strict=True)]
+    return _replace_leaves(parts, template)
 
 
-def _replace(parts: Sequence[Flat], template: Template | None) -> Flat:
+def _replace_leaves(parts: Sequence[Flat], template: Template | None) -> Flat:
     leaves = [leaf for leaves_of_part, _ in parts for leaf in leaves_of_part]
     return leaves, replace_leaves(template, iter([inner for _, inner in parts]))
 
 
-def _as_spec(leaf: Any, spec: Any) -> Flat:
+def _flatten_to_spec(leaf: Any, spec: Any) -> Flat:
     if not is_composite_spec(spec):
         return [leaf], None
     if is_composite_spec(leaf):
         return spec_parts(spec)
-    leaves_found, template = flatten(leaf)
-    return leaves_found, replace_spec(template, spec)
+    leaves, template = flatten(leaf)
+    return leaves, replace_spec(template, spec)
 
 
-def with_lists_as_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
-    """Return an argument with a tensor for each list of numbers that stands where a nested spec has a TensorSpec.
+def convert_lists_to_tensors(value: Any, spec: Any, as_spec: Callable[[Any, TensorSpec], Any]) -> Any:
+    """Convert each list of numbers in an argument to a tensor if the nested spec has a TensorSpec in its place.
 
-    What does not fit stays as it is.
+    Parts that do not fit are unchanged.
     """
     if isinstance(spec, TensorSpec):
         tensor = as_spec(value, spec) if isinstance(value, (list, tuple)) else None
         return value if tensor is None else tensor
     if type(spec) is dict and type(value) is dict and spec.keys() == value.keys():
-        return {key: with_lists_as_tensors(part, spec[key], as_spec) for key, part in value.items()}
+        return {key: convert_lists_to_tensors(part, spec[key], as_spec) for key, part in value.items()}
     if type(spec) in (list, tuple) and type(value) is type(spec) and len(value) == len(spec):
-        return type(spec)(with_lists_as_tensors(v, s, as_spec) for v, s in zip(value, spec, strict=True))
+        return type(spec)(convert_lists_to_tensors(v, s, as_spec) for v, s in zip(value, spec, strict=True))
     return value

@@ -1,8 +1,8 @@
 """A mapping of objects to values that refer to them; the garbage collector frees both together.
 
-A weak mapping would keep such a value for ever, and with it the object. An attribute of the object would not, but the
-program sees it: in `vars(x)`, in copies, in what is written to files. Here the values are attributes for the duration
-of each full collection alone. The collector then finds an object and its value as one cycle.
+A weak mapping would keep such a value for ever, and with it the object. An attribute of the object would not, but it
+would be visible to the program: in `vars(x)`, in copies, in files. Here the values are attributes only during each full
+collection. The collector then finds an object and its value as one cycle.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Ephemerons(Generic[Value]):
     def lend(self) -> None:
         """Make each value an attribute of its object."""
         for key, (reference, value) in list(self.entries.items()):
-            held = _attributes(reference())
-            if held is not None:
-                held[self._name] = value
+            attributes = _attributes(reference())
+            if attributes is not None:
+                attributes[self._name] = value
                 self._lent[key] = reference
             del self.entries[key]
 
-    def discount_call(self) -> None:
-        """Take the values from the objects that are left."""
+    def take_back(self) -> None:
+        """Take the values back from the objects that are still alive."""
         for key, reference in list(self._lent.items()):
             held = _attributes(reference())
             if held is not None and self._name in held:
@@ -63,25 +63,25 @@ class Ephemerons(Generic[Value]):
 
 
 def _has_attributes(owner: object) -> bool:
-    """Return whether an object has a dictionary, and make none: attributes beside one are slower to read."""
+    """Return whether an object can have a dictionary, without creating it, which would slow down other attributes."""
     kind = type(owner)
     if kind.__getattribute__ is not object.__getattribute__:
         return _attributes(owner) is not None
-    found = next((vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)), None)
-    return type(found) is types.GetSetDescriptorType
+    descriptor = next((vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)), None)
+    return type(descriptor) is types.GetSetDescriptorType
 
 
 def _attributes(owner: object) -> dict[str, Any] | None:
-    found = dict_of(owner)
-    return found if type(found) is dict else None
+    attributes = dict_of(owner)
+    return attributes if type(attributes) is dict else None
 
 
 _MAPPINGS: weakref.WeakSet[Ephemerons[Any]] = weakref.WeakSet()
 _FULL = 2  # the generation of a full collection
-_LATER = 0.01  # seconds
+_INTERRUPT_DELAY = 0.01  # seconds
 
 
-def _around_collection(phase: str, info: dict[str, int]) -> None:
+def _handle_collection(phase: str, info: dict[str, int]) -> None:
     if info["generation"] != _FULL:
         return
     try:
@@ -93,20 +93,20 @@ def _around_collection(phase: str, info: dict[str, int]) -> None:
 
 def _interrupt_later() -> None:
     """Interrupt the program when the collection has ended."""
-    time.sleep(_LATER)
+    time.sleep(_INTERRUPT_DELAY)
     _thread.interrupt_main()
 
 
 def _exchange(phase: str) -> None:
-    """Lend all values or take them back. After an interruption, another call does the rest."""
+    """Lend all values or take them back. After an interruption, a second call completes the exchange."""
     for mapping in list(_MAPPINGS):
         if phase == "start":
             mapping.lend()
         else:
-            mapping.discount_call()
+            mapping.take_back()
 
 
-gc.callbacks.append(_around_collection)
+gc.callbacks.append(_handle_collection)
 
 
 __all__ = ["Ephemerons"]

@@ -1,4 +1,4 @@
-"""Keys of single leaves: which facts about an argument make another trace."""
+"""Keys of single leaves: the facts about an argument that distinguish traces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
 from autoconv.runtime.tensors.conversion import to_array, weak_dtype
 from autoconv.runtime.tensors.tensor import Tensor
-from autoconv.tracing.key.array_keys import kind_of, needs_numpy
+from autoconv.tracing.key.array_keys import describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import (
     BY_STRIDES,
     Custom,
@@ -38,9 +38,9 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
 
     `aliases` numbers the storages of variables. With `literal` a number is part of the key by value.
     """
-    if type(leaf) in _NUMBERS and not literal and contract.python_numbers:
-        return _NUMBERS[type(leaf)]
-    if type(leaf) in _TEXTS:
+    if type(leaf) in _NUMBER_KEYS and not literal and contract.python_numbers:
+        return _NUMBER_KEYS[type(leaf)]
+    if type(leaf) in _TEXT_TYPES:
         return Literal(leaf)
     if isinstance(leaf, Tensor):
         return TensorKey(leaf.type, "tensor")
@@ -54,7 +54,7 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
         alias = aliases.setdefault(id(leaf.storage), len(aliases))
         return VariableKey(leaf.storage.type, leaf.trainable, alias)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        return _key_of_array(contract, leaf)
+        return _array_leaf_key(contract, leaf)
     if contract.keeps_identity and has_extra_attributes(leaf):
         return Reference(leaf, identity=True)
     if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TensorShape, enum.Enum)):
@@ -70,9 +70,9 @@ def leaf_key(contract: type[Contract], leaf: Any, aliases: dict[int, int], liter
     return Reference(leaf, identity=contract.keeps_identity)
 
 
-def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:
+def _array_leaf_key(contract: type[Contract], leaf: np.ndarray | np.generic) -> LeafKey:
     if contract.numpy_arrays and needs_numpy(leaf):
-        return ObjectKey(kind_of(leaf))
+        return ObjectKey(describe_array(leaf))
     array = to_array(leaf)
     origin = "array" if contract.numpy_arrays else "tensor"
     if origin == "array" and array.shape == () and isinstance(leaf, np.ndarray):
@@ -81,28 +81,28 @@ def _key_of_array(contract: type[Contract], leaf: np.ndarray | np.generic) -> Le
 
 
 def mark_layouts(keys: Sequence[LeafKey], leaves: Sequence[Any]) -> tuple[LeafKey, ...]:
-    """Return the keys; those of arrays that the graph does not take row by row are marked.
+    """Return the keys; those of arrays that the graph does not take in C order are marked.
 
-    These are arrays of two and more dimensions if all of them lie in Fortran order alone, and larger arrays that lie in
-    neither order. Where arrays lie in different orders, those in Fortran order are copied, as some have to be read
-    across their order. Native entries refuse arrays by the same rules. Under tapes, which see arguments as the graph's
-    parameters, none is marked.
+    These are arrays of two and more dimensions if all of them are in Fortran order only, and larger arrays in neither
+    order. If arrays have different orders, those in Fortran order are copied, because some would be read across their
+    order. Native entries refuse arrays by the same rules. Under tapes, for which arguments are the graph's parameters,
+    none is marked.
     """
     arrays = [i for i, key in enumerate(keys) if isinstance(key, TensorKey) and key.origin == "array" and key.type.rank]
     if not arrays or tape_recorders.active():
         return tuple(keys)
-    changed = list(keys)
-    places = [i for i in arrays if np.ndim(leaves[i]) > 1]
-    if places and all(leaves[i].flags.fnc for i in places):
-        for i in places:
-            changed[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
-        return tuple(changed)
+    marked = list(keys)
+    matrix_positions = [i for i in arrays if np.ndim(leaves[i]) > 1]
+    if matrix_positions and all(leaves[i].flags.fnc for i in matrix_positions):
+        for i in matrix_positions:
+            marked[i] = TensorKey(keys[i].type, BY_COLUMNS)  # type: ignore[union-attr, arg-type]
+        return tuple(marked)
     for i in arrays:
         if _is_read_by_strides(leaves[i]):
             step = leaves[i].strides[-1] / leaves[i].itemsize
             origin = f"{BY_STRIDES} {step:.0f}" if step in _STEPS else BY_STRIDES
-            changed[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
-    return tuple(changed)
+            marked[i] = TensorKey(keys[i].type, origin)  # type: ignore[union-attr, arg-type]
+    return tuple(marked)
 
 
 _STEPS = (1, 2, 3, 4, -1)  # elements between neighbours for which vector instructions load several at once
@@ -113,7 +113,7 @@ def _is_read_by_strides(array: Any) -> bool:
     return type(array) is np.ndarray and array.nbytes >= MIN_STRIDED_BYTES and not flags.forc and flags.behaved
 
 
-_NUMBERS = {
+_NUMBER_KEYS = {
     kind: TensorKey(TensorType(weak_dtype(kind()), (), True), "number") for kind in (bool, int, float, complex)
 }
-_TEXTS = frozenset({str, bytes, type(None)})
+_TEXT_TYPES = frozenset({str, bytes, type(None)})

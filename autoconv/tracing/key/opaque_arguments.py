@@ -9,22 +9,22 @@ from autoconv.runtime.support.structure import mutable_parts
 
 # Number of items from which a container is not flattened: each item would be an input of its own, and loops over them
 # would be unrolled.
-MANY = 17
-_DEEPEST = 3  # nesting of lists of numbers
+MIN_OPAQUE_ITEMS = 17
+_MAX_LIST_DEPTH = 3  # nesting of lists of numbers
 _CONTAINERS = (list, tuple, dict)
-_PLAIN = (bool, int, float, complex, str, type(None))
+_PLAIN_TYPES = (bool, int, float, complex, str, type(None))
 
 
-def opaque_names(arguments: Sequence[tuple[str, Any]], whole: frozenset[str]) -> frozenset[str]:
-    """Return `whole`, and the names of arguments that are large or are passed more than once.
+def opaque_names(arguments: Sequence[tuple[str, Any]], known_names: frozenset[str]) -> frozenset[str]:
+    """Return `known_names`, and the names of arguments that are large or are passed more than once.
 
     Only containers of numbers, texts and such containers count, judged by a sample of their items. A wrong guess is
-    correct, too: the graph then has the items as objects.
+    harmless: the graph then has the items as objects.
     """
-    containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in whole]
+    containers = [(name, value) for name, value in arguments if type(value) in _CONTAINERS and name not in known_names]
     if not containers:
-        return whole
-    result = whole.union(name for name, value in containers if _count(value) >= MANY)
+        return known_names
+    result = known_names.union(name for name, value in containers if _count(value) >= MIN_OPAQUE_ITEMS)
     others = [(name, value) for name, value in containers if name not in result]
     if others and _share_parts([value for _, value in others], [value for name, value in arguments if name in result]):
         return result.union(name for name, value in others if _count(value) > 0)
@@ -37,25 +37,25 @@ def _count(value: Any, depth: int = 4) -> int:
         return 1
     if type(value) is dict:
         ends = [next(iter(value.items())), next(reversed(value.items()))]
-        some = [item for _, item in ends]
-        if any(type(key) not in _PLAIN for key, _ in ends):
+        sample = [item for _, item in ends]
+        if any(type(key) not in _PLAIN_TYPES for key, _ in ends):
             return 0
     else:
-        some = [value[0], value[len(value) // 2], value[-1]]
-    each = [_count_of_item(item, depth) for item in some]
-    return max(each) * len(value) if all(each) else 0
+        sample = [value[0], value[len(value) // 2], value[-1]]
+    counts = [_count_of_item(item, depth) for item in sample]
+    return max(counts) * len(value) if all(counts) else 0
 
 
 def _count_of_item(item: Any, depth: int) -> int:
-    if type(item) in _PLAIN:
+    if type(item) in _PLAIN_TYPES:
         return 1
     return _count(item, depth - 1) if type(item) in _CONTAINERS and depth else 0
 
 
-def _share_parts(apart: Sequence[Any], whole: Sequence[Any]) -> bool:
+def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
     """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
-    parts = [id(part) for value in apart for part in mutable_parts(value)]
-    ids = {id(part) for value in whole for part in mutable_parts(value)} if whole and parts else set()
+    parts = [id(part) for value in values for part in mutable_parts(value)]
+    ids = {id(part) for value in others for part in mutable_parts(value)} if others and parts else set()
     return len(set(parts)) < len(parts) or not ids.isdisjoint(parts)
 
 
@@ -68,6 +68,6 @@ def items_of(value: list[Any], depth: int = 1) -> tuple[str, int]:
     if len(kinds) != 1:
         return "", 0
     (kind,) = kinds
-    if kind is list and depth < _DEEPEST:
+    if kind is list and depth < _MAX_LIST_DEPTH:
         return items_of(value[0], depth + 1)
     return (kind.__name__, depth) if kind in (int, float, bool) else ("", 0)

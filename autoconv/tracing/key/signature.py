@@ -26,19 +26,19 @@ from autoconv.runtime.tensors.conversion import constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 from autoconv.tracing.key.argument_structure import CannotFlatten, structures_to_flatten
-from autoconv.tracing.key.array_keys import ArrayKey, array_key, needs_numpy, overlap
+from autoconv.tracing.key.array_keys import ArrayKey, array_key, may_overlap, needs_numpy
 from autoconv.tracing.key.cache_key import (
     Key,
     LeafKey,
     Literal,
     ObjectKey,
     TensorKey,
+    dict_orders,
     is_number,
     object_key,
-    orders_of,
 )
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.composite_arguments import fit_composite, open_types, with_lists_as_tensors
+from autoconv.tracing.key.composite_arguments import convert_lists_to_tensors, fit_composite, open_types
 from autoconv.tracing.key.leaf_keys import leaf_key, mark_layouts
 from autoconv.tracing.key.opaque_arguments import items_of, opaque_names
 
@@ -122,7 +122,7 @@ class Signature:
             if name in self.hinted and isinstance(value, (bool, int, float, complex, str, bytes)):
                 value = constant(value)
             if spec is not None:
-                value = with_lists_as_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
+                value = convert_lists_to_tensors(value, spec, self._convert_to_spec) if is_structure(spec) else value
                 fit = partial(self._fit, value=value, spec=spec, name=name, args=args, kwargs=kwargs)
                 leaves_of_argument, template = self._flatten_argument(value, name in unflattened, spec, fit)
                 if not holds_composite_spec(spec):
@@ -149,8 +149,8 @@ class Signature:
             return leaf_key(self.contract, leaf, aliases, index in by_value)
 
         keys = mark_layouts([key_of(index, leaf) for index, leaf in enumerate(leaves)], leaves)
-        orders = orders_of(parts) if self.contract.keeps_identity else ()
-        overlaps = memory and overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
+        orders = dict_orders(parts) if self.contract.keeps_identity else ()
+        overlaps = memory and may_overlap([a for a, key in zip(leaves, keys, strict=True) if isinstance(key, ArrayKey)])
         whole_key = Key(tuple(templates), keys, orders, overlaps, memory, replica())
         return Call(whole_key, names, leaves, arguments, args, kwargs)
 
@@ -192,7 +192,7 @@ class Signature:
         memory = call.key.memory
         keys = (*call.key.leaves, *(self._location_key(value, memory) for value in values))
         arrays = [a for a, key in zip(call.leaves, keys, strict=True) if isinstance(key, ArrayKey)]
-        call.key = replace(call.key, leaves=keys, overlaps=memory and overlap(arrays))
+        call.key = replace(call.key, leaves=keys, overlaps=memory and may_overlap(arrays))
 
     def _location_key(self, value: Any, memory: bool) -> LeafKey:
         if value is MISSING:

@@ -167,7 +167,7 @@ class CompileContract(TracingContract):
 
     def _reachable_before_call(self, arguments: Sequence[Any]) -> Iterator[Any]:
         """Iterate over the objects reachable from the arguments and the names read, without the trace's own writes."""
-        reads = self.guards.settled_reads()
+        reads = self.guards.current_reads()
         names = None if reads is None else reads.names_if_closed
         return values_reached_by_names((*arguments, *self.guards.values()), names, frozenset(self.outside.spot_keys))
 

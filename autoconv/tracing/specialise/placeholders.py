@@ -20,7 +20,7 @@ from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import items_of
 from autoconv.tracing.guards.python_contract import RunPlain
-from autoconv.tracing.key.array_keys import ArrayKey, kind_of, needs_numpy
+from autoconv.tracing.key.array_keys import ArrayKey, describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
@@ -32,7 +32,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
     leaves: list[Any] = []
     for position, (leaf, key, name) in enumerate(zip(call.leaves, call.key.leaves, names, strict=True)):
         if isinstance(leaf, (np.ndarray, np.generic)) and trace.contract.numpy_arrays and needs_numpy(leaf):
-            raise RunPlain(f"{name!r} is a {kind_of(leaf)}, which a graph does not take as an array of numbers")
+            raise RunPlain(f"{name!r} is a {describe_array(leaf)}, which a graph does not take as an array of numbers")
         if isinstance(key, TensorKey) and key.origin == BY_COLUMNS:
             transposed_type = OPS["transpose"].result_types([key.type], {"perm": None})[0]
             value = trace.root.graph.add_parameter(transposed_type, name)
@@ -50,7 +50,7 @@ def placeholders(trace: Trace, call: Call, names: Sequence[str]) -> list[Any]:
                 positions[value] = position
             leaves.append(SymbolicTensor(value))
         elif isinstance(key, ArrayKey):
-            if not key.plain:
+            if not key.is_plain:
                 raise RunPlain(f"the array {name!r} is read-only or has an unusual memory layout")
             type_ = replace(key.type, shared=call.key.overlaps)
             leaves.append(SymbolicArray(trace.root.graph.add_parameter(type_, name)))

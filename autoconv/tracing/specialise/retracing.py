@@ -154,7 +154,7 @@ def _join_leaf_keys(first: LeafKey, second: LeafKey) -> Any:
     if first == second:
         return first
     if isinstance(first, ArrayKey) and isinstance(second, ArrayKey):
-        return first.joined(second)
+        return first.join(second)
     if not (isinstance(first, TensorKey) and isinstance(second, TensorKey)) or first.origin != second.origin:
         return None
     if (first.type.dtype, first.type.weak) != (second.type.dtype, second.type.weak):

@@ -193,7 +193,7 @@ class TraceSession:
         root = self.trace.root
         for kind in self.contract.kinds():
             meet_class(root, kind)
-        for spot in self.guards.holders():
+        for spot in self.guards.locations():
             meet_class(root, type(spot.read()))
         for kind, names in (what for how, what in self.call.learned if how == "made"):
             meet_class(root, kind, False)

@@ -30,15 +30,15 @@ class TraceCache:
         """Return a trace for that key, or a wider one, whose guards hold."""
         for concrete in self.by_key.get(key, ()):
             if not concrete.guards.changed():
-                return self.used(concrete)
+                return self.mark_used(concrete)
         for other, entries in list(self.by_key.items()):
             if other != key and accepts(other, key):
                 for concrete in entries:
                     if not concrete.guards.changed():
-                        return self.used(concrete)
+                        return self.mark_used(concrete)
         return None
 
-    def used(self, concrete: ConcreteFunction) -> ConcreteFunction:
+    def mark_used(self, concrete: ConcreteFunction) -> ConcreteFunction:
         """Mark the trace as used now."""
         concrete.used = next(_TICKS)
         return concrete
@@ -47,7 +47,7 @@ class TraceCache:
         """Add a trace; return whether its key has as many traces as are kept."""
         entries = [concrete, *self.by_key.get(concrete.key, ())][:TRACES_PER_KEY]
         self.by_key[concrete.key] = entries
-        self.used(concrete)
+        self.mark_used(concrete)
         return len(entries) == TRACES_PER_KEY
 
     def drop_oldest(self, release: Callable[[list[ConcreteFunction]], None]) -> None:

@@ -14,7 +14,7 @@ from autoconv.runtime.recording.regions import Trace, current_region
 from autoconv.runtime.support.structure import keys_of, kinds_of
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.outside_values import OutsideValues
-from autoconv.tracing.guards.trace_time_values import evaluator
+from autoconv.tracing.guards.trace_time_values import make_evaluator
 from autoconv.tracing.key.cache_key import Literal, Reference
 from autoconv.tracing.key.call import Call
 from autoconv.tracing.key.signature import Signature
@@ -35,7 +35,7 @@ class TracingContract(Contract):
         self.call = call
         self.guards = Guards(python=self.runs_plain, skip=frozenset(spot.key for spot in call.spots))
         self._on_create = on_create
-        self._evaluate: _Evaluate | None = evaluator(trace, call, current_region())
+        self._evaluate: _Evaluate | None = make_evaluator(trace, call, current_region())
 
     def kinds(self) -> Iterable[type]:
         """Return the classes of the arguments, whose special methods are converted."""
