@@ -24,8 +24,8 @@ def quiet():
 
 
 def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
-    monkeypatch.setattr(trace_cache, "_SURE_TRACES", 8)
-    monkeypatch.setattr(trace_cache, "_BYTES", 1 << 19)
+    monkeypatch.setattr(trace_cache, "_MIN_KEPT_TRACES", 8)
+    monkeypatch.setattr(trace_cache, "_MAX_BYTES", 1 << 19)
     assert live_growth(30) < 700_000  # 470,000, and 1,380,000 without a bound
 
 
@@ -41,9 +41,9 @@ def test_evicted_traces_free_their_machine_code():
 
 
 def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
-    monkeypatch.setattr(trace_cache, "_SURE_TRACES", 2)
-    monkeypatch.setattr(trace_cache, "_BYTES", 0)
-    monkeypatch.setattr(sys.modules[type(trace_cache.DROPPED).__module__], "_MOST_WAITING", 0)
+    monkeypatch.setattr(trace_cache, "_MIN_KEPT_TRACES", 2)
+    monkeypatch.setattr(trace_cache, "_MAX_BYTES", 0)
+    monkeypatch.setattr(sys.modules[type(trace_cache.DROPPED).__module__], "_MAX_DROPPED_BYTES", 0)
     trace_cache.DROPPED.__init__()
     f = autoconv.function(lambda x, n: x + n)
     x = autoconv.constant(1)
@@ -61,8 +61,8 @@ def test_dropped_functions_leave_nothing():
 
 
 def test_the_least_recently_used_signature_goes_first(monkeypatch):
-    monkeypatch.setattr(trace_cache, "_SURE_TRACES", 2)
-    monkeypatch.setattr(trace_cache, "_BYTES", 0)
+    monkeypatch.setattr(trace_cache, "_MIN_KEPT_TRACES", 2)
+    monkeypatch.setattr(trace_cache, "_MAX_BYTES", 0)
     f = autoconv.function(lambda x, n: x + n)
     x = autoconv.constant(1)
     for n in (1, 2, 1, 3):  # 1 was used after 2

@@ -105,8 +105,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         self._reduce_retracing = options.reduce_retracing
         self.backend = check_backend_name(options.backend)
         name = options.name or str(getattr(python_function, "__name__", "function"))
-        input_signature = options.input_signature
-        self._signature = Signature(python_function, contract, input_signature, name, options.follow_type_hints)
+        self._signature = Signature(python_function, contract, options.input_signature, name, options.follow_type_hints)
         self._input_signature = self._signature.specs
         parameters = self._signature.python.parameters
         self.donate = select_donated_names(options.donate, parameters, self._signature.name) if options.donate else ()
