@@ -116,8 +116,8 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     return None
 
 
-def _remove_same_shape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
-    """Remove a change of shape whose result has the operand's shape, static or symbolic."""
+def _remove_identity(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
+    """Remove a change of shape to the operand's shape, static or symbolic, or the real part of real numbers."""
     return _if_same_type(inputs[0], node)
 
 
@@ -275,12 +275,13 @@ def _permutation(node: Node) -> tuple[int, ...] | None:
 _RULES: dict[str, Rule] = {
     "subtract": _subtract, "divide": _divide, "power": _power, "select": _select, "cast": _cast,
     "python_cast": _cast_of_select,
-    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _remove_same_shape,
-    "broadcast_to_shape_of": _remove_same_shape,
-    "reshape_like": _remove_same_shape, "ensure_shape": _remove_same_shape, "ensure_same_shape": _remove_same_shape,
+    "reshape": _reshape, "transpose": _transpose, "sum_to_shape_of": _remove_identity,
+    "broadcast_to_shape_of": _remove_identity,
+    "reshape_like": _remove_identity, "ensure_shape": _remove_identity, "ensure_same_shape": _remove_identity,
     "negative": _involution_rule("negative"), "logical_not": _involution_rule("logical_not"),
     "invert": _involution_rule("invert"),
-    "conjugate": _involution_rule("conjugate"), "matrix_transpose": _involution_rule("matrix_transpose"),
+    "real": _remove_identity, "conjugate": _involution_rule("conjugate"),
+    "matrix_transpose": _involution_rule("matrix_transpose"),
     "abs": _idempotent_rule("abs"), "relu": _idempotent_rule("relu"), "floor": _idempotent_rule("floor"),
     "ceil": _idempotent_rule("ceil"),
     "minimum": _equal_operands, "maximum": _equal_operands, "bitwise_and": _equal_operands,

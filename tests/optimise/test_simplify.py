@@ -38,6 +38,15 @@ def test_a_quotient_stays_where_the_inverse_is_no_number_of_its_dtype() -> None:
     assert "divide" in [node.op.name for node in simplify_nodes(graph).nodes]
 
 
+def test_the_real_part_of_real_numbers_is_removed() -> None:
+    graph, x, b = _graph("float64")
+    graph.outputs = [b.real(x)]
+    assert simplify_nodes(graph).outputs[0].node is None
+    graph, x, b = _graph("complex128")
+    graph.outputs = [b.real(x)]
+    assert _simplified(graph, np.array([1 + 2j, -0.0 + 1j])).tolist() == [1.0, -0.0]
+
+
 def _graph(dtype: str) -> tuple[Graph, Any, GraphBuilder]:
     graph = Graph("f")
     return graph, graph.add_parameter(TensorType(as_dtype(dtype), (2,)), "x"), GraphBuilder(graph)
