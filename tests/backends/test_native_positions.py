@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autoconv.backends.llvm.codegen.region import Region
 from tests.tracing.plainly import same_as_plain
 
 pytestmark = pytest.mark.optimised
@@ -85,3 +86,31 @@ def grown(values: Any, start: int) -> Any:
 def test_ints_that_grow_beyond_64_bits() -> None:
     values = np.arange(12) % 5
     same_as_plain(grown, *((values, start) for start in (1, 5, 2**62 - 3, MOST - 4, MOST)))
+
+
+def distance(a: Any, b: Any) -> Any:
+    n, m = len(a), len(b)
+    table = np.full((n + 1, m + 1), np.inf)
+    table[0, 0] = 0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            table[i, j] = abs(a[i - 1] - b[j - 1]) + min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1])
+    return table[n, m], table[n - 1 + 1, m - 0]
+
+
+def convolved(a: Any, b: Any) -> Any:
+    n, out = len(a), np.zeros(len(a))
+    for i in range(1, n):
+        for j in range(1, i + 1):
+            out[i] += a[i - j] * a[j] + a[n - 1 - j]
+    return out, b
+
+
+@pytest.mark.parametrize("program", [distance, convolved])
+def test_bounds_of_counters_bound_indices(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked, write = [], Region.raise_and_exit_if
+    monkeypatch.setattr(Region, "raise_and_exit_if", lambda *given: (checked.append(given[1]), write(*given)))
+    usual, unusual = [(5, 7), (9, 4), (12, 8), (3, 3), (20, 31)], [(1, 6), (0, 2), (6, 1), (1, 1), (2, 0)]
+    same_as_plain(program, *[(np.arange(n) * 1.5, np.sin(np.arange(m))) for n, m in usual])
+    assert not [node for node in checked if node.name.startswith("while")]
+    same_as_plain(program, *[(np.arange(n) * 1.5, np.sin(np.arange(m))) for n, m in usual + unusual])

@@ -87,3 +87,19 @@ def test_tensors_are_not_changed():
         with pytest.raises((TypeError, ValueError)):
             change()
     assert x.numpy().tolist() == [1.0, 2.0]
+
+
+def test_numbers_that_are_assigned_are_constants_of_the_graph():
+    def marked(x):
+        for i in range(len(x)):
+            x[i] = -1 if x[i] > 2 else 7
+            if i > 3:
+                x[i] = 2.5
+        x[1:3] = 4
+        return x
+
+    for dtype in (np.int64, np.int16, np.float32):
+        x = np.arange(9).astype(dtype)
+        compiled = ac.compile(marked)
+        np.testing.assert_equal(compiled(x.copy()), marked(x.copy()))
+        assert len(compiled.get_concrete_function(x.copy()).optimised.parameters) == 1

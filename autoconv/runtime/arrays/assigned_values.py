@@ -17,7 +17,7 @@ from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, to_array
+from autoconv.runtime.tensors.conversion import as_tensor, record_constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
@@ -61,7 +61,8 @@ def convert_elements(value: object, dtype: DType, is_single: bool = True) -> Ten
     if tensor is not None:
         return convert_number(tensor, dtype) if tensor.weak or (is_single and _checks_range(value, dtype)) else tensor
     if isinstance(value, (bool, int, float, complex)):
-        return EagerTensor(convert_numbers(value, dtype))
+        region, number = current_region(), convert_numbers(value, dtype)
+        return EagerTensor(number) if region is None else record_constant(region, number)
     if isinstance(value, (list, tuple)):
         value = _convert_nested(value, dtype)
         if isinstance(value, Tensor):

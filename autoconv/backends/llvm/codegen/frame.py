@@ -9,7 +9,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import LoweringClasses
 from autoconv.backends.llvm.analysis.loop_dependence import LoopDependence
-from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, sizes
+from autoconv.backends.llvm.analysis.representation import has_computed_sizes, is_dense, register_of, sizes
 from autoconv.backends.llvm.codegen.alias_scopes import AliasScopes
 from autoconv.backends.llvm.codegen.object_table import Calls
 from autoconv.backends.llvm.codegen.stack_buffers import StackBuffers
@@ -23,7 +23,7 @@ from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BY
 from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
-from autoconv.graph.types import Type
+from autoconv.graph.types import Dimension, Type
 from autoconv.ops.analysis.alias import Overlaps, Writes
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.analysis.content_ranges import content_ranges
@@ -74,12 +74,17 @@ class Body:
         self.calls = calls
         self.failure_label = "failed"
         self.loop_depth = 0  # depth of the loops around the present position
+        self.is_serial = False  # True in an innermost loop that LLVM does not vectorise
         # Set in recursive functions and around the first call of one (see control/recursion.py).
         self.recursion: tuple[str, str] | None = None
         self.recursion_state: str | None = None
         self._poll_counter: str | None = None
         self.ranges: dict[str, tuple[int, int]] = {}  # known ranges of integers in registers
+        # Dimensions that registers hold: open sizes, and what the program computes from them.
+        symbols = module.open_sizes.symbols if module.open_sizes is not None else ()
+        self.dimensions: dict[str, Dimension] = {register_of(symbol): symbol for symbol in symbols}
         self.upper_bounds: dict[str, dict[str, int]] = {}  # a register is at most another register plus an offset
+        self.offsets: dict[str, tuple[str, int]] = {}  # a register is another register plus a constant
         # Indices that the present region has checked, counted from the start, by the registers of index and size.
         self.normalised_positions: ChainMap[tuple[str, str], str] = ChainMap()
         # Slices by the registers of their parts and a size: start, length and step (see memory/slice_bounds.py).

@@ -35,6 +35,17 @@ def compute_unchecked(
     return None
 
 
+def least_difference(body: Body, x: Element, y: Element) -> int | None:
+    """Return a lower bound of `x - y`, from a bound of `y` relative to `x`, as of a counter; None if there is none."""
+    bounds, base, offset = body.upper_bounds.get(y.ir, {}), x.ir, 0
+    while base not in bounds:
+        if base not in body.offsets:
+            return None
+        base, step = body.offsets[base]
+        offset += step
+    return offset - bounds[base]
+
+
 def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequence[Element]) -> None:
     """Record upper bounds of a node's integer result relative to its operands."""
     name = _NUMBER_OPS.get(node.op.name, node.op.name)
@@ -46,14 +57,21 @@ def record_upper_bounds(body: Body, node: Node, element: Element, operands: Sequ
     elif name == "range_item" and ranges[3][1] < 0:
         body.record_upper_bound(element, operands[1], 0)
     elif name == "python_add":
+        _record_offset(body, element, operands[0], ranges[1])
         body.record_upper_bound(element, operands[0], ranges[1][1])
         body.record_upper_bound(element, operands[1], ranges[0][1])
     elif name == "python_subtract":
+        _record_offset(body, element, operands[0], (-ranges[1][1], -ranges[1][0]))
         body.record_upper_bound(element, operands[0], -ranges[1][0])
     elif name == "python_modulo" and ranges[1][0] > 0:
         body.record_upper_bound(element, operands[1], -1)
     elif name in ("python_int", "python_cast"):
         body.record_upper_bound(element, operands[0], 0)
+
+
+def _record_offset(body: Body, element: Element, base: Element, range_: Range) -> None:
+    if range_[0] == range_[1] and element.ir[0] == "%" and base.ir[0] == "%":
+        body.offsets[element.ir] = base.ir, range_[0]
 
 
 _NUMBER_OPS = {operator.typed: operator.number for operator in BINARY if operator.number is not None}

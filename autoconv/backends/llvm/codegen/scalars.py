@@ -7,20 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.backends.llvm.analysis.index_maps import write_element_source
-from autoconv.backends.llvm.analysis.representation import is_integer
+from autoconv.backends.llvm.analysis.representation import is_integer, register_of
 from autoconv.backends.llvm.codegen.context import LoweringContext, ValueContext
-from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, record_upper_bounds
+from autoconv.backends.llvm.codegen.range_facts import compute_unchecked, least_difference, record_upper_bounds
 from autoconv.backends.llvm.codegen.registry import class_lowering
 from autoconv.backends.llvm.codegen.values import RegisterWriter
 from autoconv.backends.llvm.ir.element_rules import apply_rule
 from autoconv.backends.llvm.ir.operand import Operand
 from autoconv.backends.llvm.ir.scalars import Element, store
 from autoconv.backends.llvm.ir.types import register
-from autoconv.graph.dtypes import DType, int64
+from autoconv.graph.dimensions import plus, times
+from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.graph import Node
-from autoconv.graph.types import TensorType
+from autoconv.graph.python_operators import BINARY
+from autoconv.graph.types import Dimension, Symbol, TensorType
 from autoconv.ops.analysis.value_range import Range, cast_range, is_inside, result_range
 
+_CHECKED = {operator.typed: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")}
 _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at most this size fit into 64 bits
 
 
@@ -30,6 +33,10 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     """
     out, operands = region.out, [region.number(value) for value in node.inputs]
     range_ = _range_of(region, node, operands)
+    dimension = _dimension_of(region, node, operands)
+    if isinstance(dimension, Symbol) and register_of(dimension) in region.body.module.sizes:
+        _set_with_range(region, node, operands, Element(RegisterWriter(region), int64, register_of(dimension)), range_)
+        return
     if range_ is not None:
         ranges = [region.body.range_of(x) for x in operands]
         unchecked = compute_unchecked(RegisterWriter(region), node, operands, ranges)
@@ -46,9 +53,11 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
         checks.append(passed)
 
     b = RegisterWriter(region, fail)
-    element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
-    if range_ is None:
-        _write_overflow_warning(b, node, operands, element, region)
+    element = None if range_ is not None or not region.body.is_serial else _warn_by_branch(b, node, operands, region)
+    if element is None:
+        element = _write_signed_division(b, node, operands) or apply_rule(b, node, operands)
+        if range_ is None:
+            _write_overflow_warning(b, node, operands, element, region)
     if not checks:
         _set_with_range(region, node, operands, element, range_)
         return
@@ -67,6 +76,20 @@ def write_scalar(region: LoweringContext, node: Node) -> None:
     out.begin(done)
     joined = out.phi((Operand.of(element.ir, register(element.dtype)), native_block), (kernel_result.ir, kernel_block))
     region.set(node.results[0], b.wrap(element.dtype, joined))
+
+
+def _dimension_of(region: LoweringContext, node: Node, operands: Sequence[Element]) -> Dimension:
+    """Return the sum or difference of dimensions that a node computes; None for other nodes.
+
+    If a type has this dimension, the number is in its register, so that it bounds indices of arrays of the type.
+    """
+    if node.op.name not in ("python_add", "python_subtract") or any(x.dtype is not int64 for x in operands):
+        return None
+    known = region.body.dimensions
+    x, y = (known.get(number.ir) if number.ir[0] == "%" else int(number.ir) for number in operands)
+    if x is None or y is None or not (isinstance(x, Symbol) or isinstance(y, Symbol)):
+        return None
+    return plus(x, y if node.op.name == "python_add" else times(y, -1))
 
 
 def compute_number(b: RegisterWriter, node: Node, operands: Sequence[Element], ranges: Sequence[Range]) -> Element:
@@ -100,6 +123,21 @@ def _write_signed_division(b: RegisterWriter, node: Node, operands: Sequence[Ele
         unlikely=True,
     )
     return b.wrap(int64, result)
+
+
+def _warn_by_branch(
+    b: RegisterWriter, node: Node, operands: Sequence[Element], region: LoweringContext
+) -> Element | None:
+    """Write a sum, difference or product of NumPy's int32 or int64 numbers, and a branch where it wraps; else None."""
+    type_, name = node.results[0].type, _CHECKED.get(node.op.name)
+    if name is None or not isinstance(type_, TensorType) or type_.weak or type_.dtype not in (int32, int64):
+        return None
+    if _is_sure_to_fit(region, node.op.name, operands, type_.dtype):
+        return None
+    element, wraps = b.checked(name, *operands)
+    with b.out.unlikely(wraps.ir):
+        b.warn("over", b.constant(-1, int64))
+    return element
 
 
 def _write_overflow_warning(
@@ -175,6 +213,9 @@ def _set_with_range(
     region: LoweringContext, node: Node, operands: Sequence[Element], element: Element, range_: Range | None
 ) -> None:
     (result,) = node.results
+    dimension = _dimension_of(region, node, operands)
+    if dimension is not None:
+        region.body.dimensions.setdefault(element.ir, dimension)
     if range_ is not None:
         region.body.record_range(element, range_)
     region.set(result, element)
@@ -192,6 +233,9 @@ def _range_of(region: LoweringContext, node: Node, operands: Sequence[Element]) 
     if not is_integer(node.results[0].type):
         return None
     range_ = result_range(node.op.name, ranges)
+    if node.op.name == "python_subtract" and range_ is not None:
+        least = least_difference(region.body, *operands)
+        range_ = max(range_[0], range_[0] if least is None else least), range_[1]
     return range_ if range_ is not None and is_inside(range_) else None
 
 

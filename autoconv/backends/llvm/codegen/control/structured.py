@@ -8,6 +8,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
 from autoconv.backends.llvm.analysis.induction import Counter, counter_of, iteration_weight, trip_count_bound
+from autoconv.backends.llvm.analysis.serial_loops import is_serial
 from autoconv.backends.llvm.analysis.tallies import tallies
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.control.interchanged_loop import write_interchanged_loop
@@ -120,6 +121,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     captures = [as_borrowed(region.native(value)) for value in node.inputs[count:]]
     head, enter, done = out.label("while"), out.label("again"), out.label("after")
     region.body.begin_loop(captures)
+    outer_is_serial, region.body.is_serial = region.body.is_serial, is_serial(node)
     is_slow = any(_is_slow(inner) for graph in node.regions for inner in graph.walk())
     counter = counter_of(node)
     is_short = not is_slow and _has_short_trip_count(node)
@@ -153,6 +155,7 @@ def write_while(region: LoweringContext, node: Node) -> None:
     out.branch_back(head, independent_loop(scopes.access_group) if is_independent else "")
     scopes.access_group = outer_group
     out.begin(done)
+    region.body.is_serial = outer_is_serial
     region.body.end_loop()
     for value, cell, type_ in zip(node.results, cells, types, strict=True):
         native = load_cell(region, cell, type_)

@@ -1,0 +1,70 @@
+"""Loops that LLVM does not vectorise: an iteration may read what earlier ones wrote, at positions known only then.
+
+    counts[places[i]] += 1                  a write at a position that the iteration computes
+    d[i, j] = min(d[i, j], d[i, k] + …)     a read, at a fixed position, of the array that is written
+
+In these a test for overflow is a branch, one instruction. Elsewhere tests are joined as bits, which vectorises.
+"""
+
+from __future__ import annotations
+
+from autoconv.backends.llvm.analysis.induction import constant_of, counter_of
+from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.region_flow import state_size
+from autoconv.graph.types import ArrayType
+from autoconv.ops.analysis.alias import base_of
+
+_INVARIANT, _LINEAR, _OTHER = range(3)  # of a position, with the number of the iteration
+
+
+def is_serial(loop: Node) -> bool:
+    """Return whether a loop without loops in it is sure to run element by element."""
+    body = loop.regions[1]
+    if any(node.op.traits.repeats for node in body.walk()):
+        return False
+    places = _Places(loop, body)
+    written = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
+    if any(places.of_element(array) == _OTHER for array in written):
+        return True
+    bases = {base_of(array) for array in written}
+    read = [node.inputs[0] for node in body.nodes if node.op.name == "array_load"]
+    return any(base_of(array) in bases and places.of_element(array) == _INVARIANT for array in read)
+
+
+class _Places:
+    """The dependence of positions on the iteration, as far as additions and subtractions show it."""
+
+    def __init__(self, loop: Node, body: Graph) -> None:
+        self._known = dict.fromkeys(body.parameters[state_size(loop) :], _INVARIANT)
+        counter = counter_of(loop)
+        if counter is not None:
+            self._known[body.parameters[counter.position]] = _LINEAR
+
+    def of_element(self, view: Value) -> int:
+        """Return the dependence of the place of an element of an array; of a view with axes, `_LINEAR`."""
+        if isinstance(view.type, ArrayType) and view.type.shape:
+            return _LINEAR
+        result = _INVARIANT
+        while view.node is not None and view.node.op.traits.view:
+            result = max(result, *map(self._of_number, view.node.inputs[1:]), _INVARIANT)
+            view = view.node.inputs[0]
+        return result
+
+    def _of_number(self, value: Value) -> int:
+        if value not in self._known:
+            self._known[value] = self._of_result(value)
+        return self._known[value]
+
+    def _of_result(self, value: Value) -> int:
+        node = value.node
+        if constant_of(value) is not None:
+            return _INVARIANT
+        if node is None:
+            return _OTHER
+        is_linear = node.op.name in ("python_add", "python_subtract", "range_item", "python_cast")
+        inputs = max(map(self._of_number, node.inputs), default=_INVARIANT)
+        keeps = is_linear or (inputs == _INVARIANT and node.op.traits.elementwise)
+        return inputs if keeps else _OTHER
+
+
+__all__ = ["is_serial"]
