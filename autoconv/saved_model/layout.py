@@ -19,7 +19,7 @@ import numpy as np
 
 from autoconv.errors import DataLossError
 from autoconv.storage.arrays import ArrayFile, write_arrays
-from autoconv.storage.files import read_json, replacing, write_json
+from autoconv.storage.files import folder_lock, read_json, replacing, write_json
 
 INDEX = "saved_model.json"
 FORMAT = "autoconv.saved_model"
@@ -43,26 +43,33 @@ def write_folder(
 ) -> None:
     """Write a folder: `content` is that of the index, `assets` are paths of files to copy."""
     os.makedirs(folder, exist_ok=True)
+    with folder_lock(folder):
+        try:
+            _write_files(folder, content, graphs, arrays, assets)
+        finally:  # after an interruption too, the index decides which files are the object's
+            _delete_unused(folder)
+
+
+def _write_files(
+    folder: str, content: dict[str, Any], graphs: Sequence[str], arrays: Mapping[str, np.ndarray], assets: Sequence[str]
+) -> None:
     token = secrets.token_hex(4)
     names = {"graphs": f"graphs.{token}.txt", "arrays": f"arrays.{token}.safetensors"}
-    try:
-        records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
-        text = _GRAPH_SEPARATOR.join(graphs).encode()
-        with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
-            file.write(text)
-        stored = _copy_assets(folder, assets, token)
-        index = {
-            "format": FORMAT,
-            "version": VERSION,
-            "files": names,
-            "graphs_sha256": hashlib.sha256(text).hexdigest(),
-            "arrays": records,
-            "assets": stored,
-            **content,
-        }
-        write_json(os.path.join(folder, INDEX), index)
-    finally:  # after an interruption too, the index decides which files are the object's
-        _delete_unused(folder)
+    records = write_arrays(os.path.join(folder, names["arrays"]), arrays)
+    text = _GRAPH_SEPARATOR.join(graphs).encode()
+    with replacing(os.path.join(folder, names["graphs"])) as temporary, open(temporary, "wb") as file:
+        file.write(text)
+    stored = _copy_assets(folder, assets, token)
+    index = {
+        "format": FORMAT,
+        "version": VERSION,
+        "files": names,
+        "graphs_sha256": hashlib.sha256(text).hexdigest(),
+        "arrays": records,
+        "assets": stored,
+        **content,
+    }
+    write_json(os.path.join(folder, INDEX), index)
 
 
 def read_folder(folder: str) -> tuple[dict[str, Any], list[str], ArrayFile, list[str]]:

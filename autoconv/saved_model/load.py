@@ -19,6 +19,7 @@ from autoconv.saved_model.loaded_function import LoadedFunction, signature_funct
 from autoconv.saved_model.options import LoadOptions
 from autoconv.saved_model.traces import LoadedTrace, read_graph
 from autoconv.storage.arrays import ArrayFile
+from autoconv.storage.files import folder_lock
 
 
 class LoadedObject(Module):
@@ -79,8 +80,8 @@ def load(export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOpti
     >>> autoconv.saved_model.load(folder).v.numpy()
     array([1., 2.], dtype=float32)
     """
-    index, texts, arrays, assets = read_folder(os.fspath(export_dir))
-    with recording(None):
+    with folder_lock(os.fspath(export_dir), shared=True), recording(None):
+        index, texts, arrays, assets = read_folder(os.fspath(export_dir))
         try:
             return Loading(index, texts, arrays, assets, options or LoadOptions()).load_root()
         except (KeyError, IndexError, TypeError, AttributeError) as error:

@@ -13,6 +13,11 @@ from typing import Any
 
 from autoconv.errors import DataLossError, NotFoundError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
@@ -38,6 +43,24 @@ def replacing(path: str) -> Iterator[str]:
 
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+
+
+@contextlib.contextmanager
+def folder_lock(folder: str, shared: bool = False) -> Iterator[None]:
+    """Wait until no other process or thread has the lock of a folder, and hold it in the block.
+
+    Several may hold it `shared`. Without effect where the system, or the file system, has no such locks.
+    """
+    handle = None
+    try:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):
+                handle = os.open(folder or ".", os.O_RDONLY)
+                fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:

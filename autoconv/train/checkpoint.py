@@ -16,7 +16,7 @@ from autoconv.graph.dtypes import int64
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import recording
 from autoconv.storage.arrays import write_arrays
-from autoconv.storage.files import read_json, write_json
+from autoconv.storage.files import folder_lock, read_json, write_json
 from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
 from autoconv.train.reader import FORMAT, INDEX, VERSION, exists, open_checkpoint
@@ -157,27 +157,27 @@ def write_files(prefix: str, arrays: Mapping[str, np.ndarray], nodes: Sequence[M
     """Write the files of a checkpoint with this prefix: arrays by key, and the graph of the objects."""
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
     data = f"{prefix}.{secrets.token_hex(4)}.safetensors"
-    records = write_arrays(data, arrays)
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "data": os.path.basename(data),
-        "arrays": records,
-        "nodes": list(nodes),
-    }
-    try:
-        write_json(prefix + INDEX, content)
-    finally:  # after an interruption too, the index decides which file is the checkpoint's
-        _delete_unused(prefix)
+    with folder_lock(os.path.dirname(prefix)):
+        try:
+            content = {
+                "format": FORMAT,
+                "version": VERSION,
+                "data": os.path.basename(data),
+                "arrays": write_arrays(data, arrays),
+                "nodes": list(nodes),
+            }
+            write_json(prefix + INDEX, content)
+        finally:  # after an interruption too, the index decides which file is the checkpoint's
+            _delete_unused(prefix)
 
 
 def delete_checkpoint(prefix: str) -> None:
     """Remove the files of a checkpoint of this package, if there is one."""
     index = prefix + INDEX
     if os.path.isfile(index):
-        os.unlink(index)
-        for path in data_files(prefix):
-            os.unlink(path)
+        for path in (index, *data_files(prefix)):
+            with contextlib.suppress(FileNotFoundError):  # another process may delete it, too
+                os.unlink(path)
 
 
 def delete_unlisted(prefix: str) -> None:

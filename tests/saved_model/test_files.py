@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from runpy import run_path
 
@@ -91,3 +92,30 @@ def test_a_killed_writer_leaves_the_old_object_or_the_new_one(forker, tmp_path):
     assert values == ["0.0"] * first_new + ["7.0"] * (len(values) - first_new)
     assert 3 < first_new < len(values) - 1
     assert len(os.listdir(tmp_path)) == 3, "the last save removes what the killed ones left"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="folders have no locks there")
+def test_processes_and_threads_that_save_at_the_same_time(tmp_path):
+    """As workers do that all save: each save succeeds, each load gives one of the objects, whole."""
+    faults = []
+
+    def work(number):
+        module = ac.Module()
+        module.w = ac.Variable(np.full(500, float(number)))
+        checkpoint = ac.train.Checkpoint(w=module.w)
+        try:
+            for _ in range(8):
+                ac.saved_model.save(module, tmp_path)
+                checkpoint.write(tmp_path / "c")
+                assert len(set(ac.saved_model.load(tmp_path).w.numpy().tolist())) == 1
+        except Exception as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+    assert len(list(tmp_path.iterdir())) == 5
+    assert len(set(ac.train.load_variable(tmp_path / "c", "w/.ATTRIBUTES/VARIABLE_VALUE").tolist())) == 1
