@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from autoconv.tracing.execute.symbolic_shapes import IMMEDIATE_SHAPES, MOST_SHAPES
+from autoconv.tracing.execute.symbolic_shapes import IMMEDIATE_SHAPES, MAX_SHAPES
 
 ANY_ROWS = autoconv.TensorSpec([None, 4], autoconv.float32)
 
@@ -40,7 +40,7 @@ def test_more_shapes_than_have_code_of_their_own():
         return autoconv.reduce_sum(x * x + 1.0, axis=0)
 
     for _ in range(2):
-        for count in range(MOST_SHAPES + IMMEDIATE_SHAPES + 2):
+        for count in range(MAX_SHAPES + IMMEDIATE_SHAPES + 2):
             x = rows(count)
             np.testing.assert_allclose(f(autoconv.constant(x)), (x * x + 1).sum(0), rtol=1e-5)
     assert f.experimental_get_tracing_count() == 1

@@ -26,13 +26,13 @@ from autoconv.optimise import optimise
 from autoconv.optimise.specialise import CannotSpecialise, generalise, is_static, specialise
 from autoconv.optimise.symbolic.bounds import fold_symbolic_bounds
 
-_ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
+_MAX_ENTRIES = 4  # entries tried for a call before its arguments' shapes are read
 Shapes = tuple[tuple[int, ...], ...]
 Pattern = tuple[tuple[Dimension, ...], ...]
-IMMEDIATE_SHAPES, MOST_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
-MOST_PATTERNS = 4  # patterns with code for any size, or known to have none
-MOST_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
-MOST_SEEN = 256  # shapes that are remembered to notice when they recur
+IMMEDIATE_SHAPES, MAX_SHAPES = 3, 16  # shapes with code of their own; others run the graph as traced, op by op
+MAX_PATTERNS = 4  # patterns with code for any size, or known to have none
+MAX_TRIES = 4  # shapes of a pattern that an op refuses, before the pattern has no code for any size
+MAX_SEEN_SHAPES = 256  # shapes that are remembered to notice when they recur
 
 
 def needs_shapes(graph: Graph, backend: str | None) -> bool:
@@ -85,17 +85,17 @@ class ByShape:
         self._backend = backend
         self._open_entries: tuple[Callable[..., Any], ...] = ()  # entries of code for any size
         self._entries: tuple[Callable[..., Any], ...] = ()  # entries of code for single shapes
-        self._open = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
+        self._open_positions = [i for i, value in enumerate(graph.parameters) if not is_static(value.type)]
         self._runs: dict[Shapes, CompiledGraph] = {}
         self._code_by_pattern: dict[Pattern, AnySize | None] = {}
-        self._undecided: Counter[Pattern] = Counter()
+        self._inconclusive_shapes: Counter[Pattern] = Counter()
         self._seen: set[Shapes] = set()
         self._fallback: CompiledGraph | None = None
         self._latest: CompiledGraph | None = None
         self.compilations = 0
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
-        shapes = tuple(np.shape(arguments[i]) for i in self._open)
+        shapes = tuple(np.shape(arguments[i]) for i in self._open_positions)
         run = self._runs.get(shapes)
         if run is None:
             run = self._latest = self._choose(shapes)
@@ -105,15 +105,15 @@ class ByShape:
         general = self._find_open_code(shapes)
         if general is not None and not general.kernel_ops:
             return general.run
-        if self._is_worth_it(shapes):
+        if self._gets_own_code(shapes):
             return self._compile_shapes(shapes)
         return self._compile_fallback() if general is None else general.run
 
-    def _is_worth_it(self, shapes: Shapes) -> bool:
-        """Return whether the shapes get code of their own: the first few do at once, others when they come again."""
-        if len(self._runs) < IMMEDIATE_SHAPES or (shapes in self._seen and len(self._runs) < MOST_SHAPES):
+    def _gets_own_code(self, shapes: Shapes) -> bool:
+        """Return whether the shapes get code of their own: the first few do at once, others when they recur."""
+        if len(self._runs) < IMMEDIATE_SHAPES or (shapes in self._seen and len(self._runs) < MAX_SHAPES):
             return True
-        if len(self._seen) < MOST_SEEN:
+        if len(self._seen) < MAX_SEEN_SHAPES:
             self._seen.add(shapes)
         return False
 
@@ -137,7 +137,7 @@ class ByShape:
 
     @property
     def notes(self) -> list[str]:
-        """A description of the code that there is."""
+        """Lines that describe the existing code."""
         result = []
         for pattern, general in tuple(self._code_by_pattern.items()):
             text = ", ".join(f"({', '.join(map(str, shape))})" for shape in pattern)
@@ -158,14 +158,14 @@ class ByShape:
         for general in tuple(self._code_by_pattern.values()):  # other threads may add to it
             if general is not None and general.accepts(shapes):
                 return general
-        pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open])
-        if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MOST_PATTERNS or pattern == shapes:
+        pattern = _pattern(shapes, [self._graph.parameters[i].type for i in self._open_positions])
+        if pattern in self._code_by_pattern or len(self._code_by_pattern) >= MAX_PATTERNS or pattern == shapes:
             return None
         try:
             general = self._code_by_pattern[pattern] = self._compile_open(pattern, shapes)
         except CannotSpecialise:  # an op refuses these shapes: it may take others
-            self._undecided[pattern] += 1
-            if self._undecided[pattern] == MOST_TRIES:
+            self._inconclusive_shapes[pattern] += 1
+            if self._inconclusive_shapes[pattern] == MAX_TRIES:
                 self._code_by_pattern[pattern] = None
             return None
         return general if general is not None and general.accepts(shapes) else None
@@ -221,13 +221,13 @@ class ByShape:
         else:
             run = self._compile(narrow)
             if run.entry is not None:
-                self._entries = (run.entry, *self._entries[: _ENTRIES - 1])
+                self._entries = (run.entry, *self._entries[: _MAX_ENTRIES - 1])
         self._runs[shapes] = run
         return run
 
     def _types(self, shapes: Sequence[tuple[Dimension, ...]]) -> list[Type]:
         types = [value.type for value in self._graph.parameters]
-        for i, shape in zip(self._open, shapes, strict=True):
+        for i, shape in zip(self._open_positions, shapes, strict=True):
             type_ = types[i]
             assert isinstance(type_, (TensorType, ArrayType))
             types[i] = replace(type_, shape=shape)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from autoconv.graph.graph import Node, Value
 from autoconv.graph.types import ArrayType, TensorType
 
-_MOVING = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
+_MOVING_OPS = frozenset({"constant", "identity", "select", "array_load", "array_view", "array_new"})
 
 
 def computes_typed_numbers(node: Node) -> bool:
-    """Return whether an op computes other numbers than Python's, or stores some with another dtype, one of floats.
+    """Return whether an op computes numbers that are not Python's, or converts to or from floats as it stores them.
 
     False for an op that only moves or compares them.
     """
     if node.op.traits.stores_into is not None:
         dtypes = {value.dtype for value in node.inputs if isinstance(value.type, (ArrayType, TensorType))}
         return len(dtypes) > 1 and any(dtype.is_floating or dtype.is_complex for dtype in dtypes)
-    return not node.regions and node.op.name not in _MOVING and any(map(_is_typed, node.results))
+    return not node.regions and node.op.name not in _MOVING_OPS and any(map(_is_typed, node.results))
 
 
 def _is_typed(value: Value) -> bool:

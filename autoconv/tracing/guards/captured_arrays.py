@@ -1,6 +1,6 @@
-"""Promotion of the program's arrays from constants to inputs of a graph, so that later writes to them are seen.
+"""Promotion of the program's arrays from constants to inputs of a graph, so that calls read their present contents.
 
-While tracing they are constants, as shapes and the like may need their values.
+While tracing they are constants, because shapes and the like may need their values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def make_inputs(
     live = {id(node): array for node, array in sources if _is_live(node, array, leaves_by_id)}
     arrays: dict[int, np.ndarray] = {}
     if live:
-        _lift(graph, live, arrays)
+        _lift_constants(graph, live, arrays)
     return list(arrays.values())
 
 
@@ -42,7 +42,7 @@ def _is_live(node: Node, array: np.ndarray, leaves_by_id: Mapping[int, Any]) -> 
     return isinstance(owner, np.ndarray) and array.tobytes() == node.attributes["value"].tobytes()
 
 
-def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
+def _lift_constants(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.ndarray]) -> None:
     """Replace the constants in the graph and its regions by parameters; `arrays` receives the array of each."""
     values_by_array: dict[int, Value] = {}
 
@@ -68,18 +68,18 @@ def _lift(graph: Graph, live: Mapping[int, np.ndarray], arrays: dict[int, np.nda
 
 
 def _lift_regions(node: Node, live: Mapping[int, np.ndarray], parameter: Any) -> None:
-    """Lift the regions of a node; all of them get the same captures, behind their others."""
+    """Lift the constants in the regions of a node; the captures for them are appended to those of all regions."""
     arrays_by_region: list[dict[int, np.ndarray]] = []
     values_by_region: list[dict[int, Value]] = []
     for region in node.regions:
         arrays: dict[int, np.ndarray] = {}
-        before = len(region.parameters)
-        _lift(region, live, arrays)
-        values_by_region.append(dict(zip(arrays, region.parameters[before:], strict=True)))
-        del region.parameters[before:]
+        parameter_count = len(region.parameters)
+        _lift_constants(region, live, arrays)
+        values_by_region.append(dict(zip(arrays, region.parameters[parameter_count:], strict=True)))
+        del region.parameters[parameter_count:]
         arrays_by_region.append(arrays)
-    arrays_of_all = {key: array for arrays in arrays_by_region for key, array in arrays.items()}
-    for key, array in arrays_of_all.items():
+    all_arrays = {key: array for arrays in arrays_by_region for key, array in arrays.items()}
+    for key, array in all_arrays.items():
         outer = parameter(array, "Const")
         node.inputs = (*node.inputs, outer)
         for region, values_by_array in zip(node.regions, values_by_region, strict=True):

@@ -13,7 +13,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.ops.python.undo_log import changes_container
 from autoconv.runtime.support.structure import own_items
 
-_METHODS = frozenset(
+_CHANGING_METHODS = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
         "setdefault", "popitem", "appendleft", "extendleft", "popleft", "rotate", "move_to_end", "subtract",
@@ -21,44 +21,44 @@ _METHODS = frozenset(
     }
 )  # fmt: skip
 _CONTAINERS = (list, dict, set, tuple, frozenset)
-_MOST = 1000  # visited parts of a constant
+_MAX_VISITED = 1000  # visited parts of a constant
 
 
 def changed_constants(graph: Graph) -> list[Any]:
     """Return the containers in the graph's constants, if the graph changes a value that may come from one."""
     constants = [node for node in graph.walk() if node.op.name == "object_constant"]
     containers = [part for node in constants for part in containers_in(node.attributes["value"])]
-    return containers if containers and _changes(graph, set()) else []
+    return containers if containers and _may_change(graph, set()) else []
 
 
 def containers_in(value: Any) -> Iterator[Any]:
     """Iterate over the lists, dicts and sets in a value, at any depth."""
-    pending, seen = [value], set[int]()
-    while pending and len(seen) < _MOST:
+    pending, visited = [value], set[int]()
+    while pending and len(visited) < _MAX_VISITED:
         part = pending.pop()
-        if not isinstance(part, _CONTAINERS) or id(part) in seen:
+        if not isinstance(part, _CONTAINERS) or id(part) in visited:
             continue
-        seen.add(id(part))
+        visited.add(id(part))
         if not isinstance(part, (tuple, frozenset)):
             yield part
         pending += dict.values(part) if isinstance(part, dict) else own_items(part)
 
 
-def _changes(graph: Graph, values: set[Value]) -> bool:
+def _may_change(graph: Graph, values: set[Value]) -> bool:
     """Return whether a node changes one of the values `values`, or a value that may come from one.
 
-    `values` starts with the values that come from constants. The region of a recursive function is walked once a round,
-    and rounds end when none finds a further value.
+    `values` starts with the values that come from constants. Each round visits the region of a recursive function once;
+    the rounds end when no further value is found.
     """
     while True:
-        before = len(values)
-        if _changes_in(graph, values, {graph}):
+        value_count = len(values)
+        if _visit_nodes(graph, values, {graph}):
             return True
-        if len(values) == before:
+        if len(values) == value_count:
             return False
 
 
-def _changes_in(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
+def _visit_nodes(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
     for node in graph.nodes:
         if node.op.name == "object_constant":
             values.update(node.results if any(True for _ in containers_in(node.attributes["value"])) else ())
@@ -72,7 +72,7 @@ def _changes_in(graph: Graph, values: set[Value], walked: set[Graph]) -> bool:
                 values.update(filter(_is_object, region.parameters))
             if region not in walked:
                 walked.add(region)
-                if _changes_in(region, values, walked):
+                if _visit_nodes(region, values, walked):
                     return True
         if comes_from_constant:
             values.update(filter(_is_object, node.results))
@@ -88,7 +88,7 @@ def _has_constant(region: Graph) -> bool:
 
 def _is_change(node: Node) -> bool:
     if node.op.name == "object_method":
-        return node.attributes["name"] in _METHODS
+        return node.attributes["name"] in _CHANGING_METHODS
     return node.op.name == "object_apply" and changes_container(node.attributes["function"])
 
 

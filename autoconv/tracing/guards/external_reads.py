@@ -1,7 +1,7 @@
 """Attributes of objects that the functions of a trace may read, by their code: only these are guarded.
 
-A log that a program keeps beside its numbers, in an attribute that no function names, may change between calls. If a
-function may read attributes that it does not name (`getattr`, `vars`, `copy.copy`, a class pattern), all of them count.
+A log in an attribute that no function names, for example, may change between calls. If a function may read attributes
+that it does not name (`getattr`, `vars`, `copy.copy`, a class pattern), all attributes are guarded.
 The analysis is conservative: the set of names only grows, to a fixed point over the functions and classes reached.
 """
 
@@ -28,8 +28,8 @@ from autoconv.runtime.support.attribute_hooks import hooks_attributes
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
 
-_MOST_VALUES = 2000  # values searched at most
-_MOST_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
+_MAX_VALUES = 2000  # values searched at most
+_MAX_FUNCTIONS = 300  # functions that are examined; with more, all attributes count
 
 # Builtins that read attributes whose names are not in the code, and names of attributes that do so.
 _OPEN_BUILTINS = (getattr, hasattr, delattr, vars, dir, eval, exec, compile, locals, globals, __import__)
@@ -49,7 +49,7 @@ _CLOSED_MODULES = frozenset(
 )  # fmt: skip
 _CREATION_METHODS = frozenset({"__init__", "__new__", "__del__", "__init_subclass__"})  # followed where they run
 _WITHOUT_CODE = (object, abc.ABC, typing.Generic, typing.Protocol)
-_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
+_PLAIN_TYPES = frozenset({int, float, bool, complex, str, bytes, type(None), range, slice})
 _OTHER_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 _DESCRIPTORS = (
     types.FunctionType, property, staticmethod, classmethod, functools.cached_property, types.MemberDescriptorType,
@@ -58,7 +58,7 @@ _DESCRIPTORS = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Mentions:
+class CodeNames:
     """The names in code, its inner functions included.
 
     These are the globals and `attributes` that it reads, the `modules` that it imports, and `texts` that could be
@@ -72,45 +72,45 @@ class Mentions:
     is_closed: bool
 
 
-def mentions(code: types.CodeType) -> Mentions:
+def names_in_code(code: types.CodeType) -> CodeNames:
     result = _MENTIONS.get(code)
     if result is None:
-        result = _MENTIONS[code] = _mentions(code)
+        result = _MENTIONS[code] = _collect_names(code)
     return result
 
 
-_MENTIONS: weakref.WeakKeyDictionary[types.CodeType, Mentions] = weakref.WeakKeyDictionary()
+_MENTIONS: weakref.WeakKeyDictionary[types.CodeType, CodeNames] = weakref.WeakKeyDictionary()
 _GLOBAL_OPCODES = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 _ATTRIBUTE_OPCODES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM"})
 
 
-def _mentions(code: types.CodeType) -> Mentions:
+def _collect_names(code: types.CodeType) -> CodeNames:
     """Collect the names from the bytecode."""
-    outer: set[str] = set()
+    global_names: set[str] = set()
     attributes: set[str] = set()
     modules: set[str] = set()
     texts = {constant for constant in code.co_consts if isinstance(constant, str) and constant.isidentifier()}
-    closed = True
+    is_closed = True
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval
         if name in _GLOBAL_OPCODES:
-            outer.add(value)
-            closed &= value != "__builtins__"
+            global_names.add(value)
+            is_closed &= value != "__builtins__"
         elif name in _ATTRIBUTE_OPCODES:
             attributes.add(value)
-            closed &= value not in _OPEN_NAMES
+            is_closed &= value not in _OPEN_NAMES
         elif name == "IMPORT_NAME":
             modules.add(value)
-            closed &= _is_closed_module(value) and value != "builtins"
+            is_closed &= _is_closed_module(value) and value != "builtins"
         elif name == "MATCH_CLASS":
-            closed = False
-    for inner in (mentions(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
-        outer |= inner.globals
+            is_closed = False
+    for inner in (names_in_code(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)):
+        global_names |= inner.globals
         attributes |= inner.attributes
         modules |= inner.modules
         texts |= inner.texts
-        closed &= inner.is_closed
-    return Mentions(frozenset(outer), frozenset(attributes), frozenset(modules), frozenset(texts), closed)
+        is_closed &= inner.is_closed
+    return CodeNames(frozenset(global_names), frozenset(attributes), frozenset(modules), frozenset(texts), is_closed)
 
 
 class Reads:
@@ -119,8 +119,8 @@ class Reads:
     def __init__(self) -> None:
         self._names = {"keys"}  # read by `f(**x)` and `dict(x)`
         self._texts: set[str] = set()  # possible names in `getattr(module, "name")`
-        self._settled: frozenset[str] = frozenset()
-        self._closed = True
+        self._settled_names: frozenset[str] = frozenset()
+        self._is_closed = True
         self._functions: set[Any] = set()
         self._pending: list[types.FunctionType] = []
         # By class, whether the attributes of its objects are only read by these names.
@@ -129,23 +129,23 @@ class Reads:
     def add(self, function: types.FunctionType) -> None:
         """Add a function that runs, and the user's functions that it names."""
         self._pending.append(function)
-        self._follow()
+        self._examine_pending()
 
-    def _follow(self) -> None:
+    def _examine_pending(self) -> None:
         while self._pending:
             function = self._pending.pop()
             if function not in self._functions:
                 self._functions.add(function)
-                self._closed &= len(self._functions) < _MOST_FUNCTIONS
+                self._is_closed &= len(self._functions) < _MAX_FUNCTIONS
                 self._examine(function)
-            if not self._closed:  # all attributes count now, so further functions add nothing
+            if not self._is_closed:  # all attributes count now, so further functions add nothing
                 self._pending.clear()
 
     def _examine(self, function: types.FunctionType) -> None:
-        names_mentioned = mentions(function.__code__)
+        names_mentioned = names_in_code(function.__code__)
         self._names |= names_mentioned.attributes
         self._texts |= names_mentioned.texts
-        self._closed &= names_mentioned.is_closed
+        self._is_closed &= names_mentioned.is_closed
         cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
         for value in (*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit(value)
@@ -164,19 +164,19 @@ class Reads:
         """Add the reads of another trace that becomes part of this one."""
         self._names |= other._names
         self._texts |= other._texts
-        self._closed &= other._closed
+        self._is_closed &= other._is_closed
         return self
 
     def settle(self, values: Iterable[Any]) -> list[Any]:
-        """Add the classes of all objects that the values lead to, and return these objects.
+        """Add the classes of all objects that are reachable from the values, and return these objects.
 
-        Special methods may run, and methods whose name is read. The result includes everything except numbers and text.
+        Their special methods may run, and methods whose name is read. Numbers and texts are not in the result.
         """
         reached = list(reachable_values(values))
-        self._closed &= len(reached) < _MOST_VALUES
+        self._is_closed &= len(reached) < _MAX_VALUES
         for value in reached:
             self._visit(value)
-        self._follow()
+        self._examine_pending()
         counts: Any = None
         while counts != (len(self._names), len(self._classes)):
             counts = len(self._names), len(self._classes)
@@ -184,29 +184,29 @@ class Reads:
                 for name, value in list(vars(base).items()):
                     if name in self._names or (name.startswith("__") and name not in _CREATION_METHODS):
                         self._visit(value)
-            self._follow()
+            self._examine_pending()
         self._functions.clear()
-        self._settled = frozenset(self._names)
+        self._settled_names = frozenset(self._names)
         return reached
 
     @property
     def names(self) -> frozenset[str]:
         """All attributes that the functions read by name."""
-        return self._settled
+        return self._settled_names
 
     @property
     def module_names(self) -> frozenset[str]:
-        """The attributes that may be read of modules; valid before `settle`, too."""
+        """The attributes that may be read of modules; valid before `settle` as well."""
         return frozenset(self._names | self._texts)
 
     @property
     def names_if_closed(self) -> frozenset[str] | None:
-        """The same as `names`; None where other attributes may be read as well."""
-        return self._settled if self._closed else None
+        """The same as `names`, or None if other attributes may be read as well."""
+        return self._settled_names if self._is_closed else None
 
     def names_for_class(self, kind: type) -> frozenset[str] | None:
         """Return the attributes that may be read of objects of a class that was added; None for all of them."""
-        return self._settled if self._closed and self._classes.get(kind, False) else None
+        return self._settled_names if self._is_closed and self._classes.get(kind, False) else None
 
     def _visit(self, value: Any) -> None:
         """Add the functions and classes that a reachable value may run."""
@@ -217,20 +217,20 @@ class Reads:
         elif isinstance(value, types.MethodType):
             self._visit(value.__func__)
         elif isinstance(value, types.ModuleType):
-            self._closed &= _is_closed_module(value.__name__) and value is not builtins  # builtins has getattr
+            self._is_closed &= _is_closed_module(value.__name__) and value is not builtins  # builtins has getattr
         elif isinstance(value, type):
             self._visit_class(value)
-            self._closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
+            self._is_closed &= _is_closed_module(value.__module__)  # operator.attrgetter is not closed
         elif isinstance(value, _OTHER_FUNCTIONS):
-            self._closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
+            self._is_closed &= value not in _OPEN_BUILTINS and _is_closed_module(value.__module__ or "builtins")
         elif isinstance(value, (types.MethodWrapperType, np.ufunc)):  # __getattribute__, or a ufunc of a function
-            self._closed &= getattr(np, value.__name__, None) is value
-        elif type(value) not in _PLAIN:
+            self._is_closed &= getattr(np, value.__name__, None) is value
+        elif type(value) not in _PLAIN_TYPES:
             self._visit_class(type(value))
             for function in _wrapped_functions(value):
                 self._visit(function)
             is_known = is_user_code(type(value)) or _is_closed_module(type(value).__module__)
-            self._closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
+            self._is_closed &= is_known or not callable(value) or hasattr(type(value), "__autoconv_function__")
 
     def _visit_class(self, kind: type) -> None:
         if kind in self._classes:
@@ -245,7 +245,7 @@ class Reads:
 
 
 def _is_closed_class(kind: type) -> bool:
-    """Return whether attributes of its objects are only read by their names, or by functions that the class holds."""
+    """Return whether attributes of its objects are only read by name, or by functions of the class itself."""
     attributes = vars(kind)
     if not is_user_code(kind) or "__getattr__" in attributes or "__getattribute__" in attributes:
         return False
@@ -268,18 +268,18 @@ def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) 
 
     `skip` are items and attributes to leave out, as (id of the list or object, place or name).
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
-        if id(value) in seen or type(value) in _PLAIN:
+        if id(value) in visited or type(value) in _PLAIN_TYPES:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         yield value
         if isinstance(value, dict):
             pending += _parts_among((*dict.keys(value), *dict.values(value)))
         elif skip and isinstance(value, (list, tuple)):
-            pending += [item for place, item in enumerate(own_items(value)) if (id(value), place) not in skip]
+            pending += [item for position, item in enumerate(own_items(value)) if (id(value), position) not in skip]
         elif isinstance(value, (list, tuple, set, frozenset)):
             pending += _parts_among(own_items(value))
         elif isinstance(value, functools.partial):
@@ -287,25 +287,25 @@ def reachable_values(values: Iterable[Any], skip: frozenset[Any] = frozenset()) 
         elif isinstance(value, types.MethodType):
             pending += [value.__self__, value.__func__]
         elif is_user_code(type(value)) and not isinstance(value, (type, types.FunctionType)):
-            pending += attributes_beside(value, skip)
+            pending += other_attributes(value, skip)
 
 
 def _parts_among(items: Iterable[Any]) -> list[Any]:
-    return [item for item in items if type(item) not in _PLAIN]
+    return [item for item in items if type(item) not in _PLAIN_TYPES]
 
 
-def attributes_beside(value: Any, skip: frozenset[Any]) -> list[Any]:
+def other_attributes(value: Any, skip: frozenset[Any]) -> list[Any]:
     """Return the values of an object's attributes, without those in `skip`, as (id of the object, name)."""
     return [part for name, part in attributes_of(value).items() if (id(value), name) not in skip]
 
 
 def reachable_classes(values: Iterable[Any]) -> set[type]:
-    """Return the classes of the values reached, apart from numbers and text; the search ends at `_MOST_VALUES`."""
-    return set(map(type, itertools.islice(reachable_values(values), _MOST_VALUES)))
+    """Return the classes of the values reached, apart from numbers and text; the search ends at `_MAX_VALUES`."""
+    return set(map(type, itertools.islice(reachable_values(values), _MAX_VALUES)))
 
 
 def _is_closed_module(name: str) -> bool:
-    """Return whether a module's functions are the user's, which are followed where they run, or read no attributes."""
+    """Return whether a module's functions read no attributes, or are the user's, which are examined when they run."""
     first = name.partition(".")[0]
     return first in _CLOSED_MODULES or is_user_code(types.SimpleNamespace(__module__=name))
 

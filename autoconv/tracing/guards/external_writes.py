@@ -33,8 +33,8 @@ from autoconv.tracing.key.call import Call
 class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
-    These are `spots`, or whole `arguments`, that it writes; what it `learned` about objects that it makes (see
-    `Call.learned`); `memory`: arrays traced as memory; or `objects`: dataclasses passed as objects.
+    These are the `spots` (locations) or whole `arguments` that it writes; `learned` facts about objects that it makes
+    (see `Call.learned`); `memory`: arrays traced as memory; or `objects`: dataclasses passed as objects.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class WriteMonitor:
                 spot.write(leaf)
             self.stores.holds(root, spot)
 
-    def about_to_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
+    def check_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
         """Raise RestartTrace if `owner`, or the value of a spot, has to become an input; RunPlain if it cannot."""
         assert self.trace.owned is not None
         if id(owner) in self.trace.owned:
@@ -107,12 +107,12 @@ class WriteMonitor:
             arrays = [s for s in others if isinstance(s.read(), np.ndarray)]
             if arrays:  # the tensor may be chosen from these arrays
                 raise RestartTrace(arrays)
-        if not isinstance(owner, (*_CHANGING, *COLLECTIONS, np.ndarray, SymbolicTensor)):
+        if not isinstance(owner, (*_MUTABLE_TYPES, *COLLECTIONS, np.ndarray, SymbolicTensor)):
             self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
             if _contains_container(copy, owner):
                 raise RestartTrace(arguments=[name])
-        holders = self._holders([owner])
+        holders = self._locations_of([owner])
         if holders:
             raise RestartTrace(holders)
         if isinstance(owner, SymbolicTensor) and self.arrays:
@@ -125,11 +125,12 @@ class WriteMonitor:
         self.written_keys.update(spot.key for spot in spots)
         missing = [spot for spot in spots if spot.key not in self.spot_keys and not self._is_cell_of_trace(spot)]
         if missing:
-            self._refuse_new(missing)
+            self._refuse_new_objects(missing)
             if any(id(spot.owner) in self.trace.rebuilt for spot in missing):
                 raise RestartTrace(objects=True)
             values = [spot.read() for spot in missing]
-            raise RestartTrace([*missing, *self._holders([x for x in values if isinstance(x, _CHANGING)], missing)])
+            owners = [value for value in values if isinstance(value, _MUTABLE_TYPES)]
+            raise RestartTrace([*missing, *self._locations_of(owners, missing)])
 
     def _run_plain(self, what: str) -> NoReturn:
         raise RunPlain(f"{what}, which has to happen on every call")
@@ -145,12 +146,12 @@ class WriteMonitor:
 
     def handle_changed_containers(self, containers: Sequence[Any]) -> None:
         """Handle lists, dicts and sets that are constants of the graph and may be changed by it."""
-        holders = self._holders(containers)
+        holders = self._locations_of(containers)
         if holders:
             raise RestartTrace(holders)
 
     def handle_changed_objects(self, reads_arrays: bool) -> None:
-        """Handle a graph that changes objects which may be arrays: none of these may be a value in it."""
+        """Refuse or retrace a graph that changes objects which may be arrays, if it has arrays as values."""
         if reads_arrays:
             raise RunPlain("an object that may be an array is changed, and an outside array is read")
         if self.arrays and not self.trace.memory:
@@ -163,7 +164,7 @@ class WriteMonitor:
         return any(np.may_share_memory(array, other) for other in self.guards.reachable_arrays())
 
     def check_dimensions(self, call: Call) -> None:
-        """Require that arrays without dimensions are traced as memory, as a tensor without any is a NumPy scalar."""
+        """Require that arrays without dimensions are traced as memory; tensors without dimensions are NumPy scalars."""
         for leaf, key in zip(call.leaves, call.key.leaves, strict=True):
             if isinstance(leaf, np.ndarray) and not leaf.ndim and isinstance(key, TensorKey):
                 if self.may_be_memory:
@@ -171,14 +172,14 @@ class WriteMonitor:
                 raise RunPlain("an array without dimensions is passed beside tensors")
 
     def without_dimensions(self, tensor: Any) -> Any:
-        """Return the array without dimensions that NumPy makes here of a tensor; among tensors it is a tensor."""
+        """Return a tensor as NumPy's array without dimensions, or unchanged if the trace is on tensors."""
         if not self.trace.memory and not self.tensors:
-            self.about_to_write(tensor, "an array without dimensions is created")
+            self.check_write(tensor, "an array without dimensions is created")
         return fresh(tensor, scalars=True)
 
-    def _holders(self, owners: Sequence[Any], but: Sequence[Location] = ()) -> list[Location]:
-        """Return all spots that reach one of the owners: a write through one name is read through another."""
-        keys = self.spot_keys.union(spot.key for spot in but)
+    def _locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
+        """Return all locations from which an owner is reachable: a write through one name is read through another."""
+        keys = self.spot_keys.union(spot.key for spot in excluded)
         spots_by_key = {
             s.key: s for s in self.guards.locations() if any(_contains_container(s.read(), owner) for owner in owners)
         }
@@ -186,12 +187,12 @@ class WriteMonitor:
             self._run_plain("an argument is changed")
         return [spot for key, spot in spots_by_key.items() if key not in keys]
 
-    def _refuse_new(self, missing: Sequence[Location]) -> None:
-        """Raise RunPlain where each trace writes an attribute of another object, probably made by the call itself."""
+    def _refuse_new_objects(self, missing: Sequence[Location]) -> None:
+        """Raise RunPlain if each trace writes an attribute of another object, which the call itself seems to make."""
         for spot in missing:
             unwritten = [other for other in self.spots if other.key not in self.written_keys]
-            alike = [other for other in unwritten if _is_same_attribute(spot, other)]
-            if len(alike) >= _MOST_UNWRITTEN:
+            same_attribute = [other for other in unwritten if _is_same_attribute(spot, other)]
+            if len(same_attribute) >= _MAX_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
     def _is_cell_of_trace(self, spot: Location) -> bool:
@@ -199,13 +200,13 @@ class WriteMonitor:
         return len(spot.key) == 1 and not self.guards.existed_before(spot.key)
 
 
-_CHANGING = (list, dict, set)
-_MOST_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
+_MUTABLE_TYPES = (list, dict, set)
+_MAX_UNWRITTEN = 3  # objects of a class, with an attribute that one trace wrote and the next did not
 
 
-def _is_same_attribute(one: Location, other: Location) -> bool:
-    is_attribute = one.kind == other.kind == "attribute"
-    return is_attribute and one.key[-1] == other.key[-1] and type(one.owner) is type(other.owner)
+def _is_same_attribute(first: Location, second: Location) -> bool:
+    is_attribute = first.kind == second.kind == "attribute"
+    return is_attribute and first.key[-1] == second.key[-1] and type(first.owner) is type(second.owner)
 
 
 def _may_be_array(owner: Any) -> bool:

@@ -22,16 +22,16 @@ from autoconv.tracing.guards.external_reads import Reads
 from autoconv.tracing.key.array_keys import needs_numpy
 
 DEPTH = 20  # nesting of values
-_LARGE = 1 << 20  # bytes of an array that is compared on every call
-_MOST_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
+_LARGE_BYTES = 1 << 20  # bytes of an array that is compared on every call
+_MAX_ITEMS = 100_000  # items of a container that is compared on every call, at about a microsecond each
 IDENTITY = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, Tensor, Variable,
     np.ufunc, type(np.sum), np.dtype, enum.Enum, types.MethodWrapperType, types.WrapperDescriptorType,
     types.GenericAlias,
 )  # fmt: skip
-_WITH_PARTS = (types.FunctionType, types.ModuleType)
-_SINGLE = (bool, int, str, bytes, float, complex)
-_VALUES = (*_SINGLE, type(None), list, tuple, dict, set, frozenset, np.ndarray)
+_TYPES_WITH_PARTS = (types.FunctionType, types.ModuleType)
+_SCALAR_TYPES = (bool, int, str, bytes, float, complex)
+_VALUE_TYPES = (*_SCALAR_TYPES, type(None), list, tuple, dict, set, frozenset, np.ndarray)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType)
 _DEPTH_IN_CLASSES = 8  # nesting of values in class attributes
 # Attributes that describe a class, and on which no method depends.
@@ -59,7 +59,7 @@ class Fingerprints:
 
     `skip` are ignored attributes, as (id of the object, name). With `strict`, values that cannot be guarded raise
     Unguardable; else they are compared by identity, and their names are added to `unguarded`. `arrays` collects the
-    arrays that are met, `kinds` the classes whose attributes are compared, `of_objects` the classes of objects. If
+    visited arrays, `kinds` the classes whose attributes are compared, `outside_kinds` the classes of objects. If
     `reads` is given, only the attributes that it names count; otherwise `names` are the attributes read of modules.
     """
 
@@ -76,8 +76,8 @@ class Fingerprints:
 
     def of(self, value: Any, name: str = "", depth: int = DEPTH) -> Any:
         """Return the fingerprint of a value and its parts, down to `depth`; explanations call it `name`."""
-        if isinstance(value, _SINGLE) and not isinstance(value, np.number):
-            return self._single(value, name, depth)
+        if isinstance(value, _SCALAR_TYPES) and not isinstance(value, np.number):
+            return self._scalar(value, name, depth)
         if value is MISSING or value is None:
             return (type(value),)
         if isinstance(value, types.MethodType) and depth:
@@ -88,11 +88,11 @@ class Fingerprints:
             self.kinds.add(type(value))
             self.outside_kinds.add(type(value))
             return id(value), self._own_attributes(value, name, max(depth - 1, 0))
-        if is_by_identity(value) and not isinstance(value, _WITH_PARTS):
+        if is_by_identity(value) and not isinstance(value, _TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if isinstance(value, (np.ndarray, np.generic)):
             return self._array(np.asarray(value), value, name)
-        if depth == 0 and isinstance(value, _WITH_PARTS):
+        if depth == 0 and isinstance(value, _TYPES_WITH_PARTS):
             return id(value), _live_reference(value)
         if depth == 0:
             return self._compare_by_identity(value, name, "it is nested too deeply")
@@ -121,7 +121,7 @@ class Fingerprints:
         if self.strict and isinstance(value, (list, tuple, dict, set, frozenset)):
             base: Any = base_of(value)
             count = base.__len__(value)
-            if count > _MOST_ITEMS:
+            if count > _MAX_ITEMS:
                 return self._compare_by_identity(value, name, f"a {kind.__name__} of {count:,} items")
         if isinstance(value, (list, tuple)):
             parts = tuple(
@@ -139,15 +139,15 @@ class Fingerprints:
             return kind, items, "and", self._attributes_and_class(value, name, depth)
         if isinstance(value, (set, frozenset)):  # in iteration order, which is visible in loops
             items = tuple(self.of(item, name, depth) for item in tuple(plain_iteration(value)))
-            plain = kind in (set, frozenset)
-            return (kind, items) if plain else (kind, items, "and", self._attributes_and_class(value, name, depth))
+            is_plain = kind in (set, frozenset)
+            return (kind, items) if is_plain else (kind, items, "and", self._attributes_and_class(value, name, depth))
         if isinstance(value, range):
             return range, value.start, value.stop, value.step
         if isinstance(value, functools.partial):
             parts = (value.func, value.args, value.keywords)
             return id(value), tuple(self.of(part, name, depth) for part in parts)
-        of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
-        if (of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
+        is_of_framework = kind.__module__.partition(".")[0] in FRAMEWORKS  # their state is in variables
+        if (is_of_framework and not self.strict) or getattr(kind, "__autoconv_identity__", False):
             return id(value), _live_reference(value)
         if not has_attributes(value) or kind.__module__ in ("numpy", "builtins"):
             return self._compare_by_identity(value, name, f"a {kind.__name__}")
@@ -155,7 +155,7 @@ class Fingerprints:
         return id(value), self._own_attributes(value, name, depth), self._class_values(kind, name)
 
     def _own_attributes(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
-        """Return the fingerprint of an object's own attributes; if all count, their order does, too."""
+        """Return the fingerprint of an object's own attributes; if all are compared, so is their order."""
         read = self.reads.names_for_class(type(value)) if self.reads is not None else None
         attributes = attributes_of(value)
         return tuple(
@@ -164,11 +164,13 @@ class Fingerprints:
             if not k.startswith("__autoconv") and (id(value), k) not in self.skip
         )
 
-    def _single(self, value: Any, name: str, depth: int) -> Any:
+    def _scalar(self, value: Any, name: str, depth: int) -> Any:
         """Return the fingerprint of a number or text, with its attributes if its class is the user's."""
         kind = type(value)
         parts = kind, repr(value) if isinstance(value, (float, complex)) else value
-        return parts if kind in _SINGLE else (*parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0)))
+        if kind in _SCALAR_TYPES:
+            return parts
+        return *parts, "and", self._attributes_and_class(value, name, max(depth - 1, 0))
 
     def _attributes_and_class(self, value: Any, name: str, depth: int) -> tuple[Any, ...]:
         """Return the attributes and class values of a container, number or text of a user's class."""
@@ -180,10 +182,10 @@ class Fingerprints:
         """Return the fingerprint of an array: identity, dtype, shape and, unless it is large, contents."""
         if array is value:
             self.arrays[id(array)] = array
-        if self.strict and (array.nbytes > _LARGE or array.dtype.kind not in "biufc" or needs_numpy(value)):
+        if self.strict and (array.nbytes > _LARGE_BYTES or array.dtype.kind not in "biufc" or needs_numpy(value)):
             return self._compare_by_identity(value, name, f"a {type(value).__name__}")
         identity = (id(value), _live_reference(value)) if array is value else ()
-        if array.nbytes > _LARGE or array.dtype.hasobject:
+        if array.nbytes > _LARGE_BYTES or array.dtype.hasobject:
             self.unguarded.append(f"{name} (a result that Python itself computes from an array this large)")
             return np.ndarray, identity, array.dtype.str, array.shape
         return np.ndarray, identity, array.dtype.str, array.shape, array.tobytes()
@@ -214,7 +216,7 @@ class Fingerprints:
             return id(value), self.class_value(value.__func__, name)
         if isinstance(value, property):
             return id(value), *(self.class_value(part, name) for part in (value.fget, value.fset, value.fdel))
-        if isinstance(value, _DESCRIPTORS) or (not self.strict and not isinstance(value, _VALUES)):
+        if isinstance(value, _DESCRIPTORS) or (not self.strict and not isinstance(value, _VALUE_TYPES)):
             return id(value)
         try:
             return self.of(value, name, _DEPTH_IN_CLASSES)
@@ -223,10 +225,10 @@ class Fingerprints:
                 raise
         return id(value)
 
-    def _compare_by_identity(self, value: Any, name: str, why: str) -> Any:
+    def _compare_by_identity(self, value: Any, name: str, reason: str) -> Any:
         if self.strict:
-            raise Unguardable(why)
-        self.unguarded.append(f"{name} ({why})")
+            raise Unguardable(reason)
+        self.unguarded.append(f"{name} ({reason})")
         return id(value), _live_reference(value)
 
     def _function_values(self, function: types.FunctionType, name: str, depth: int) -> tuple[Any, ...]:
@@ -234,13 +236,13 @@ class Fingerprints:
         attributes = (function.__defaults__, function.__kwdefaults__, function.__dict__)
         if not any(attributes) or not depth or not is_user_code(function):
             return ()
-        own = [
+        own_attributes = [
             (key, value)
             for key, value in function.__dict__.items()
             if not key.startswith("__") and (id(function), key) not in self.skip
         ]
         return tuple(self.of(part, name, depth - 1) for part in attributes[:2]) + tuple(
-            (key, self.class_value(value, name)) for key, value in own
+            (key, self.class_value(value, name)) for key, value in own_attributes
         )
 
 
@@ -267,8 +269,8 @@ def class_parts(base: type, read: frozenset[str] | None) -> Iterator[tuple[str, 
     if is_user_code(base):
         is_enumeration = issubclass(base, enum.Enum)
         for key, value in list(vars(base).items()):
-            of_python = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
-            if (read is None or key in read or key.startswith("__")) and not of_python:
+            is_pythons = key in _DESCRIBING_CLASSES or (is_enumeration and key in _DESCRIBING_ENUMERATIONS)
+            if (read is None or key in read or key.startswith("__")) and not is_pythons:
                 yield key, value
 
 
@@ -281,8 +283,8 @@ def parts_of_module(module: types.ModuleType, names: frozenset[str]) -> dict[str
     attributes = {name: vars(module)[name] for name in sorted(names & vars(module).keys())}
     if is_user_module(module):
         return attributes
-    fixed = module.__name__.partition(".")[0] in _IMMUTABLE_MODULES
-    return {} if fixed else {name: part for name, part in attributes.items() if _may_change(name, part)}
+    is_immutable = module.__name__.partition(".")[0] in _IMMUTABLE_MODULES
+    return {} if is_immutable else {name: part for name, part in attributes.items() if _may_change(name, part)}
 
 
 def _may_change(name: str, value: Any) -> bool:
@@ -299,7 +301,7 @@ def is_by_identity(value: Any) -> bool:
 
 def is_large(value: Any) -> bool:
     """Return whether this is a numeric array too large to be compared on every call."""
-    return isinstance(value, np.ndarray) and value.nbytes > _LARGE and value.dtype.kind in "biufc"
+    return isinstance(value, np.ndarray) and value.nbytes > _LARGE_BYTES and value.dtype.kind in "biufc"
 
 
 def _key_text(key: Any) -> str:

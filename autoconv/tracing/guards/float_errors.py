@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-_FOUND = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
-VARIABLE: contextvars.ContextVar[Any] | None = _FOUND if isinstance(_FOUND, contextvars.ContextVar) else None
+_OF_NUMPY = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)  # missing in older versions
+VARIABLE: contextvars.ContextVar[Any] | None = _OF_NUMPY if isinstance(_OF_NUMPY, contextvars.ContextVar) else None
 DEFAULT = contextvars.Context().run(VARIABLE.get) if VARIABLE is not None else None
 
 _CONTENT = 16  # offset in bytes of a capsule's pointer
@@ -29,10 +29,10 @@ _NUMPY = str(Path(np.__file__).parent)
 
 
 @contextlib.contextmanager
-def note_constant_errors(note: Callable[[], None]) -> Iterator[None]:
-    """Call `note` where NumPy would warn of a floating-point error in what the program computes of plain values.
+def report_constant_errors(report: Callable[[], None]) -> Iterator[None]:
+    """Call `report` if NumPy would warn of a floating-point error in a computation of the program on plain values.
 
-    A trace computes these once; they are constants of its graph, which raises no flag for them.
+    A trace computes the results once; they are constants of its graph, which raises no flag for them.
     """
 
     def note_error(error: str, flag: int) -> None:
@@ -40,9 +40,10 @@ def note_constant_errors(note: Callable[[], None]) -> Iterator[None]:
         while frame is not None and frame.f_code.co_filename.startswith((_OPERATORS, _NUMPY)):
             frame = frame.f_back
         if frame is None or not frame.f_code.co_filename.startswith(_PACKAGE):
-            note()
+            report()
 
-    with np.errstate(**{error: "call" for error, action in np.geterr().items() if action == "warn"}, call=note_error):  # type: ignore[arg-type]
+    calls: Any = {error: "call" for error, action in np.geterr().items() if action == "warn"}
+    with np.errstate(**calls, call=note_error):
         yield
 
 
@@ -54,7 +55,7 @@ def acts_on_floats() -> bool:
 
 
 def has_actions() -> bool:
-    """Return whether a state of NumPy is a capsule of the action for each kind of error, in three bits each."""
+    """Return whether NumPy's error state is a capsule that holds an action of three bits for each kind of error."""
     if VARIABLE is None:
         return False
     states: list[tuple[dict[str, Any], int]] = [
@@ -72,4 +73,4 @@ def has_actions() -> bool:
     return True
 
 
-__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "note_constant_errors"]
+__all__ = ["DEFAULT", "VARIABLE", "acts_on_floats", "has_actions", "report_constant_errors"]

@@ -1,7 +1,7 @@
-"""Generated guard checks: Python code written for the very values that a trace depends on.
+"""Generated guard checks: Python code specialised for the values that a trace depends on.
 
 Fingerprints give the same result, but are recomputed on every call, which takes ten times as long. A checker compares
-the values one by one and stops at the first difference. Then fingerprints decide, as two values that it
+the values one by one and stops at the first difference. Then fingerprints decide, because values that the checker
 distinguishes may be equivalent.
 """
 
@@ -32,11 +32,12 @@ from autoconv.tracing.guards.fingerprints import (
 )
 from autoconv.tracing.guards.python_codegen import FunctionWriter, TooLong
 
-_MOST_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
-_PLAIN = (int, str, bytes, float, complex)
-_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
+_MAX_ITEMS = 64  # items of a list, tuple or dict that are compared one by one
+_PLAIN_TYPES = (int, str, bytes, float, complex)
+_FUNCTION_PARTS = operator.attrgetter("__code__", "__defaults__", "__kwdefaults__", "__dict__")
 _IMMUTABLE_TYPES = (
-    *_PLAIN, bool, type(None), types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
+    *_PLAIN_TYPES, bool, type(None),
+    types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
     type(vars(collections.namedtuple("_", "x"))["x"]),
 )  # fmt: skip
 _FINGERPRINTED_TYPES = (list, tuple, dict, set, frozenset, range, functools.partial, np.ndarray, np.generic)
@@ -47,9 +48,9 @@ Place = tuple[Any, str | None]
 def generate_checker(
     checks: Iterable[tuple[str, Callable[[], Any], Any, Place | None]], fingerprints: Callable[[], Fingerprints]
 ) -> Callable[[], bool] | None:
-    """Return a function that is true only while all values are unchanged, as fingerprints define that.
+    """Return a function that returns true only while all values are unchanged in the sense of fingerprints.
 
-    None where there are too many values. The checks are those of `Guards`.
+    None if there are too many values. The checks are those of `Guards`.
     """
     check_writer = _CheckWriter(fingerprints)
     try:
@@ -88,7 +89,7 @@ class _CheckWriter:
         place_variable = self.writer.variable(place)
         if value is MISSING:
             self.writer.require(f"{place_variable} is {self.writer.constant(MISSING)}")
-        elif isinstance(value, _PLAIN) and not attributes_of(value) and not is_user_code(type(value)):
+        elif isinstance(value, _PLAIN_TYPES) and not attributes_of(value) and not is_user_code(type(value)):
             self.writer.require_plain(value, place_variable)
         elif isinstance(value, types.FunctionType):
             self._compare_function(value, place_variable)
@@ -148,7 +149,7 @@ class _CheckWriter:
         base: Any = base_of(value)
         keys = list(base.keys(value) if base is dict else range(base.__len__(value)))
         is_plain = type(value) is base
-        if len(keys) > _MOST_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
+        if len(keys) > _MAX_ITEMS or not all(type(key) in (str, int, bytes) for key in keys):
             self._compare_fingerprint(value, expression)
             return
         if base is dict:
@@ -183,15 +184,15 @@ class _CheckWriter:
         read = self._reads.names_for_class(type(value)) if self._reads is not None else None
         if dict_of(value) is not None:
             attributes = self.writer.variable(f"{place}.__dict__")
-            attributes_now = instance_attributes(value)
+            present_attributes = instance_attributes(value)
             if read is None:
-                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(attributes_now))}")
+                self.writer.require(f"[*{attributes}] == {self.writer.constant(list(present_attributes))}")
             else:
-                constant = self.writer.constant(read & attributes_now.keys())
+                constant = self.writer.constant(read & present_attributes.keys())
                 self.writer.require(f"{attributes}.keys() & {self.writer.constant(read)} == {constant}")
-            for name, part in attributes_now.items():
-                counts = not name.startswith("__autoconv") and (id(value), name) not in self._skip
-                if counts and (read is None or name in read):
+            for name, part in present_attributes.items():
+                is_compared = not name.startswith("__autoconv") and (id(value), name) not in self._skip
+                if is_compared and (read is None or name in read):
                     self.compare(part, f"{attributes}[{name!r}]")
         for name, slot in slots_of(type(value)):
             if (id(value), name) not in self._skip and (read is None or name in read):
@@ -229,14 +230,14 @@ class _CheckWriter:
                 elif isinstance(part, enum.Enum):
                     self.compare(part, f"{constant}[{name!r}]")
                 elif not (_never_changes(part) or all(map(_is_simple, _functions_of(part) or [None]))):
-                    of = self._fingerprint_of_class
-                    expression = f"{self.writer.constant(of)}({constant}[{name!r}])"
-                    self.writer.require(f"{expression} == {self.writer.constant(of(part))}")
+                    fingerprint = self._fingerprint_of_class
+                    expression = f"{self.writer.constant(fingerprint)}({constant}[{name!r}])"
+                    self.writer.require(f"{expression} == {self.writer.constant(fingerprint(part))}")
 
     def _compare_functions(self, functions: list[types.FunctionType]) -> None:
         if functions:
-            expression = f"[*map({self.writer.constant(_PARTS)}, {self.writer.constant(functions)})]"
-            parts = [(*others, dict(attributes)) for *others, attributes in map(_PARTS, functions)]
+            expression = f"[*map({self.writer.constant(_FUNCTION_PARTS)}, {self.writer.constant(functions)})]"
+            parts = [(*others, dict(attributes)) for *others, attributes in map(_FUNCTION_PARTS, functions)]
             self.writer.require(f"{expression} == {self.writer.constant(parts)}")
         for function in functions:
             if function.__defaults__:  # by identity, as == does not distinguish 1 from 1.0
@@ -244,8 +245,9 @@ class _CheckWriter:
                 self.writer.require(f"{defaults} is {self.writer.constant(function.__defaults__)}")
 
     def _compare_fingerprint(self, value: Any, place: str) -> None:
-        of = self._fingerprint
-        self.writer.require(f"{self.writer.constant(of)}({place}) == {self.writer.constant(of(value))}")
+        fingerprint = self._fingerprint
+        expected = self.writer.constant(fingerprint(value))
+        self.writer.require(f"{self.writer.constant(fingerprint)}({place}) == {expected}")
 
     def _fingerprint(self, value: Any) -> Any:
         return self._fingerprints().of(value)
@@ -255,10 +257,10 @@ class _CheckWriter:
 
     def _is_repeated(self, value: Any, place: str) -> bool:
         """Return whether a value was compared before; then require that it is the same object."""
-        before, _ = self._visited.setdefault(id(value), (place, value))
-        if before == place:
+        first_place, _ = self._visited.setdefault(id(value), (place, value))
+        if first_place == place:
             return False
-        self.writer.require(f"{place} is {before}")
+        self.writer.require(f"{place} is {first_place}")
         return True
 
 

@@ -20,7 +20,7 @@ from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.recording import journal
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import own_items
-from autoconv.tracing.guards.external_reads import Reads, mentions, reachable_classes
+from autoconv.tracing.guards.external_reads import Reads, names_in_code, reachable_classes
 from autoconv.tracing.guards.fingerprints import (
     DEPTH,
     IDENTITY,
@@ -100,7 +100,7 @@ class Guards:
         if self.reads is not None:
             self.reads.add(function)
         names = set(names_in(code))
-        names_mentioned = mentions(code)
+        names_mentioned = names_in_code(code)
         if self.python:
             _refuse_name_readers(names_mentioned.globals, function)
         for name in sorted(names_mentioned.globals):

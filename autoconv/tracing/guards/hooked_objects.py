@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from autoconv.runtime.support.attribute_hooks import MAX_EXAMINED, hooked_class
-from autoconv.tracing.guards.external_reads import mentions
+from autoconv.tracing.guards.external_reads import names_in_code
 from autoconv.tracing.guards.python_contract import RunPlain
 
 _ARGUMENT_LIMIT = 64  # objects that are examined on each call without a trace
@@ -40,7 +40,7 @@ def hook_reason(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _named_values(function: types.FunctionType) -> Iterator[Any]:
-    names = mentions(function.__code__).globals
+    names = names_in_code(function.__code__).globals
     yield from (function.__globals__.get(name, getattr(builtins, name, None)) for name in names)
     for cell in function.__closure__ or ():
         try:

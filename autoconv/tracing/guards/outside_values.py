@@ -17,7 +17,7 @@ import numpy as np
 
 from autoconv.operators.calls.call import is_user_code
 from autoconv.runtime.support.structure import ATOMS
-from autoconv.tracing.guards.external_reads import attributes_beside, reachable_values
+from autoconv.tracing.guards.external_reads import other_attributes, reachable_values
 from autoconv.tracing.guards.fingerprints import class_parts, parts_of_module
 from autoconv.tracing.guards.guards import Guards
 
@@ -112,7 +112,7 @@ def _parts(value: Any, names: frozenset[str] | None, skip: frozenset[Any], visit
     else:
         kind = value if issubclass(type(value), type) else type(value)  # `__class__` may run code
         if kind is not value and kind.__module__ not in ("numpy", "builtins"):
-            yield from attributes_beside(value, skip)
+            yield from other_attributes(value, skip)
         for base in kind.__mro__ if id(kind) not in visited or kind is value else ():
             visited.add(id(base))
             yield from (part for name, part in class_parts(base, names) if (id(base), name) not in skip)

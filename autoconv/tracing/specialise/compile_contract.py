@@ -100,7 +100,7 @@ class CompileContract(TracingContract):
         python_contract.require_pure(self.trace, function)
 
     def before_write(self, owner: Any, what: str, spots: Sequence[Location] = ()) -> None:
-        self.outside.about_to_write(owner, what, spots)
+        self.outside.check_write(owner, what, spots)
 
     def is_outside(self, array: np.ndarray) -> bool:
         return self.outside.is_outside(array)

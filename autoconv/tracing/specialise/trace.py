@@ -35,7 +35,7 @@ from autoconv.runtime.support.structure import flatten
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.execute.recording import Recording
 from autoconv.tracing.guards.captured_arrays import make_inputs
-from autoconv.tracing.guards.float_errors import note_constant_errors
+from autoconv.tracing.guards.float_errors import report_constant_errors
 from autoconv.tracing.guards.list_facts import mark_list_facts
 from autoconv.tracing.key.argument_structure import structures_to_flatten
 from autoconv.tracing.key.call import Call
@@ -142,7 +142,7 @@ class TraceSession:
         def note() -> None:
             self.trace.warns_of_constants = True
 
-        return note_constant_errors(note) if self.subject.contract.runs_plain else contextlib.nullcontext()
+        return report_constant_errors(note) if self.subject.contract.runs_plain else contextlib.nullcontext()
 
     def _prepare(self) -> None:
         """Make the arguments: placeholders for the leaves, in structures like the caller's."""
