@@ -121,7 +121,7 @@ def test_regions_run_on_the_devices_of_their_nodes(run: Run) -> None:
                 a, b, v = np.sin(x), np.cos(x), v + 1.0
                 x = a * b + v if a.sum() > 0.0 else a - b
             return x
-        print(np.abs(grown(x) - expected(x.numpy())).max() < 1e-12, v.numpy(), library._pool.cache_info().currsize)
+        print(np.abs(grown(x) - expected(x.numpy())).max() < 1e-12, v.numpy(), library._load_pool.cache_info().currsize)
         @tf.function
         def tried(x):
             try:
@@ -201,7 +201,7 @@ def test_devices_have_pools_of_their_own(run: Run) -> None:
             return a, b
         x = tf.ones([1 << 18])
         a, b = f(x)
-        print(len({library._pool(number)["parallel"] for number in range(3)}), library._pool.cache_info().currsize)
+        print(len({library._load_pool(number)["parallel"] for number in range(3)}), library._load_pool.cache_info().currsize)
     """)
     assert found == ["3 3"]
 
