@@ -201,7 +201,8 @@ def test_devices_have_pools_of_their_own(run: Run) -> None:
             return a, b
         x = tf.ones([1 << 18])
         a, b = f(x)
-        print(len({library._load_pool(number)["parallel"] for number in range(3)}), library._load_pool.cache_info().currsize)
+        load = library._load_pool
+        print(len({load(number)["parallel"] for number in range(3)}), load.cache_info().currsize)
     """)
     assert found == ["3 3"]
 
