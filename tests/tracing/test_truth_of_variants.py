@@ -145,3 +145,16 @@ def test_numbers_of_python_have_no_attributes_of_arrays(name):
     compiled = ac.compile(read)
     for k in (2, 0, 2.5, -1.5):
         assert outcome(compiled, (np.ones(2), k)) == outcome(read, (np.ones(2), k))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda z, k: abs(z if k > 1 else k), lambda z, k: z[np.float32(2) if k > 1 else k],
+        lambda z, k: z & (2.5 if k > 1 else k), lambda z, k: (z if k > 1 else None) + 1,
+    ],
+)  # fmt: skip
+def test_dtypes_that_an_op_refuses(function):
+    compiled = ac.compile(function)
+    for k in (2, 0, 2):
+        assert outcome(compiled, (np.array([True, False]), k)) == outcome(function, (np.array([True, False]), k))

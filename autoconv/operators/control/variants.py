@@ -17,6 +17,7 @@ from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Varia
 from autoconv.operators.regions.marshalling import renumber_arms
 from autoconv.operators.support.protected_names import Undefined, unbound_error
 from autoconv.runtime.arrays.assigned_values import convert_element
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.program_reads import is_of_program, read_for_program
@@ -180,12 +181,19 @@ def _arm(function: Any, before: Any, value: Any, after: Any) -> Any:
         try:
             return (distribute(function, *before, value, *after),)
         except (TypeError, AttributeError) as error:
-            if not isinstance(error, AutoconvError):
-                _name_numbers(error, (*before, value, *after))
+            operands = (*before, value, *after)
+            if not isinstance(error, AutoconvError) and not _may_be_refusal(operands):
+                _name_numbers(error, operands)
                 error._autoconv_run_time = True  # type: ignore[union-attr]
             raise
 
     return arm
+
+
+def _may_be_refusal(operands: Sequence[Any]) -> bool:
+    """Return whether a TypeError may come from an op that does not take arrays of a dtype, in place of NumPy."""
+    holds_arrays = any(_is_array(x) or type(x) is SymbolicArray for x in operands)
+    return holds_arrays and not any(map(is_absent, operands))
 
 
 def merge_arms(variant: Variant, values: Sequence[Any], region: Region) -> Any:

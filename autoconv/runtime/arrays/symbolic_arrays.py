@@ -297,7 +297,7 @@ class SymbolicArray(TensorMethods):
         return fresh(dispatch.apply("negative", self.load()))
 
     def __pos__(self) -> Any:
-        return fresh(self.load())
+        return fresh(+self.load())
 
     def __abs__(self) -> Any:
         return fresh(dispatch.apply("abs", self.load()))
