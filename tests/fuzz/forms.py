@@ -271,7 +271,7 @@ def main() -> int:
     parser.add_argument("--only", help="the name of one program")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {exports.array_programs.EXACT}"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {exports.array_programs.EXACT_XLA_FLAG}"
     all_right = options.samples or check_programs(options.only)
     return 0 if (options.programs or check_samples()) and all_right else 1
 
