@@ -1,4 +1,4 @@
-"""Runs single ops natively beside their kernels."""
+"""Run small graphs natively and by the interpreter, and compare results and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autoconv.ops.builder import GraphBuilder
 
 
 def graph_of(build: Callable[..., Any], *inputs: Any) -> Graph:
-    """The graph that `build(b, *values)` makes with the builder `b`, for inputs of those types."""
+    """Return the graph that `build(b, *values)` makes with the builder `b`, for inputs of these types."""
     graph = Graph("built")
     values = [graph.add_parameter(TensorType(as_dtype(x.dtype), np.shape(x))) for x in map(np.asarray, inputs)]
     found = build(GraphBuilder(graph), *values)
@@ -24,12 +24,12 @@ def graph_of(build: Callable[..., Any], *inputs: Any) -> Graph:
     return graph
 
 
-def alike(
+def run_both(
     build: Callable[..., Any], *inputs: Any, kernels: tuple[str, ...] = (), rtol: float = 0.0
 ) -> list[np.ndarray]:
-    """Native results: equal to the reference's, arguments left alone, by those kernels only."""
+    """Return native results that equal the interpreter's; only `kernels` may run, and no argument changes."""
     arrays = [np.asarray(x) for x in inputs]
-    before = [x.copy() for x in arrays]
+    copies = [x.copy() for x in arrays]
     graph = graph_of(build, *arrays)
     run = llvm.compile_graph(graph)
     assert isinstance(run, llvm.NativeGraph)
@@ -37,27 +37,27 @@ def alike(
     expected = interpreter.compile_graph(graph)(arrays)
     for _ in range(2):
         found = run(arrays)
-        for one, other in zip(map(np.asarray, found), map(np.asarray, expected), strict=True):
-            assert one.dtype == other.dtype
-            assert one.shape == other.shape
+        for x, y in zip(map(np.asarray, found), map(np.asarray, expected), strict=True):
+            assert x.dtype == y.dtype
+            assert x.shape == y.shape
             if rtol:
-                np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
+                np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol)
             else:
-                np.testing.assert_array_equal(one, other)
-    for one, other in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(one, other)
+                np.testing.assert_array_equal(x, y)
+    for x, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(x, copy)
     return [np.asarray(x) for x in found]
 
 
 def op(name: str, **attributes: Any) -> Callable[..., Any]:
-    """What builds a graph of that op alone."""
+    """Return a function that builds a graph of the op `name` alone."""
     assert name in OPS
     return lambda b, *values: getattr(b, name)(*values, **attributes)
 
 
-def same_error(build: Callable[..., Any], *inputs: Any) -> str:
-    """The message with which both fail, of one class."""
-    errors = []
+def compare_errors(build: Callable[..., Any], *inputs: Any) -> str:
+    """Return the message of the error that native code and the interpreter both raise, with one class."""
+    errors: list[Exception] = []
     graph = graph_of(build, *inputs)
     for compiled in (interpreter.compile_graph(graph), llvm.compile_graph(graph)):
         try:

@@ -22,14 +22,14 @@ def total(x, n):
     return s
 
 
-def _raising(error):
+def _function_that_raises(error):
     def fail(*_, **__):
         raise error
 
     return fail
 
 
-def _agrees(monkeypatch):
+def _compile_and_check(monkeypatch):
     monkeypatch.setattr(SETTINGS, "tiers", "native")
     monkeypatch.setattr(SETTINGS, "strict", True)
     compiled = ac.compile(total)
@@ -39,19 +39,19 @@ def _agrees(monkeypatch):
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_of_a_graph(monkeypatch, error):
-    monkeypatch.setattr(llvm, "make_ready", _raising(error))
-    assert "no native code" in _agrees(monkeypatch)
+    monkeypatch.setattr(llvm, "make_ready", _function_that_raises(error))
+    assert "no native code" in _compile_and_check(monkeypatch)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_of_the_dispatch(monkeypatch, error):
-    monkeypatch.setattr(backend, "shared_address", _raising(error))
+    monkeypatch.setattr(backend, "shared_address", _function_that_raises(error))
     monkeypatch.setattr(native_dispatch, "_INSTALLED", [])
-    _agrees(monkeypatch)
+    _compile_and_check(monkeypatch)
 
 
 def test_without_threads(monkeypatch):
-    monkeypatch.setattr(threading.Thread, "start", _raising(RuntimeError("can't start new thread")))
+    monkeypatch.setattr(threading.Thread, "start", _function_that_raises(RuntimeError("can't start new thread")))
     monkeypatch.setattr(SETTINGS, "threads", 4)
     text = "define i64 @{}() {{\n  ret i64 1\n}}\n"
     found = compiler.object_files([(text.format(name), 0) for name in ("f", "g", "h")])

@@ -33,7 +33,7 @@ PROGRAMS: tuple[Callable[..., Any], ...] = (
 ELEMENTWISE = (0, 1)
 
 
-def _given(shape: tuple[int, ...], seed: int) -> np.ndarray:
+def _fortran_array(shape: tuple[int, ...], seed: int) -> np.ndarray:
     return np.asfortranarray(np.random.default_rng(seed).normal(size=shape))
 
 
@@ -42,7 +42,7 @@ def test_numbers_are_numpys(number: int) -> None:
     program = PROGRAMS[number]
     compiled = autoconv.compile(program)
     for shape in ((4, 6), (3, 4, 6)):
-        columns = _given(shape, 1), _given(shape, 2)
+        columns = _fortran_array(shape, 1), _fortran_array(shape, 2)
         rows = tuple(np.ascontiguousarray(x) for x in columns)
         for arguments in (columns, rows, columns, (rows[0], columns[1]), (columns[0], rows[1]), columns):
             _compare(compiled(*arguments), program(*arguments))
@@ -61,7 +61,7 @@ def _compare(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize("number", ELEMENTWISE)
 def test_results_keep_the_order(number: int) -> None:
     compiled = autoconv.compile(PROGRAMS[number])
-    given = _given((5, 7), 1), _given((5, 7), 2)
+    given = _fortran_array((5, 7), 1), _fortran_array((5, 7), 2)
     for _ in range(3):
         assert compiled(*given).strides == PROGRAMS[number](*given).strides
         found = compiled(*given)
@@ -76,7 +76,7 @@ def test_many_shapes() -> None:
         return (x - x.mean(axis=0)) / x.std(axis=0)
 
     for rows in range(3, 12):
-        given = _given((rows, rows + 2), rows)
+        given = _fortran_array((rows, rows + 2), rows)
         np.testing.assert_allclose(centred(given), (given - given.mean(axis=0)) / given.std(axis=0), rtol=1e-12)
 
 
@@ -90,7 +90,7 @@ def test_an_argument_that_is_returned_or_written() -> None:
         x *= 2
         return x
 
-    given = _given((3, 5), 1)
+    given = _fortran_array((3, 5), 1)
     found, turned = same(given)
     assert found is given
     assert np.shares_memory(turned, given)
@@ -105,7 +105,7 @@ def test_a_gradient() -> None:
     def energy(x: Any, w: Any) -> Any:
         return ((x * w) ** 2).sum()
 
-    x, w = _given((3, 5), 1), autoconv.constant(_given((3, 5), 2))
+    x, w = _fortran_array((3, 5), 1), autoconv.constant(_fortran_array((3, 5), 2))
     energy(x, w)
     with autoconv.GradientTape() as tape:
         tape.watch(w)

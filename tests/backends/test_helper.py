@@ -89,8 +89,8 @@ def test_a_short_pause_does_not_end_it():
     assert helper._HELPER[0] is first
 
 
-def _instead(monkeypatch, ends):
-    """Makes LLVM end over texts in the place of those that have loops, at the levels that `ends` has."""
+def _end_llvm_on_loops(monkeypatch, ends):
+    """Replace each text that has a loop by one that ends LLVM, at the levels in `ends`."""
     real = helper.object_files
 
     def replaced(modules):
@@ -114,7 +114,7 @@ def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorato
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     monkeypatch.setattr(jit_engine, "_DOWNGRADES", {})
     monkeypatch.setattr(jit_engine, "_FAILURES", {})
-    _instead(monkeypatch, ends)
+    _end_llvm_on_loops(monkeypatch, ends)
     staged = decorator(total)
     for size in (3, 4, 3):
         x = np.arange(size, dtype=np.float64)

@@ -13,11 +13,11 @@ from autoconv.backends.llvm.ir.signature import Signature
 from autoconv.backends.llvm.jit.engine import Code
 
 
-def begun(*parameters):
+def new_function(*parameters):
     return FunctionText(ModuleText(), Signature("i64", parameters, "", "tried", exported=True))
 
 
-def compiled(out):
+def compile_function(out):
     """Return the function that was written, as a function of ints."""
     out.finish()
     code = Code(out.module.texts(), ["tried"])
@@ -29,7 +29,7 @@ def compiled(out):
 
 
 def test_what_an_instruction_yields_has_a_type():
-    out = begun()
+    out = new_function()
     small = out.load("i32", "%p")
     assert small.type == out.op("lshr", small, 3).type == "i32"
     assert out.icmp("slt", small, 3).type == "i1"
@@ -40,13 +40,13 @@ def test_what_an_instruction_yields_has_a_type():
 
 
 def test_plain_operands_take_the_type_of_the_others():
-    out = begun()
+    out = new_function()
     assert out.add("%i", out.load("i32", "%p")).type == out.select(TRUE, 0, out.load("i32", "%p")).type == "i32"
     assert out.select(TRUE, "%i", 0).type == "i64"
 
 
 def test_operands_of_other_types_are_refused():
-    out = begun()
+    out = new_function()
     small, wide, pointer = (out.load(kind, "%p") for kind in ("i32", "i64", "ptr"))
     for write in (
         lambda: out.add(small, wide),
@@ -66,13 +66,13 @@ def test_operands_of_other_types_are_refused():
 
 
 def test_constants_fold():
-    out = begun()
+    out = new_function()
     assert (out.add(2, 3), out.sub(2, 3), out.mul(2, 3)) == ("5", "-1", "6")
     assert not out.length() and out.add(2, 3).type == "i64"
 
 
 def test_calls_are_checked_against_the_signature():
-    out = begun("i64 %x")
+    out = new_function("i64 %x")
     helper = FunctionText(out.module, Signature("i64", ("i64 %x", "i64 %y")))
     helper.ret(helper.mul("%x", "%y"))
     name = helper.finish("helper")
@@ -81,11 +81,11 @@ def test_calls_are_checked_against_the_signature():
     with pytest.raises(WrongType):
         out.call(name, "%x", TRUE)
     out.ret(out.call(name, "%x", 7))
-    assert compiled(out)(6) == 42
+    assert compile_function(out)(6) == 42
 
 
 def test_control():
-    out = begun("i64 %x")
+    out = new_function("i64 %x")
     cell = out.alloca("i64", "0")
 
     def note(number):
@@ -105,16 +105,16 @@ def test_control():
     with out.loop("0", "3") as i:
         note(out.mul(i, 100_000))
     out.ret(out.load("i64", cell))
-    function = compiled(out)
+    function = compile_function(out)
     assert [function(x) for x in (5, 15, 25, 35, 43)] == [301105, 300101, 300111, 300011, 330011]
 
 
 def test_either_without_results():
-    out = begun("i64 %x")
+    out = new_function("i64 %x")
     cell = out.alloca("i64")
     found = out.either(
         out.op("and", FALSE, TRUE), lambda: out.store("i64", 1, cell), lambda: out.store("i64", "%x", cell)
     )
     assert found.type == "void" and isinstance(found, Operand)
     out.ret(out.load("i64", cell))
-    assert compiled(out)(7) == 7
+    assert compile_function(out)(7) == 7

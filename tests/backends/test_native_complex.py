@@ -12,7 +12,7 @@ import pytest
 import autoconv
 from autoconv.backends import llvm
 from autoconv.ops.index_spec import At, Slice
-from tests.backends.native import alike, graph_of, op
+from tests.backends.native import graph_of, op, run_both
 
 KINDS = [np.complex128, np.complex64]
 FUNCTIONS = {
@@ -153,12 +153,12 @@ def test_the_logarithm_near_the_unit_circle_keeps_its_digits() -> None:
 
 @pytest.mark.parametrize("name", ["equal", "not_equal"])
 def test_comparisons(name: str) -> None:
-    alike(op(name), special(np.complex128), np.roll(special(np.complex128), 1))
+    run_both(op(name), special(np.complex128), np.roll(special(np.complex128), 1))
 
 
 @pytest.mark.parametrize("name", ["is_nan", "is_inf", "is_finite"])
 def test_tests_of_numbers(name: str) -> None:
-    alike(op(name), special(np.complex64))
+    run_both(op(name), special(np.complex64))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_tests_of_numbers(name: str) -> None:
     ],
 )  # fmt: skip
 def test_whole_arrays(build: Callable[..., Any]) -> None:
-    alike(build, numbers(7, 5), rtol=1e-15)
+    run_both(build, numbers(7, 5), rtol=1e-15)
 
 
 @pytest.mark.parametrize("flip", [False, True])
@@ -198,7 +198,7 @@ def test_views_are_read_where_they_lie() -> None:
         product = b.multiply(b.transpose(x, perm=(1, 0)), b.conjugate(y))
         return b.real(product), b.concat(product, y, axis=0), b.select(b.greater(b.abs(x), 1.0), x, b.zeros_like(x))
 
-    alike(build, numbers(4, 6), numbers(6, 4), rtol=1e-15)
+    run_both(build, numbers(4, 6), numbers(6, 4), rtol=1e-15)
 
 
 @autoconv.compile

@@ -15,7 +15,7 @@ from autoconv.backends.llvm.schedule import pipeline
 from autoconv.backends.llvm.schedule.pipeline import schedule
 from autoconv.backends.llvm.target import abi
 from autoconv.config import SETTINGS
-from tests.backends.native import alike, graph_of, same_error
+from tests.backends.native import compare_errors, graph_of, run_both
 
 
 def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
@@ -53,7 +53,7 @@ def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None
 
     arrays = numbers(70, 80), numbers(90, 60, seed=1), numbers(15000, seed=2), numbers(9000, seed=3)
     assert groups(build, *arrays) == [4]
-    alike(build, *arrays, rtol=1e-10)
+    run_both(build, *arrays, rtol=1e-10)
     same_bits(build, *arrays, monkeypatch=monkeypatch)
 
 
@@ -75,7 +75,7 @@ def test_one_that_needs_another_comes_after_it() -> None:
 
     arrays = numbers(9000), numbers(8000, seed=1)
     assert groups(build, *arrays) == [2, 2]
-    alike(build, *arrays)
+    run_both(build, *arrays)
 
 
 def test_small_ones_and_those_that_are_split_stay_alone() -> None:
@@ -98,14 +98,14 @@ def test_refusals_of_one_and_effects_around() -> None:
 
     x, bad = numbers(60, 60), np.full((60, 60), np.nan)
     assert groups(build, x, x) == [2]
-    assert "did not converge" in same_error(build, x, bad)
-    assert "did not converge" in same_error(build, bad, x)
+    assert "did not converge" in compare_errors(build, x, bad)
+    assert "did not converge" in compare_errors(build, bad, x)
     if "blas_get_threads" in abi.symbols():  # of NumPy's BLAS, each sets them to one and back
         count = ctypes.CFUNCTYPE(ctypes.c_int)(abi.symbols()["blas_get_threads"])
         before = count()
-        alike(build, x, numbers(70, 60))
+        run_both(build, x, numbers(70, 60))
         assert count() == before
-        same_error(build, x, bad)
+        compare_errors(build, x, bad)
         assert count() == before
     log = []
 

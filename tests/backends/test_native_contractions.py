@@ -9,7 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.ops.index_spec import At, Slice
-from tests.backends.native import alike, op
+from tests.backends.native import op, run_both
 
 SIZES = {"i": 2, "j": 3, "k": 4, "l": 5, "b": 6, "m": 1}
 
@@ -37,16 +37,16 @@ def test_products_of_batches(shapes: Any, dtype: str) -> None:
         for flip_y in (False, True):
             left = np.swapaxes(x, -1, -2).copy() if flip_x else x
             right = np.swapaxes(y, -1, -2).copy() if flip_y else y
-            (found,) = alike(op("matmul", transpose_a=flip_x, transpose_b=flip_y), left, right, rtol=close(dtype))
+            (found,) = run_both(op("matmul", transpose_a=flip_x, transpose_b=flip_y), left, right, rtol=close(dtype))
             np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_products_of_batches_whose_matrices_are_large_or_special() -> None:
     x, y = numbers((2, 40, 900), "float32"), numbers((2, 900, 900), "float32", seed=1)
-    alike(op("matmul"), x, y, rtol=1e-3)
+    run_both(op("matmul"), x, y, rtol=1e-3)
     x, y = numbers((3, 5, 6), "float64"), numbers((3, 6, 7), "float64")
     x[0, 1, 2], x[1, 0, 0], y[2, 3, 3] = np.nan, np.inf, -np.inf
-    (found,) = alike(op("matmul"), x, y, rtol=1e-12)
+    (found,) = run_both(op("matmul"), x, y, rtol=1e-12)
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(found, np.matmul(x, y))
     for shapes in (((0, 3, 4), (0, 4, 5)), ((2, 3, 0), (2, 0, 5))):
@@ -72,7 +72,7 @@ def test_products_of_batches_whose_matrices_are_large_or_special() -> None:
 def test_einsum(equation: str, dtype: str) -> None:
     operands = equation.split("->")[0].split(",")
     arrays = [numbers(tuple(SIZES[c] for c in labels), dtype, i) for i, labels in enumerate(operands)]
-    (found,) = alike(op("einsum", equation=equation), *arrays, rtol=close(dtype) if dtype != "int32" else 0.0)
+    (found,) = run_both(op("einsum", equation=equation), *arrays, rtol=close(dtype) if dtype != "int32" else 0.0)
     np.testing.assert_allclose(found, np.einsum(equation, *arrays), rtol=1e-3, atol=1e-2)
 
 
@@ -88,7 +88,7 @@ def test_einsum(equation: str, dtype: str) -> None:
 )  # fmt: skip
 def test_einsum_of_diagonals_and_the_rest_of_the_dimensions(equation: str, shapes: Any) -> None:
     arrays = [numbers(shape, "float64", i) for i, shape in enumerate(shapes)]
-    (found,) = alike(op("einsum", equation=equation), *arrays, rtol=1e-12)
+    (found,) = run_both(op("einsum", equation=equation), *arrays, rtol=1e-12)
     np.testing.assert_allclose(found, np.einsum(equation, *arrays), rtol=1e-10)
 
 
@@ -96,7 +96,7 @@ def test_einsum_of_diagonals_and_the_rest_of_the_dimensions(equation: str, shape
 def test_tensordot(axes: Any) -> None:
     for dtype in ("float32", "int64"):
         x, y = numbers((2, 3, 4), dtype), numbers((4, 3, 5), dtype)
-        (found,) = alike(op("tensordot", axes=axes), x, y, rtol=1e-5)
+        (found,) = run_both(op("tensordot", axes=axes), x, y, rtol=1e-5)
         np.testing.assert_allclose(found, np.tensordot(x, y, axes), rtol=1e-4, atol=1e-4)
 
 
@@ -107,10 +107,10 @@ SPECIAL = np.array([0.0, -0.0, 1.0, 2.5, -1.5, np.inf, -np.inf, np.nan, 1e-310, 
 def test_logarithms_beside_zeros_and_infinities(name: str) -> None:
     x, y = np.meshgrid(SPECIAL, SPECIAL)
     with np.errstate(all="ignore"):
-        alike(op(name), x, y, rtol=1e-14)
-        alike(op(name), x.astype("float32"), y.astype("float32"), rtol=1e-6)
+        run_both(op(name), x, y, rtol=1e-14)
+        run_both(op(name), x.astype("float32"), y.astype("float32"), rtol=1e-6)
         for one, other in ((0.0, np.inf), (np.inf, np.inf), (2.0, -1.0), (np.nan, 0.0)):
-            alike(op(name), np.array(one), np.array(other), rtol=1e-14)
+            run_both(op(name), np.array(one), np.array(other), rtol=1e-14)
 
 
 @pytest.mark.parametrize("axis", [None, (0,), (1,), (0, 1)])
@@ -118,8 +118,8 @@ def test_the_logarithm_of_a_sum_of_powers(axis: Any) -> None:
     x = np.meshgrid(SPECIAL, SPECIAL)[0]
     with np.errstate(all="ignore"):
         for keepdims in (False, True):
-            alike(op("reduce_logsumexp", axis=axis, keepdims=keepdims), x, rtol=1e-13)
-        (found,) = alike(op("reduce_logsumexp", axis=axis, keepdims=False), numbers((5, 7), "float64"), rtol=1e-13)
+            run_both(op("reduce_logsumexp", axis=axis, keepdims=keepdims), x, rtol=1e-13)
+        (found,) = run_both(op("reduce_logsumexp", axis=axis, keepdims=False), numbers((5, 7), "float64"), rtol=1e-13)
     np.testing.assert_allclose(found, np.log(np.sum(np.exp(numbers((5, 7), "float64")), axis)), rtol=1e-12)
 
 
@@ -127,10 +127,10 @@ def test_the_logarithm_of_a_sum_of_powers(axis: Any) -> None:
 def test_means_of_integers_and_best_ones_with_their_dimension(dtype: str) -> None:
     x = np.random.default_rng(0).integers(0 if dtype[0] == "u" else -100, 100, (5, 7)).astype(dtype)
     for axis in (None, (0,), (1,)):
-        (found,) = alike(op("reduce_mean", axis=axis, keepdims=False), x)
+        (found,) = run_both(op("reduce_mean", axis=axis, keepdims=False), x)
         np.testing.assert_array_equal(found, np.trunc(x.sum(axis, dtype=dtype) / (x.size // found.size)).astype(dtype))
         one = axis and axis[0]
-        (found,) = alike(op("numpy_argmax", axis=one, keepdims=True), x)
+        (found,) = run_both(op("numpy_argmax", axis=one, keepdims=True), x)
         np.testing.assert_array_equal(found, np.argmax(x, one, keepdims=True))  # type: ignore[call-overload]
 
 
@@ -142,7 +142,7 @@ def test_positions_through_a_view_of_a_view() -> None:
         return b.take_along_axis(x, b.expand_dims(some, axis=-1), axis=-1)
 
     x, i = numbers((3, 4), "float64"), np.array([3, 0, 2, 1, 1])
-    (found,) = alike(build, x, i)
+    (found,) = run_both(build, x, i)
     np.testing.assert_array_equal(found[:, 0], x[[0, 1, 2], i[:3]])
 
 
@@ -152,7 +152,7 @@ def test_a_product_with_a_block_of_what_is_turned_round() -> None:
         return b.matmul(b.get_item(turned, spec=(At(1),)), y)
 
     x, y = numbers((6, 9, 5), "float64"), numbers((5, 8), "float64", seed=1)
-    (found,) = alike(build, x, y, rtol=1e-12)
+    (found,) = run_both(build, x, y, rtol=1e-12)
     np.testing.assert_allclose(found, x[::2][::-1][1] @ y)
 
 

@@ -10,7 +10,7 @@ import pytest
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
 from autoconv.ops.index_spec import Mask
-from tests.backends.native import alike, graph_of, op
+from tests.backends.native import graph_of, op, run_both
 from tests.backends.test_native_sorting import numbers
 
 SHAPES = ((0,), (1,), (7,), (300,), (3, 4), (5, 1, 6), (0, 3), (2, 0, 2))
@@ -20,10 +20,10 @@ SHAPES = ((0,), (1,), (7,), (300,), (3, 4), (5, 1, 6), (0, 3), (2, 0, 2))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_coordinates(shape: tuple[int, ...], dtype: str) -> None:
     x = numbers(dtype, int(np.prod(shape))).reshape(shape)
-    (found,) = alike(op("where_indices"), x)
+    (found,) = run_both(op("where_indices"), x)
     np.testing.assert_array_equal(found, np.argwhere(x))
-    alike(op("where_indices"), np.zeros(shape, dtype))
-    alike(op("where_indices"), np.ones(shape, dtype))
+    run_both(op("where_indices"), np.zeros(shape, dtype))
+    run_both(op("where_indices"), np.ones(shape, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "float32", "int64", "uint8"])
@@ -34,7 +34,7 @@ def test_masks(shape: tuple[int, ...], trailing: tuple[int, ...], dtype: str) ->
     x = numbers(dtype, int(np.prod((*shape, *trailing)))).reshape((*shape, *trailing))
     mask = np.random.default_rng(1).random(shape) < 0.5
     for one in (mask, np.zeros(shape, bool), np.ones(shape, bool)):
-        (found,) = alike(op("get_item", spec=(Mask(),)), x, one)
+        (found,) = run_both(op("get_item", spec=(Mask(),)), x, one)
         np.testing.assert_array_equal(found, x[one])
 
 
@@ -70,18 +70,18 @@ def test_what_is_not_counted_raises_as_in_numpy(x: Any, least: int) -> None:
 def test_distinct_elements(dtype: str, counts: str) -> None:
     for size in (1, 2, 3, 17, 1000):
         x = numbers(dtype, size)
-        values, indices, many = alike(op("unique", dtype=getattr(ac, counts)), x)
+        values, indices, many = run_both(op("unique", dtype=getattr(ac, counts)), x)
         np.testing.assert_array_equal(values[indices], x)
         assert many.sum() == size and many.dtype == counts
         if x.dtype.kind != "f":
             np.testing.assert_array_equal(np.sort(values), np.unique(x))
-    alike(op("unique", dtype=ac.int32), np.arange(3000).astype(dtype)[::-1])
-    alike(op("unique", dtype=ac.int32), np.zeros(3000, dtype))
+    run_both(op("unique", dtype=ac.int32), np.arange(3000).astype(dtype)[::-1])
+    run_both(op("unique", dtype=ac.int32), np.zeros(3000, dtype))
 
 
 def test_zeros_are_one_and_every_nan_another() -> None:
     x = np.array([np.nan, 0.0, -0.0, np.nan, 1.0, -np.nan, 0.0])
-    values, indices, counts = alike(op("unique", dtype=ac.int32), x)
+    values, indices, counts = run_both(op("unique", dtype=ac.int32), x)
     np.testing.assert_array_equal(values, [np.nan, 0.0, np.nan, 1.0, np.nan])
     assert indices.tolist() == [0, 1, 1, 2, 3, 4, 1] and counts.tolist() == [1, 3, 1, 1, 1]
 
@@ -124,9 +124,9 @@ def test_halves() -> None:
             np.testing.assert_array_equal(values.astype("float32"), [1, 2, np.nan, 0, 3, np.nan])
             assert indices.tolist() == [0, 1, 2, 0, 3, 3, 4, 5, 1] and counts.tolist() == [2, 2, 1, 2, 1, 1]
         x = x[3:7].reshape(2, 2)
-        (found,) = alike(op("get_item", spec=(Mask(),)), x, np.eye(2) > 0)
+        (found,) = run_both(op("get_item", spec=(Mask(),)), x, np.eye(2) > 0)
         assert found.astype("float32").tolist() == [1, 3]
-        (found,) = alike(op("einsum", equation="ij,jk->ik"), x, x)
+        (found,) = run_both(op("einsum", equation="ij,jk->ik"), x, x)
         assert found.astype("float32").tolist() == [[1, 0], [0, 9]]
         for name, inputs in (("matmul", (x, x)), ("numpy_clip", (x, x.reshape(-1)[1], x.reshape(-1)[3]))):
             graph = graph_of(op(name), *inputs)

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.ir.index_arith import is_below, plus, record_counter
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.graph import dimensions
 from autoconv.graph.types import Symbol
-from tests.backends.native import alike
+from tests.backends.native import run_both
 
 SHAPES: list[tuple[int, ...]] = [(5,), (16,), (33,), (254,), (3, 40), (7, 31), (2, 3, 50), (4, 1), (1, 19), (3, 0)]
 
@@ -32,7 +32,7 @@ def test_sums_of_rolled_arrays(shape: tuple[int, ...], dtype: Any) -> None:
         total = b.add(b.roll(x, shift=(1,), axis=(last,)), b.roll(x, shift=(-2,), axis=(last,)))
         return b.add(total, b.roll(b.roll(x, shift=(3,), axis=(last,)), shift=(1, 1), axis=(0, last)))
 
-    (found,) = alike(build, x)
+    (found,) = run_both(build, x)
     expected = np.roll(x, 1, -1) + np.roll(x, -2, -1) + np.roll(np.roll(x, 3, -1), (1, 1), (0, len(shape) - 1))
     np.testing.assert_array_equal(found, expected)
 
@@ -47,7 +47,7 @@ def test_padded_arrays_in_loops(shape: tuple[int, ...]) -> None:
         back = b.reverse(wide, axis=(len(shape) - 1,))
         return b.add(b.multiply(wide, wide), back), b.reduce_sum(b.roll(wide, shift=(2,), axis=(-1,)), axis=None)
 
-    found, total = alike(build, x, rtol=1e-5)
+    found, total = run_both(build, x, rtol=1e-5)
     wide = np.pad(x, paddings, constant_values=2)
     np.testing.assert_array_equal(found, wide * wide + wide[..., ::-1])
     np.testing.assert_allclose(total, wide.sum(dtype=np.float64), rtol=1e-5)
@@ -57,14 +57,14 @@ def test_padded_arrays_in_loops(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(3, 5), (20, 30), (6, 0), (0, 4)])
 def test_borders_around_what_loops_compute(shape: tuple[int, ...], paddings: Any) -> None:
     x = numbers(shape)
-    (found,) = alike(lambda b, x: b.pad(b.multiply(x, x), paddings=paddings, mode="CONSTANT", constant_values=-1), x)
+    (found,) = run_both(lambda b, x: b.pad(b.multiply(x, x), paddings=paddings, mode="CONSTANT", constant_values=-1), x)
     np.testing.assert_array_equal(found, np.pad(x * x, paddings, constant_values=-1))
 
 
 def test_a_border_in_three_dimensions() -> None:
     x = numbers((3, 4, 35))
     paddings = ((1, 2), (0, 1), (2, 0))
-    (found,) = alike(lambda b, x: b.pad(b.negative(x), paddings=paddings, mode="CONSTANT"), x)
+    (found,) = run_both(lambda b, x: b.pad(b.negative(x), paddings=paddings, mode="CONSTANT"), x)
     np.testing.assert_array_equal(found, np.pad(-x, paddings))
 
 
@@ -72,7 +72,7 @@ def test_large_rolls_are_split_over_threads() -> None:
     for shape in [(1_200_003,), (1, 1_200_003), (40, 30_001)]:
         x = numbers(shape, np.int32)
         last = len(shape) - 1
-        (found,) = alike(lambda b, x, last=last: b.add(x, b.roll(x, shift=(5,), axis=(last,))), x)
+        (found,) = run_both(lambda b, x, last=last: b.add(x, b.roll(x, shift=(5,), axis=(last,))), x)
         np.testing.assert_array_equal(found, x + np.roll(x, 5, last))
 
 

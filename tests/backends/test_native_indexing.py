@@ -11,7 +11,7 @@ import autoconv as ac
 from autoconv.backends import llvm
 from autoconv.errors import InvalidArgumentError
 from autoconv.ops.index_spec import At, Gather, NewAxis, Rest, Slice
-from tests.backends.native import alike, graph_of, op, same_error
+from tests.backends.native import compare_errors, graph_of, op, run_both
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 TABLE = np.arange(300 * 4, dtype=np.float32).reshape(300, 4) / 8
@@ -21,9 +21,9 @@ SCATTERS = tuple(f"tensor_scatter_nd_{name}" for name in ("update", "add", "sub"
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_every_integer_dtype_is_a_position(dtype: str) -> None:
     indices = np.array([3, 0, 3, 100, 127], dtype)
-    (found,) = alike(op("gather", axis=0), TABLE, indices)
+    (found,) = run_both(op("gather", axis=0), TABLE, indices)
     np.testing.assert_array_equal(found, TABLE[indices])
-    (found,) = alike(op("tensor_scatter_nd_add"), TABLE, indices[:, None], TABLE[:5])
+    (found,) = run_both(op("tensor_scatter_nd_add"), TABLE, indices[:, None], TABLE[:5])
     expected = TABLE.copy()
     np.add.at(expected, indices, TABLE[:5])
     np.testing.assert_array_equal(found, expected)
@@ -33,14 +33,14 @@ def test_every_integer_dtype_is_a_position(dtype: str) -> None:
 def test_the_first_position_out_of_range_is_named(dtype: str) -> None:
     largest = np.iinfo(dtype).max
     small = TABLE[:100]
-    message = same_error(op("gather", axis=0), small, np.array([1, 100, largest], dtype))
+    message = compare_errors(op("gather", axis=0), small, np.array([1, 100, largest], dtype))
     assert "indices[1] = 100 is not in [0, 100)" in message
-    same_error(op("tensor_scatter_nd_update"), small, np.array([[1], [largest]], dtype), small[:2])
-    same_error(op("segment_sum", num_segments=5), small[:2], np.array([5, 0], dtype))
+    compare_errors(op("tensor_scatter_nd_update"), small, np.array([[1], [largest]], dtype), small[:2])
+    compare_errors(op("segment_sum", num_segments=5), small[:2], np.array([5, 0], dtype))
     if not dtype.startswith("u"):
-        message = same_error(op("gather", axis=0), small, np.array([[1, 2], [-1, 0]], dtype))
+        message = compare_errors(op("gather", axis=0), small, np.array([[1, 2], [-1, 0]], dtype))
         assert "indices[1,0] = -1 is not in [0, 100)" in message
-        same_error(op("tensor_scatter_nd_add"), small, np.array([[1], [np.iinfo(dtype).min]], dtype), small[:2])
+        compare_errors(op("tensor_scatter_nd_add"), small, np.array([[1], [np.iinfo(dtype).min]], dtype), small[:2])
 
 
 @pytest.mark.parametrize(("axis", "batch"), [(0, 0), (1, 0), (2, 0), (-1, 1), (1, 1), (2, 2), (-2, 0)])
@@ -48,10 +48,10 @@ def test_gather_along_any_axis_and_its_gradient(axis: int, batch: int) -> None:
     x = np.random.default_rng(0).random((3, 4, 5))
     shape = ((2, 3), (3, 2), (3, 4))[batch]
     indices = np.random.default_rng(1).integers(0, x.shape[axis], shape)
-    (rows,) = alike(op("gather", axis=axis, batch_dims=batch), x, indices)
+    (rows,) = run_both(op("gather", axis=axis, batch_dims=batch), x, indices)
     if not batch:
         np.testing.assert_array_equal(rows, np.take(x, indices, axis))
-    alike(lambda b, ct, i, like: b.ungather(ct, i, like, axis=axis, batch_dims=batch), rows, indices, x)
+    run_both(lambda b, ct, i, like: b.ungather(ct, i, like, axis=axis, batch_dims=batch), rows, indices, x)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
@@ -60,64 +60,65 @@ def test_vectors_of_every_length(name: str, depth: int) -> None:
     random = np.random.default_rng(depth)
     x = random.integers(-9, 9, (3, 4, 2)).astype(np.float64)
     indices = random.integers(0, 2, (2, 6, depth))
-    (found,) = alike(op("gather_nd"), x, indices)
+    (found,) = run_both(op("gather_nd"), x, indices)
     expected = x[tuple(np.moveaxis(indices, -1, 0))] if depth else np.tile(x, (2, 6, 1, 1, 1))
     np.testing.assert_array_equal(found, expected)
     updates = random.integers(-9, 9, found.shape).astype(np.float64)
     if name == "scatter_nd":
-        alike(op(name, shape=x.shape), indices, updates)
+        run_both(op(name, shape=x.shape), indices, updates)
     else:
-        alike(op(name), x, indices, updates)
+        run_both(op(name), x, indices, updates)
 
 
 def test_the_last_of_repeated_updates_stays() -> None:
-    (found,) = alike(op("tensor_scatter_nd_update"), np.zeros(3), np.array([[1], [1], [2], [1]]), np.arange(1.0, 5.0))
+    indices, updates = np.array([[1], [1], [2], [1]]), np.arange(1.0, 5.0)
+    (found,) = run_both(op("tensor_scatter_nd_update"), np.zeros(3), indices, updates)
     np.testing.assert_array_equal(found, [0.0, 4.0, 3.0])
 
 
 @pytest.mark.parametrize("name", SCATTERS)
 def test_integers_wrap_and_nan_stays_as_in_numpy(name: str) -> None:
     indices = np.array([[0], [1], [0]])
-    alike(op(name), np.array([100, 7, 9], np.int8), indices, np.array([100, -3, 100], np.int8))
-    alike(op(name), np.array([1.0, np.nan, -0.0]), indices, np.array([np.nan, 2.0, 1.0]))
+    run_both(op(name), np.array([100, 7, 9], np.int8), indices, np.array([100, -3, 100], np.int8))
+    run_both(op(name), np.array([1.0, np.nan, -0.0]), indices, np.array([np.nan, 2.0, 1.0]))
 
 
 def test_bools_are_joined_by_or() -> None:
-    (found,) = alike(op("scatter_nd", shape=(3,)), np.array([[0], [0], [2]]), np.array([True, False, False]))
+    (found,) = run_both(op("scatter_nd", shape=(3,)), np.array([[0], [0], [2]]), np.array([True, False, False]))
     assert found.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_nothing_to_gather_or_scatter(rows: int) -> None:
     x, none = np.ones((rows, 2)), np.zeros((0,), np.int32)
-    assert alike(op("gather", axis=0), x, none)[0].shape == (0, 2)
-    alike(op("gather_nd"), x, none.reshape(0, 1))
-    alike(op("tensor_scatter_nd_add"), x, none.reshape(0, 1), np.ones((0, 2)))
-    alike(op("segment_sum", num_segments=4), x[:0], none)
-    alike(op("scatter_nd", shape=(rows, 2)), none.reshape(0, 1), np.ones((0, 2)))
+    assert run_both(op("gather", axis=0), x, none)[0].shape == (0, 2)
+    run_both(op("gather_nd"), x, none.reshape(0, 1))
+    run_both(op("tensor_scatter_nd_add"), x, none.reshape(0, 1), np.ones((0, 2)))
+    run_both(op("segment_sum", num_segments=4), x[:0], none)
+    run_both(op("scatter_nd", shape=(rows, 2)), none.reshape(0, 1), np.ones((0, 2)))
     if not rows:
-        same_error(op("gather", axis=0), x, np.array([0]))
+        compare_errors(op("gather", axis=0), x, np.array([0]))
 
 
 def test_slices_of_no_elements() -> None:
-    alike(op("gather", axis=0), np.ones((3, 0)), np.array([2, 1]))
-    alike(op("tensor_scatter_nd_add"), np.ones((3, 0)), np.array([[2], [1]]), np.ones((2, 0)))
+    run_both(op("gather", axis=0), np.ones((3, 0)), np.array([2, 1]))
+    run_both(op("tensor_scatter_nd_add"), np.ones((3, 0)), np.array([[2], [1]]), np.ones((2, 0)))
 
 
 def test_strided_inputs() -> None:
     indices = np.arange(20, dtype=np.int32)[::3]
-    (found,) = alike(op("gather", axis=0), TABLE.T[:, ::2].T, indices)
+    (found,) = run_both(op("gather", axis=0), TABLE.T[:, ::2].T, indices)
     np.testing.assert_array_equal(found, TABLE[::2][indices])
-    alike(op("tensor_scatter_nd_add"), TABLE[::3], indices[:, None], TABLE[::-1][:7])
+    run_both(op("tensor_scatter_nd_add"), TABLE[::3], indices[:, None], TABLE[::-1][:7])
 
 
 def test_along_an_axis() -> None:
     x = np.random.default_rng(0).random((3, 5))
     order = np.argsort(x, axis=1)
-    (found,) = alike(op("take_along_axis", axis=1), x, order)
+    (found,) = run_both(op("take_along_axis", axis=1), x, order)
     np.testing.assert_array_equal(found, np.sort(x, axis=1))
-    alike(op("add_along_axis", axis=1), found, order, x)
-    same_error(op("take_along_axis", axis=0), x, np.array([[0, 1, 2, 3, -1]]))
+    run_both(op("add_along_axis", axis=1), found, order, x)
+    compare_errors(op("take_along_axis", axis=0), x, np.array([[0, 1, 2, 3, -1]]))
 
 
 _ALL: Any = Slice()
@@ -139,22 +140,22 @@ _ALL: Any = Slice()
 def test_index_arrays_in_brackets(spec: Any, operands: Any) -> None:
     x = np.arange(60.0).reshape(3, 4, 5)
     given = [np.array(operand) for operand in operands]
-    (part,) = alike(op("get_item", spec=spec), x, *given)
-    alike(op("set_item", spec=spec), x, np.arange(part.size, dtype=np.float64).reshape(part.shape), *given)
-    alike(op("set_item", spec=spec), x, np.array(7.5), *given)
-    alike(op("add_at_item", spec=spec), x, part, *given)
-    alike(op("add_at_item", spec=spec), x, part[:1], *given)
+    (part,) = run_both(op("get_item", spec=spec), x, *given)
+    run_both(op("set_item", spec=spec), x, np.arange(part.size, dtype=np.float64).reshape(part.shape), *given)
+    run_both(op("set_item", spec=spec), x, np.array(7.5), *given)
+    run_both(op("add_at_item", spec=spec), x, part, *given)
+    run_both(op("add_at_item", spec=spec), x, part[:1], *given)
 
 
 @pytest.mark.parametrize("index", [3, -4, -(2**63), 2**63 - 1])
 def test_index_arrays_out_of_range(index: int) -> None:
-    message = same_error(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([0, index]))
+    message = compare_errors(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([0, index]))
     assert f"index {index} is out of bounds for dimension 0 of size 3" in message
-    same_error(op("set_item", spec=(Gather(),)), np.arange(3.0), np.array(1.0), np.array([0, index]))
+    compare_errors(op("set_item", spec=(Gather(),)), np.arange(3.0), np.array(1.0), np.array([0, index]))
 
 
 def test_unsigned_positions_do_not_count_from_the_end() -> None:
-    same_error(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([2**64 - 1], np.uint64))
+    compare_errors(op("get_item", spec=(Gather(),)), np.arange(3.0), np.array([2**64 - 1], np.uint64))
 
 
 def test_gathered_rows_are_not_stored() -> None:
@@ -166,7 +167,7 @@ def test_gathered_rows_are_not_stored() -> None:
 
     table = np.random.default_rng(0).random((50, 8), np.float32)
     source, target = (np.random.default_rng(i).integers(0, 50, 200).astype(np.int32) for i in (1, 2))
-    (found,) = alike(build, table, source, target)
+    (found,) = run_both(build, table, source, target)
     expected = table.copy()
     np.add.at(expected, target, table[source] * np.float32(2))
     np.testing.assert_array_equal(found, expected)
@@ -178,9 +179,9 @@ def test_errors_come_in_the_order_of_the_program() -> None:
         return b.tensor_scatter_nd_add(x, b.reshape(second, shape=(-1, 1)), rows)
 
     x, good, bad, worse = np.ones((3, 9)), np.array([0, 1]), np.array([0, 7]), np.array([-1, 0])
-    alike(build, x, good, good)
-    assert "indices[1] = 7" in same_error(build, x, bad, worse)
-    assert "indices[0] = [-1] does not index into shape [3, 9]" in same_error(build, x, good, worse)
+    run_both(build, x, good, good)
+    assert "indices[1] = 7" in compare_errors(build, x, bad, worse)
+    assert "indices[0] = [-1] does not index into shape [3, 9]" in compare_errors(build, x, good, worse)
 
 
 def test_an_effect_between_a_scatter_and_its_updates() -> None:
@@ -192,8 +193,8 @@ def test_an_effect_between_a_scatter_and_its_updates() -> None:
         return b.tensor_scatter_nd_add(x, positions, twice), checked
 
     x, y = np.zeros((4, 9)), np.ones((2, 9))
-    alike(build, x, y, np.array([[3], [3]]), kernels=("check_numerics",))
-    assert "twice" in same_error(build, x, y * np.inf, np.array([[9], [3]]))
+    run_both(build, x, y, np.array([[3], [3]]), kernels=("check_numerics",))
+    assert "twice" in compare_errors(build, x, y * np.inf, np.array([[9], [3]]))
 
 
 def test_a_histogram_is_counted_in_place() -> None:
@@ -217,8 +218,8 @@ def test_a_scatter_leaves_what_others_read() -> None:
         rows = b.gather(y, positions, axis=0)
         return b.tensor_scatter_nd_update(y, b.expand_dims(positions, axis=1), b.negative(b.reverse(rows, axis=(0,))))
 
-    alike(build, np.arange(30.0).reshape(3, 10), np.array([2, 0, 1]))
-    alike(build, np.arange(3.0), np.array([2, 0, 1]))
+    run_both(build, np.arange(30.0).reshape(3, 10), np.array([2, 0, 1]))
+    run_both(build, np.arange(3.0), np.array([2, 0, 1]))
 
 
 @pytest.mark.parametrize("name", ["gather", "tensor_scatter_nd_add"])
@@ -257,8 +258,8 @@ def test_a_position_out_of_range_says_where() -> None:
 
 def test_columns_of_unlike_sizes_are_checked_each() -> None:
     x = np.arange(10.0).reshape(2, 5)
-    assert alike(op("gather_nd"), x, np.array([[1, 4], [0, 3]]))[0].tolist() == [9.0, 3.0]
-    assert "indices[1] = [4, 1]" in same_error(op("gather_nd"), x, np.array([[1, 4], [4, 1]]))
+    assert run_both(op("gather_nd"), x, np.array([[1, 4], [0, 3]]))[0].tolist() == [9.0, 3.0]
+    assert "indices[1] = [4, 1]" in compare_errors(op("gather_nd"), x, np.array([[1, 4], [4, 1]]))
 
 
 def test_one_element_of_a_gathered_vector() -> None:
@@ -266,7 +267,7 @@ def test_one_element_of_a_gathered_vector() -> None:
         rows = b.gather(x, positions, axis=0)
         return b.get_item(rows, spec=(At(1), At(0)))
 
-    assert alike(build, np.arange(6.0).reshape(3, 2), np.array([0, 2]))[0] == 4.0
+    assert run_both(build, np.arange(6.0).reshape(3, 2), np.array([0, 2]))[0] == 4.0
 
 
 def test_kernels_are_left_for_shapes_that_are_not_known() -> None:
@@ -280,18 +281,18 @@ def test_large_scatters_are_the_same_on_several_threads(axis: int, shape: tuple[
     random = np.random.default_rng(0)
     x, like = random.random(shape), np.zeros((50, 300) if axis == 0 else (300, 50))
     positions = random.integers(0, 50, 4000)
-    (found,) = alike(op("ungather", axis=axis, batch_dims=0), x, positions, like)
+    (found,) = run_both(op("ungather", axis=axis, batch_dims=0), x, positions, like)
     expected = np.zeros(like.shape)
     np.add.at(np.moveaxis(expected, axis, 0), positions, np.moveaxis(x, axis, 0))
     np.testing.assert_array_equal(found, expected)
-    alike(op("gather", axis=axis), x, positions[: shape[axis]] % shape[axis])
-    alike(op("segment_sum", num_segments=50), random.random((400, 3000)), positions[:400])
+    run_both(op("gather", axis=axis), x, positions[: shape[axis]] % shape[axis])
+    run_both(op("segment_sum", num_segments=50), random.random((400, 3000)), positions[:400])
 
 
 def test_a_million_single_updates() -> None:
     random = np.random.default_rng(0)
     positions = random.integers(0, 1000, 1_000_000).astype(np.int32)
-    (found,) = alike(op("segment_sum", num_segments=1000), np.ones(1_000_000, np.int32), positions)
+    (found,) = run_both(op("segment_sum", num_segments=1000), np.ones(1_000_000, np.int32), positions)
     np.testing.assert_array_equal(found, np.bincount(positions, minlength=1000))
 
 
@@ -307,8 +308,8 @@ def test_positions_in_another_shape_of_the_same_memory(index: int) -> None:
         y = b.reshape(x, shape=(3, 4))
         return b.add(b.gather(y, b.reshape(i, shape=(1, 1)), axis=0), b.reduce_sum(y, axis=None))
 
-    assert "of its size is 3" in same_error(one, np.arange(12.0), np.array(index)).replace("its", "of its")
-    assert "is not in [0, 3)" in same_error(several, np.arange(12.0), np.array(index))
+    assert "of its size is 3" in compare_errors(one, np.arange(12.0), np.array(index)).replace("its", "of its")
+    assert "is not in [0, 3)" in compare_errors(several, np.arange(12.0), np.array(index))
 
 
 def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
@@ -316,7 +317,7 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
         y = b.reshape(b.add(x, x), shape=(3, 4))
         return b.tensor_scatter_nd_update(y, i, b.reshape(x, shape=(3, 4)))
 
-    alike(build, np.arange(12.0), np.array([[2], [0], [2]]))
+    run_both(build, np.arange(12.0), np.array([[2], [0], [2]]))
 
 
 def test_a_number_in_the_place_of_an_array_of_positions() -> None:
@@ -324,13 +325,13 @@ def test_a_number_in_the_place_of_an_array_of_positions() -> None:
         one = b.reshape(n, shape=(1,))
         return b.gather(x, one, axis=0), b.get_item(x, one, spec=(Gather(),)), b.gather_nd(x, one)
 
-    alike(build, np.arange(6.0).reshape(3, 2), np.int32(2))
-    assert "indices[0] = 3 is not in [0, 3)" in same_error(build, np.arange(6.0).reshape(3, 2), np.int32(3))
+    run_both(build, np.arange(6.0).reshape(3, 2), np.int32(2))
+    assert "indices[0] = 3 is not in [0, 3)" in compare_errors(build, np.arange(6.0).reshape(3, 2), np.int32(3))
 
     def scatter(b: Any, x: Any, n: Any) -> Any:
         return b.tensor_scatter_nd_add(x, b.reshape(n, shape=(1, 1)), b.reshape(n, shape=(1,)))
 
-    assert alike(scatter, np.arange(3), np.int64(2))[0].tolist() == [0, 1, 4]
+    assert run_both(scatter, np.arange(3), np.int64(2))[0].tolist() == [0, 1, 4]
 
 
 @pytest.mark.parametrize("index", [1, -3, 3, -4])
@@ -340,7 +341,7 @@ def test_a_number_whose_rank_was_not_known(index: int) -> None:
     for spec in specs[: 1 if abs(index) > 2 else 3]:
         operands = (n, np.array(1)) if At("input") in spec else (n,)
         if not -3 <= index < 3:
-            assert f"index {index} is out of bounds" in same_error(op("get_item", spec=spec), x, *operands)
+            assert f"index {index} is out of bounds" in compare_errors(op("get_item", spec=spec), x, *operands)
             continue
-        (part,) = alike(op("get_item", spec=spec), x, *operands)
-        alike(op("set_item", spec=spec), x, -part, *operands)
+        (part,) = run_both(op("get_item", spec=spec), x, *operands)
+        run_both(op("set_item", spec=spec), x, -part, *operands)

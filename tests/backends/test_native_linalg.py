@@ -9,7 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.backends import llvm
-from tests.backends.native import alike, graph_of, op, same_error
+from tests.backends.native import compare_errors, graph_of, op, run_both
 
 DTYPES = ("float32", "float64")
 SQUARES = ((5, 5), (17, 17), (40, 40), (2, 7, 7), (3, 1, 33, 33), (130, 6, 6))
@@ -35,22 +35,22 @@ def test_square_matrices(shape: tuple[int, ...], dtype: str) -> None:
     """To the last bit what NumPy answers, where it is LAPACK that computes."""
     x = matrices(shape, dtype)
     exact: Any = {"rtol": close(dtype) if shape[-1] <= 4 else 0.0}
-    (found,) = alike(op("inverse"), x, **exact)
+    (found,) = run_both(op("inverse"), x, **exact)
     np.testing.assert_allclose(
         found @ x, np.broadcast_to(np.eye(shape[-1]), shape), atol=0.05 if dtype == "float32" else 1e-9
     )
-    alike(op("inverse", adjoint=True), x, **exact)
-    (found,) = alike(op("determinant"), x, **exact)
+    run_both(op("inverse", adjoint=True), x, **exact)
+    (found,) = run_both(op("determinant"), x, **exact)
     np.testing.assert_allclose(found, np.linalg.det(x), rtol=close(dtype))
-    alike(op("slogdet"), x, **exact)
-    (factor,) = alike(op("cholesky"), positive(x), **exact)
+    run_both(op("slogdet"), x, **exact)
+    (factor,) = run_both(op("cholesky"), positive(x), **exact)
     np.testing.assert_allclose(factor @ np.swapaxes(factor, -1, -2), positive(x), rtol=1e-3, atol=1e-4)
-    alike(op("eigh"), positive(x))
-    alike(op("qr"), x)
+    run_both(op("eigh"), positive(x))
+    run_both(op("qr"), x)
     for columns in (1, 4, 9):
         right = matrices((*shape[:-1], columns), dtype, seed=1)
         for adjoint in (False, True):
-            alike(op("solve", adjoint=adjoint), x, right, **exact)
+            run_both(op("solve", adjoint=adjoint), x, right, **exact)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -58,20 +58,20 @@ def test_square_matrices(shape: tuple[int, ...], dtype: str) -> None:
 @pytest.mark.parametrize("full_matrices", [False, True])
 def test_decompositions_of_other_shapes(shape: tuple[int, ...], dtype: str, full_matrices: bool) -> None:
     x = matrices(shape, dtype)
-    q, r = alike(op("qr", full_matrices=full_matrices), x)
+    q, r = run_both(op("qr", full_matrices=full_matrices), x)
     np.testing.assert_allclose(q @ r, x, atol=1e-5)
-    s, u, v = alike(op("svd", full_matrices=full_matrices, compute_uv=True), x)
+    s, u, v = run_both(op("svd", full_matrices=full_matrices, compute_uv=True), x)
     least = s.shape[-1]
     product = (u[..., :least] * s[..., None, :]) @ np.swapaxes(v[..., :least], -1, -2)
     np.testing.assert_allclose(product, x, atol=1e-5)
-    alike(op("svd", full_matrices=full_matrices, compute_uv=False), x)
+    run_both(op("svd", full_matrices=full_matrices, compute_uv=False), x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shapes", [((3, 3), (4, 3, 2)), ((2, 1, 6, 6), (5, 6, 3)), ((4, 6, 6), (6, 1))])
 def test_systems_whose_batches_are_broadcast(shapes: Any, dtype: str) -> None:
     x, right = matrices(shapes[0], dtype), matrices(shapes[1], dtype, seed=1)
-    (found,) = alike(op("solve", adjoint=False), x, right, rtol=close(dtype))
+    (found,) = run_both(op("solve", adjoint=False), x, right, rtol=close(dtype))
     np.testing.assert_allclose(found, np.linalg.solve(x, right + np.zeros(found.shape, dtype)), rtol=1e-3, atol=1e-4)
 
 
@@ -86,7 +86,7 @@ def test_triangular_systems(lower: bool, adjoint: bool, dtype: str) -> None:
     )
     for columns in (1, 5):
         right = matrices((9, columns), dtype, seed=1)
-        (found,) = alike(op("triangular_solve", lower=lower, adjoint=adjoint), beyond, right, rtol=close(dtype))
+        (found,) = run_both(op("triangular_solve", lower=lower, adjoint=adjoint), beyond, right, rtol=close(dtype))
         triangle = np.tril(x) if lower else np.triu(x)
         triangle = np.swapaxes(triangle, -1, -2) if adjoint else triangle
         np.testing.assert_allclose(triangle @ found, np.broadcast_to(right, found.shape), atol=1e-3)
@@ -96,14 +96,14 @@ def test_triangular_systems(lower: bool, adjoint: bool, dtype: str) -> None:
 @pytest.mark.parametrize("size", [3, 6])
 def test_refusals_are_the_kernels(size: int, dtype: str) -> None:
     zeros, right = np.zeros((2, size, size), dtype), np.ones((size, 2), dtype)
-    assert same_error(op("inverse"), zeros) == "Input is not invertible."
-    assert same_error(op("solve"), np.ones((size, size), dtype), right) == "Input matrix is not invertible."
-    assert same_error(op("triangular_solve"), zeros, right) == "Input matrix is not invertible."
-    assert "not successful" in same_error(op("cholesky"), -np.eye(size, dtype=dtype))
-    assert "did not converge" in same_error(op("svd"), np.full((size, size), np.nan, dtype))
-    (found,) = alike(op("determinant"), zeros)
+    assert compare_errors(op("inverse"), zeros) == "Input is not invertible."
+    assert compare_errors(op("solve"), np.ones((size, size), dtype), right) == "Input matrix is not invertible."
+    assert compare_errors(op("triangular_solve"), zeros, right) == "Input matrix is not invertible."
+    assert "not successful" in compare_errors(op("cholesky"), -np.eye(size, dtype=dtype))
+    assert "did not converge" in compare_errors(op("svd"), np.full((size, size), np.nan, dtype))
+    (found,) = run_both(op("determinant"), zeros)
     assert not found.any()
-    _, size_ = alike(op("slogdet"), zeros)
+    _, size_ = run_both(op("slogdet"), zeros)
     assert np.all(size_ == -np.inf)
 
 
@@ -115,9 +115,9 @@ def test_special_numbers_are_answered_as_numpy_answers_them(special: float, size
     for name in ("determinant", "slogdet", "inverse", "eigh", "qr"):
         try:
             expected: Any = op(name), x
-            alike(*expected)
+            run_both(*expected)
         except ac.errors.InvalidArgumentError:
-            same_error(op(name), x)
+            compare_errors(op(name), x)
 
 
 def test_nothing_to_decompose() -> None:
@@ -169,6 +169,6 @@ def test_gradients_run_natively() -> None:
 def test_every_thread_takes_matrices() -> None:
     """A batch that is split over threads gives what its matrices give alone."""
     x = matrices((400, 12, 12), "float64")
-    (whole,) = alike(op("inverse"), x)
+    (whole,) = run_both(op("inverse"), x)
     for i in (0, 133, 399):
         np.testing.assert_array_equal(whole[i], np.linalg.inv(x[i]))

@@ -10,7 +10,7 @@ import pytest
 import autoconv as ac
 from autoconv.backends import interpreter, llvm
 from autoconv.ops.random.bits import GLOBAL
-from tests.backends.native import alike, graph_of, op, same_error
+from tests.backends.native import compare_errors, graph_of, op, run_both
 
 SHAPES = [(), (0,), (1,), (3, 5), (513,), (2049,), (70_001,)]
 SEEDS = [np.array([1, 2], np.int32), np.array([-5, 2**62], np.int64), np.array([2**64 - 1, 0], np.uint64)]
@@ -27,16 +27,16 @@ def within_ulps(found: Any, expected: Any, ulps: int) -> None:
 @pytest.mark.parametrize("dtype", [ac.float32, ac.float64], ids=["float32", "float64"])
 def test_a_seed_means_the_same_uniform_numbers(shape: Any, dtype: Any) -> None:
     for seed in SEEDS:
-        (found,) = alike(op("stateless_random_uniform", shape=shape, dtype=dtype), seed)
+        (found,) = run_both(op("stateless_random_uniform", shape=shape, dtype=dtype), seed)
         assert np.all((found >= 0) & (found < 1))
 
 
 @pytest.mark.parametrize("dtype", [ac.uint8, ac.int32, ac.uint64], ids=str)
 def test_the_same_bits_for_seeds_and_for_counters_with_keys(dtype: Any) -> None:
     for seed in SEEDS:
-        alike(op("stateless_random_bits", shape=(601,), dtype=dtype), seed)
+        run_both(op("stateless_random_bits", shape=(601,), dtype=dtype), seed)
     for state in (np.array([2**63 - 1, -1, 5]), np.array([2**64 - 2, 6, 2**64 - 3], np.uint64)):
-        alike(op("stateless_random_bits", shape=(601,), dtype=dtype, alg="counter"), state)
+        run_both(op("stateless_random_bits", shape=(601,), dtype=dtype, alg="counter"), state)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -63,18 +63,18 @@ def test_integers_are_the_same_numbers(dtype: str) -> None:
     for low, high in ((0, 1), (0, 2), (0, 6), (5, 100), (limits.min, limits.max), (0, limits.max)):
         bounds = np.array(low, dtype), np.array(high, dtype)
         for shape in ((), (1000,)):
-            (found,) = alike(op("stateless_random_uniform_int", shape=shape), SEEDS[1], *bounds)
+            (found,) = run_both(op("stateless_random_uniform_int", shape=shape), SEEDS[1], *bounds)
             assert np.all((found >= low) & (found < high))
     for high in (2**16, 2**31, 2**32 - 1, 2**32, 2**32 + 1, 3 * 2**40):
         if high < limits.max:
-            alike(
+            run_both(
                 op("stateless_random_uniform_int", shape=(1000,)), SEEDS[2], np.array(0, dtype), np.array(high, dtype)
             )
 
 
 def test_remainders_next_to_multiples() -> None:
     """A billion numbers would meet few of them; so ranges that divide the bits are looked for."""
-    (bits,) = alike(op("stateless_random_bits", shape=(64,), dtype=ac.uint64), SEEDS[0])
+    (bits,) = run_both(op("stateless_random_bits", shape=(64,), dtype=ac.uint64), SEEDS[0])
     for number in bits:
         for divisor in (3, 7, 10, 641, 65_537, 2**31 - 1):
             for high in {divisor, int(number) % (2**32 - 2) + 1}:
@@ -87,7 +87,7 @@ def test_remainders_next_to_multiples() -> None:
 
 def test_bounds_out_of_order_are_refused() -> None:
     build = op("stateless_random_uniform_int", shape=(3,))
-    assert "Need minval < maxval, got 5 >= 5" in same_error(build, SEEDS[0], np.int32(5), np.int32(5))
+    assert "Need minval < maxval, got 5 >= 5" in compare_errors(build, SEEDS[0], np.int32(5), np.int32(5))
 
 
 @pytest.mark.parametrize("name", ["uniform", "normal", "truncated_normal"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.backends.native import alike, op
+from tests.backends.native import op, run_both
 
 SHAPES = [(5,), (9000,), (3, 5000), (20, 7), (4, 3, 6), (0,), (3, 0), (0, 3), (1, 1)]
 
@@ -20,9 +20,9 @@ def test_scans_of_integers_are_exact(name: str, shape: tuple[int, ...]) -> None:
     for axis in range(len(shape)):
         for exclusive in (False, True):
             for reverse in (False, True):
-                (found,) = alike(op(name, axis=axis, exclusive=exclusive, reverse=reverse), x)
+                (found,) = run_both(op(name, axis=axis, exclusive=exclusive, reverse=reverse), x)
         del found
-        (plain,) = alike(op(name, axis=axis, exclusive=False, reverse=False), x)
+        (plain,) = run_both(op(name, axis=axis, exclusive=False, reverse=False), x)
         np.testing.assert_array_equal(plain, getattr(np, name)(x, axis, dtype=np.int32))
 
 
@@ -30,9 +30,9 @@ def test_scans_of_integers_are_exact(name: str, shape: tuple[int, ...]) -> None:
 def test_scans_of_floats(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(0).random(shape) - 0.5
     for axis in range(len(shape)):
-        (found,) = alike(op("cumsum", axis=axis, exclusive=False, reverse=True), x, rtol=1e-12)
+        (found,) = run_both(op("cumsum", axis=axis, exclusive=False, reverse=True), x, rtol=1e-12)
         np.testing.assert_allclose(found, np.flip(np.cumsum(np.flip(x, axis), axis), axis), rtol=1e-12, atol=1e-12)
-        alike(op("cumprod", axis=axis, exclusive=True, reverse=False), x + 1)  # in the order of the elements
+        run_both(op("cumprod", axis=axis, exclusive=True, reverse=False), x + 1)  # in the order of the elements
 
 
 @pytest.mark.parametrize("shape", [(3,), (9, 2), (2, 9)], ids=str)
@@ -41,14 +41,14 @@ def test_sums_begin_with_the_first_element(shape: tuple[int, ...]) -> None:
     x[-1] = 0.0
     for axis in range(len(shape)):
         for build in (op("numpy_cumsum", axis=axis), op("cumsum", axis=axis, exclusive=False, reverse=False)):
-            (found,) = alike(build, x)
+            (found,) = run_both(build, x)
             np.testing.assert_array_equal(np.signbit(found), np.signbit(np.cumsum(x, axis)))
 
 
 def test_what_is_not_finite_stays_where_it_begins() -> None:
     x = np.ones(8000)
     x[5000], x[7000] = np.inf, -np.inf
-    (found,) = alike(op("cumsum", axis=0, exclusive=False, reverse=False), x)
+    (found,) = run_both(op("cumsum", axis=0, exclusive=False, reverse=False), x)
     assert np.isfinite(found[4999]) and np.all(np.isinf(found[5000:7000])) and np.all(np.isnan(found[7000:]))
 
 
@@ -57,11 +57,11 @@ def test_what_is_not_finite_stays_where_it_begins() -> None:
 def test_recurrences_and_shifts(axis: int, reverse: bool) -> None:
     random = np.random.default_rng(0)
     x, y = random.random((4, 6)), random.random((4, 6))
-    alike(op("linear_recurrence", axis=axis, reverse=reverse), x, y)
-    alike(op("linear_recurrence", axis=axis, reverse=reverse), x[:1], y)
-    alike(op("shift", axis=axis, reverse=reverse), x)
-    alike(op("shift", axis=0, reverse=reverse), x[:0])
-    alike(op("linear_recurrence", axis=axis, reverse=reverse), x[:0], y[:0])
+    run_both(op("linear_recurrence", axis=axis, reverse=reverse), x, y)
+    run_both(op("linear_recurrence", axis=axis, reverse=reverse), x[:1], y)
+    run_both(op("shift", axis=axis, reverse=reverse), x)
+    run_both(op("shift", axis=0, reverse=reverse), x[:0])
+    run_both(op("linear_recurrence", axis=axis, reverse=reverse), x[:0], y[:0])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64"])
@@ -72,15 +72,15 @@ def test_extremes(shape: tuple[int, ...], dtype: str) -> None:
         x.flat[x.size // 2] = np.nan
     for axis in range(len(shape)):
         for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum)):
-            (found,) = alike(op(name, axis=axis), x)
+            (found,) = run_both(op(name, axis=axis), x)
             np.testing.assert_array_equal(found, ufunc.accumulate(x, axis))
 
 
 def test_of_numpys_methods() -> None:
     x = np.arange(6, dtype=np.int8).reshape(2, 3)
-    assert alike(op("numpy_cumsum", axis=None), x)[0].tolist() == [0, 1, 3, 6, 10, 15]
-    alike(op("numpy_cumprod", axis=1), x)
-    alike(op("numpy_cumsum", axis=0), x.T[::2])
+    assert run_both(op("numpy_cumsum", axis=None), x)[0].tolist() == [0, 1, 3, 6, 10, 15]
+    run_both(op("numpy_cumprod", axis=1), x)
+    run_both(op("numpy_cumsum", axis=0), x.T[::2])
 
 
 @pytest.mark.parametrize("exclusive", [False, True])

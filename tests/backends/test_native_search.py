@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.backends.native import alike, op
+from tests.backends.native import op, run_both
 
 DTYPES = [np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
 
@@ -17,7 +17,7 @@ DTYPES = [np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int
 @pytest.mark.parametrize(("shape", "axis"), [((40,), 0), ((30, 16), 1), ((7, 3), 1), ((9, 70), 0), ((3, 5, 130), -2)])
 def test_against_numpy(name: str, dtype: Any, shape: tuple[int, ...], axis: int) -> None:
     x = (np.random.default_rng(1).random(shape) * 100).astype(dtype)  # with many equal ones
-    (found,) = alike(op(name, axis=axis), x)
+    (found,) = run_both(op(name, axis=axis), x)
     np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
 
 
@@ -28,7 +28,7 @@ def test_nan_and_zeros_and_infinities(name: str, dtype: Any) -> None:
     rows = np.random.default_rng(2).choice(np.array(special, dtype), (300, 5))
     for x in (rows, rows[:, :2], np.array([[-0.0, 0.0], [0.0, -0.0]], dtype), np.full((2, 20), -np.inf, dtype)):
         for axis in (0, 1):
-            (found,) = alike(op(name, axis=axis), np.ascontiguousarray(x))
+            (found,) = run_both(op(name, axis=axis), np.ascontiguousarray(x))
             np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
 
 
@@ -38,15 +38,15 @@ def test_long_rows(name: str) -> None:
         for where in (0, 4095, size - 1):
             x = np.zeros((2, size), np.float32)
             x[1, where] = x[1, size - 1] = -3.0 if name == "argmin" else 3.0
-            (found,) = alike(op(name, axis=1), x)
+            (found,) = run_both(op(name, axis=1), x)
             assert found.tolist() == [0, where]
-    (found,) = alike(op(name, axis=0), np.array([2, 2**63 - 1, -(2**63), 7] * 3000))
+    (found,) = run_both(op(name, axis=0), np.array([2, 2**63 - 1, -(2**63), 7] * 3000))
     assert found == (2 if name == "argmin" else 1)
 
 
 def test_many_rows_are_split_over_threads() -> None:
     x = np.random.default_rng(3).random((60_000, 11))
-    (found,) = alike(op("argmax", axis=1), x)
+    (found,) = run_both(op("argmax", axis=1), x)
     np.testing.assert_array_equal(found, x.argmax(1))
 
 
@@ -59,13 +59,13 @@ def test_the_best_of_special_numbers(name: str, dtype: Any) -> None:
     reduce: Any = np.max if name == "reduce_max" else np.min
     for x in (rows, np.abs(rows), -np.abs(rows), np.full((3, 40), -np.inf, dtype)):
         for axis in ((0,), (1,), (0, 1)):
-            (found,) = alike(op(name, axis=axis, keepdims=False), x)
+            (found,) = run_both(op(name, axis=axis, keepdims=False), x)
             np.testing.assert_array_equal(found, reduce(x, axis=axis))
 
 
 def test_the_best_of_many_over_threads() -> None:
     x = np.random.default_rng(6).standard_normal(2_000_000).astype(np.float32)
     for name, expected in (("reduce_max", x.max()), ("reduce_min", x.min())):
-        assert alike(op(name, axis=None, keepdims=False), x)[0] == expected
+        assert run_both(op(name, axis=None, keepdims=False), x)[0] == expected
     x[1_234_567] = np.nan
-    assert np.isnan(alike(op("reduce_max", axis=None, keepdims=False), x)[0])
+    assert np.isnan(run_both(op("reduce_max", axis=None, keepdims=False), x)[0])

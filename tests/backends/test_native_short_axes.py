@@ -9,7 +9,7 @@ import pytest
 
 from autoconv.backends.llvm.describe import describe
 from autoconv.ops.index_spec import NewAxis, Rest, Slice
-from tests.backends.native import alike, graph_of
+from tests.backends.native import graph_of, run_both
 
 LAST = Rest()
 
@@ -33,7 +33,7 @@ def test_distances(count: int) -> None:
         )
         return b.sqrt(b.reduce_sum(b.square(apart), axis=(2,), keepdims=False))
 
-    (found,) = alike(build, x, y, rtol=1e-6)
+    (found,) = run_both(build, x, y, rtol=1e-6)
     exact = np.sqrt(((x[:, None].astype(float) - y[None]) ** 2).sum(2))
     np.testing.assert_allclose(found, exact, rtol=1e-5)
     assert len(loops(build, x, y)) == (1 if count < 5 else 2)
@@ -51,7 +51,7 @@ def test_reductions_over_any_axes(name: str, axes: tuple[int, ...], keepdims: bo
         chosen = b.select(mask, b.multiply(x, scale), b.negative(x))
         return getattr(b, name)(chosen, axis=axes, keepdims=keepdims)
 
-    (found,) = alike(build, x, mask, scale, rtol=2e-5)
+    (found,) = run_both(build, x, mask, scale, rtol=2e-5)
     reduce: Any = {"reduce_sum": np.sum, "reduce_prod": np.prod, "reduce_max": np.max, "reduce_mean": np.mean}[name]
     chosen = np.where(mask, x * scale, -x).astype(np.float64)
     np.testing.assert_allclose(found, reduce(chosen, axis=axes, keepdims=keepdims), rtol=2e-5)
@@ -70,7 +70,7 @@ def test_a_sum_that_goes_back_into_its_vectors() -> None:
         pull = b.get_item(b.divide(mass, b.multiply(near, b.sqrt(near))), spec=(whole, whole, NewAxis()))
         return b.reduce_sum(b.multiply(apart, pull), axis=(1,), keepdims=False)
 
-    (found,) = alike(build, place, mass, rtol=1e-4)
+    (found,) = run_both(build, place, mass, rtol=1e-4)
     apart = place[None].astype(float) - place[:, None]
     near = (apart**2).sum(2) + 0.01
     np.testing.assert_allclose(found, (apart * (mass / near**1.5)[:, :, None]).sum(1), rtol=1e-4, atol=1e-3)
@@ -84,10 +84,10 @@ def test_vectors_that_somebody_else_reads_stay_whole() -> None:
         lambda b, x: b.reduce_sum(b.cumsum(b.square(x), axis=1), axis=(1,), keepdims=False),
         lambda b, x: b.matmul(b.square(x), b.transpose(b.square(x))),
     ):
-        alike(build, x, rtol=1e-5)
+        run_both(build, x, rtol=1e-5)
 
 
 def test_special_numbers() -> None:
     x = np.array([[np.nan, 1.0], [np.inf, -np.inf], [-0.0, -0.0], [1e38, 3e38]] * 5, np.float32)
-    (found,) = alike(lambda b, x: b.reduce_sum(b.negative(x), axis=(1,), keepdims=False), x)
+    (found,) = run_both(lambda b, x: b.reduce_sum(b.negative(x), axis=(1,), keepdims=False), x)
     np.testing.assert_array_equal(found[:4], np.array([np.nan, np.nan, 0.0, -np.inf], np.float32))

@@ -9,7 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.config import SETTINGS
-from tests.backends.native import alike, op, same_error
+from tests.backends.native import compare_errors, op, run_both
 
 DTYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64")
 LENGTHS = (0, 1, 2, 24, 25, 300, 1025, 5000)
@@ -36,10 +36,10 @@ def numbers(dtype: str, count: int, seed: int = 0) -> np.ndarray:
 def test_sorts_and_orders_of_every_dtype(dtype: str, descending: bool) -> None:
     for count in LENGTHS if dtype in ("float32", "int64") else (24, 300):
         x = numbers(dtype, count)
-        (found,) = alike(op("sort", axis=0, descending=descending), x)
+        (found,) = run_both(op("sort", axis=0, descending=descending), x)
         zeros = found == 0  # equal, but told apart: they stay in the order that they had
         np.testing.assert_array_equal(np.signbit(found[zeros]) if x.dtype.kind == "f" else 0, signs_of_zeros(x))
-        (order,) = alike(op("argsort", axis=0, descending=descending), x)
+        (order,) = run_both(op("argsort", axis=0, descending=descending), x)
         if not descending:
             np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
 
@@ -56,10 +56,10 @@ def test_two_threads_sort_a_long_row_in_halves(monkeypatch: pytest.MonkeyPatch, 
     rows = [numbers(dtype, count), already, already[::-1].copy(), np.full(count, already[-1])]
     for x in rows[: 4 if dtype == "float32" else 1]:
         for descending in (False, True):
-            (found,) = alike(op("sort", axis=0, descending=descending), x)
+            (found,) = run_both(op("sort", axis=0, descending=descending), x)
             zeros = found == 0
             np.testing.assert_array_equal(np.signbit(found[zeros]) if x.dtype.kind == "f" else 0, signs_of_zeros(x))
-            (order,) = alike(op("argsort", axis=0, descending=descending), x)
+            (order,) = run_both(op("argsort", axis=0, descending=descending), x)
             if not descending:
                 np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
 
@@ -67,22 +67,22 @@ def test_two_threads_sort_a_long_row_in_halves(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_along_every_axis(axis: int) -> None:
     x = numbers("float32", 3 * 40 * 30).reshape(3, 40, 30)
-    alike(op("sort", axis=axis, descending=False), x)
-    alike(op("argsort", axis=axis, descending=True), x)
-    alike(op("sort", axis=axis, descending=False), x[:, :, :0])
-    alike(op("sort", axis=axis, descending=False), x.transpose(2, 0, 1)[::3])
+    run_both(op("sort", axis=axis, descending=False), x)
+    run_both(op("argsort", axis=axis, descending=True), x)
+    run_both(op("sort", axis=axis, descending=False), x[:, :, :0])
+    run_both(op("sort", axis=axis, descending=False), x.transpose(2, 0, 1)[::3])
 
 
 @pytest.mark.parametrize("k", [0, 1, 5, 32, 33, 200])
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
 def test_the_largest(dtype: str, k: int) -> None:
     x = numbers(dtype, 4 * 200).reshape(4, 200)
-    values, positions = alike(op("top_k", k=k), x)
+    values, positions = run_both(op("top_k", k=k), x)
     np.testing.assert_array_equal(values, np.take_along_axis(x, positions, 1))
     if dtype != "float32":
         np.testing.assert_array_equal(values, np.sort(x, 1)[:, ::-1][:, :k])
-    alike(op("top_k", k=k), np.sort(x, 1))
-    alike(op("top_k", k=k), np.zeros((2, 200), dtype))
+    run_both(op("top_k", k=k), np.sort(x, 1))
+    run_both(op("top_k", k=k), np.zeros((2, 200), dtype))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -91,15 +91,15 @@ def test_searches(dtype: str, side: str) -> None:
     for count in (0, 1, 2, 3, 100, 1000):
         sequence, values = np.sort(numbers(dtype, count)), numbers(dtype, 43, seed=1)
         how: Any = {"side": side, "dtype": ac.int64}
-        (found,) = alike(op("searchsorted", **how), sequence, values)
+        (found,) = run_both(op("searchsorted", **how), sequence, values)
         np.testing.assert_array_equal(found, np.searchsorted(sequence, values, side))  # type: ignore[call-overload]
         unsorted = numbers(dtype, count)
-        alike(op("searchsorted", **how), unsorted, values)
-        alike(op("searchsorted", **how), unsorted, values[:1])
-        alike(op("searchsorted", **how), unsorted, np.sort(values))
+        run_both(op("searchsorted", **how), unsorted, values)
+        run_both(op("searchsorted", **how), unsorted, values[:1])
+        run_both(op("searchsorted", **how), unsorted, np.sort(values))
     rows = np.sort(numbers(dtype, 30).reshape(3, 10), 1)
-    alike(op("searchsorted", side=side, dtype=ac.int32), rows, numbers(dtype, 6).reshape(3, 2))
-    alike(op("searchsorted", side=side, dtype=ac.int32), rows[:, :0], numbers(dtype, 6).reshape(3, 2))
+    run_both(op("searchsorted", side=side, dtype=ac.int32), rows, numbers(dtype, 6).reshape(3, 2))
+    run_both(op("searchsorted", side=side, dtype=ac.int32), rows[:, :0], numbers(dtype, 6).reshape(3, 2))
 
 
 @pytest.mark.parametrize("order", [{"axis": -1}, {"axis": -1, "descending": False}, {"axis": 0, "descending": True}])
@@ -107,14 +107,14 @@ def test_searches_in_what_was_sorted(order: dict[str, Any]) -> None:
     def build(b: Any, x: Any, values: Any) -> Any:
         return b.searchsorted(b.sort(x, **order), values, dtype=ac.int64)
 
-    alike(build, numbers("float64", 40), numbers("float64", 9, seed=1))
+    run_both(build, numbers("float64", 40), numbers("float64", 9, seed=1))
 
 
 def test_k_beyond_the_row_is_refused() -> None:
     def build(b: Any, x: Any, k: Any) -> Any:
         return b.top_k(x, k, k=None)
 
-    assert "input must have at least k columns" in same_error(build, np.ones((2, 3)), np.int32(4))
+    assert "input must have at least k columns" in compare_errors(build, np.ones((2, 3)), np.int32(4))
 
 
 def test_the_gradient_of_a_sort_goes_back_to_where_elements_were() -> None:
@@ -133,4 +133,4 @@ def test_what_has_been_sorted_may_share_a_graph() -> None:
         order = b.argsort(y, axis=0, descending=False)
         return b.gather(x, order, axis=0), b.sort(b.negative(y), axis=0, descending=True)
 
-    alike(build, numbers("int32", 3000) % 1000)
+    run_both(build, numbers("int32", 3000) % 1000)
