@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes in ascending severity: for several files the highest counts (see `worst`)."""
+    """Exit codes in ascending severity: the code of several files is the highest (see `highest_code`)."""
 
     FINE = 0
     DIFFERS = 1  # --check would change something, or a construct is unsupported

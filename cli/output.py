@@ -70,7 +70,7 @@ class Staging:
         self.add_data(path, text.encode("utf-8"), mode_of=mode_of)
 
     def add_data(self, path: Path, data: bytes, *, mode_of: Path | None = None) -> None:
-        """Stage a file of these bytes, with permissions as for `text`."""
+        """Stage a file of these bytes, with permissions as in `add_text`."""
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe cannot be replaced by renaming
             return

@@ -92,8 +92,8 @@ def _definition_text(text: str, name: str) -> list[Excerpt]:
     """
     lines = text.split("\n")
     if not name:
-        whole = text.rstrip("\n")
-        return [Excerpt(text=whole, first=1)]
+        stripped = text.rstrip("\n")
+        return [Excerpt(text=stripped, first=1)]
     parts = []
     for node in definitions(parse(text, "<converted>")).get(name, []):
         first, last = first_line(node), node.end_lineno or node.lineno

@@ -75,7 +75,11 @@ def upgrade(
             result = _upgrade(job)
             results.append(result)
             code = max(code, _exit_code(result))
-    rows = [each.upgrade.report(each.job.name) for each in results if each.upgrade is not None and each.upgrade.notes]
+    rows = [
+        result.upgrade.report(result.job.name)
+        for result in results
+        if result.upgrade is not None and result.upgrade.notes
+    ]
     if show_diff:
         for file_result in results:
             if file_result.upgrade is not None:
@@ -115,7 +119,7 @@ def _write(plan: Plan, results: list[_FileResult], report: str | None, rows: str
                 if result.upgrade is not None and result.job.output is not None:
                     path = staged_path(plan, result.job, staged_folders)
                     staging.add_text(path, result.upgrade.text, mode_of=result.job.source)
-            failed = [each.job for each in results if each.upgrade is None and each.job.folder is not None]
+            failed = [result.job for result in results if result.upgrade is None and result.job.folder is not None]
             for job in (*failed, *(job for job in plan.jobs if job.action == "copy")):
                 if job.source is not None and job.output is not None:
                     staging.add_copy(staged_path(plan, job, staged_folders), job.source)

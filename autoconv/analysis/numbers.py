@@ -61,21 +61,21 @@ def _may_satisfy(predicate: Callable[[Any, Container[str]], bool], node: Any, ex
 
 
 def number_names(function: Any) -> set[str]:
-    """Return the names whose assignments are all of values without parts: counters and the like."""
+    """Return the names to which a function assigns only scalars, such as counters."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    others = set(parameter_names(function.args))
+    other_names = set(parameter_names(function.args))
     copies_by_name: defaultdict[str, set[str]] = defaultdict(set)  # from a name to the names that it is assigned to
     candidates: set[str] = set()
     handled_targets: set[int] = set()
     for node in [node for statement in body for node in walk(statement)]:
         if isinstance(node, (gast.Global, gast.Nonlocal)):
-            others.update(node.names)
+            other_names.update(node.names)
         elif isinstance(node, gast.Assign) and all(isinstance(target, gast.Name) for target in node.targets):
             names = [target.id for target in node.targets]
             if isinstance(node.value, gast.Name):
                 copies_by_name[node.value.id].update(names)
             elif may_have_parts(node.value):
-                others.update(names)
+                other_names.update(names)
             handled_targets.update(map(id, node.targets))
             candidates.update(names)
         elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
@@ -84,13 +84,13 @@ def number_names(function: Any) -> set[str]:
             handled_targets.add(id(node.target))
             candidates.add(node.target.id)
         elif id(node) not in handled_targets:
-            others.update(bindings(node))
-    pending = [*others, *(name for name in copies_by_name if name not in candidates)]
+            other_names.update(bindings(node))
+    pending = [*other_names, *(name for name in copies_by_name if name not in candidates)]
     while pending:
         for name in copies_by_name.pop(pending.pop(), ()):
-            others.add(name)
+            other_names.add(name)
             pending.append(name)
-    return candidates - others
+    return candidates - other_names
 
 
 def _is_range_call(iterable: Any) -> bool:

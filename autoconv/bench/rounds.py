@@ -125,11 +125,11 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
 def best_peer_ratio(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
     """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
     times = {measurement.peer: measurement.warm for measurement in row if measurement.warm is not None}
-    others = {name: seconds for name, seconds in times.items() if titles[name].compiled}
-    if "autoconv" not in times or not others:
+    peer_times = {name: seconds for name, seconds in times.items() if titles[name].compiled}
+    if "autoconv" not in times or not peer_times:
         return None
-    best = min(others, key=others.__getitem__)
-    return others[best] / times["autoconv"], best
+    best = min(peer_times, key=peer_times.__getitem__)
+    return peer_times[best] / times["autoconv"], best
 
 
 def _has_figures(answer: dict[str, Any], measurement: Measurement) -> bool:

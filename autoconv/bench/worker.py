@@ -133,13 +133,13 @@ class Bench:
         actual_results = results if isinstance(results, (tuple, list)) else (results,)
         expected_results = expected if isinstance(expected, tuple) else (expected,)
         for i, (actual_result, expected_result) in enumerate(zip(actual_results, expected_results, strict=True)):
-            actual, wanted = np.asarray(actual_result), np.asarray(expected_result)
-            if actual.shape != wanted.shape:
-                raise Mismatch(f"result {i} has shape {actual.shape}, NumPy's {wanted.shape}")
-            scale = np.abs(wanted).max(initial=0.0) if wanted.dtype.kind == "f" else 1.0
-            mismatches = ~np.isclose(actual, wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+            actual, expected = np.asarray(actual_result), np.asarray(expected_result)
+            if actual.shape != expected.shape:
+                raise Mismatch(f"result {i} has shape {actual.shape}, NumPy's {expected.shape}")
+            scale = np.abs(expected).max(initial=0.0) if expected.dtype.kind == "f" else 1.0
+            mismatches = ~np.isclose(actual, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
             if mismatches.mean() > allowed_fraction:
-                worst = np.abs(actual.astype(float) - wanted.astype(float)).max()
+                worst = np.abs(actual.astype(float) - expected.astype(float)).max()
                 share = f"{mismatches.sum()} of {mismatches.size}"
                 raise Mismatch(f"{share} elements of result {i} are not NumPy's, by up to {worst:.2g}")
 

@@ -72,10 +72,10 @@ def _tensor_struct(dtype: DType, rank: int) -> str:
     )
     bits = " The numbers are the bits of a half." if dtype.name == "float16" else ""
     bits = " The numbers are the upper bits of a float." if dtype.name == "bfloat16" else bits
-    place = " + ".join(f"{letter} * strides[{axis}]" for axis, letter in enumerate("ijklmnopqrstuvw"[:rank]))
+    offset = " + ".join(f"{letter} * strides[{axis}]" for axis, letter in enumerate("ijklmnopqrstuvw"[:rank]))
     return "\n".join([
         f"#ifndef {guard}", f"#define {guard}",
-        f"/* {dtype.name}, rank {rank}: an element is at (char *)data + {place}.{bits} */",
+        f"/* {dtype.name}, rank {rank}: an element is at (char *)data + {offset}.{bits} */",
         f"typedef struct {name} {{", f"    {kind} *data;", f"    int64_t shape[{rank}];",
         f"    int64_t strides[{rank}]; /* in bytes */", f"}} {name};", "",
         "/* A tensor whose elements lie side by side, the last index running fastest. */",
@@ -126,7 +126,7 @@ def _function_declaration(form: LibraryForm, arguments: Sequence[Argument]) -> s
         shape = f"[{', '.join(map(str, argument.shape))}]"
         if argument.shape:
             notes.append(f"{argument.name}: {shape}{', written to' if argument.is_memory else ''}")
-    declarations = [_parameter(one) for one in arguments]
+    declarations = [_parameter(argument) for argument in arguments]
     text = "; ".join(notes)
     comment = f"/* Returns 0, or a code of {form.name}_message{' with an unset result' if form.result.fields else ''}."
     comment += f"\n   {text}. */" if text else " */"

@@ -42,7 +42,7 @@ class ParameterServerStrategy(Strategy):
                 raise ValueError(f"There must be at least one {job}.")
         jobs = {job: {number: spec.task_address(job, number) for number in spec.task_indices(job)} for job in _JOBS}
         addresses = {(job, number): address for job, tasks in jobs.items() for number, address in tasks.items()}
-        if not all(getattr(TASKS.get(place), "address", None) == address for place, address in addresses.items()):
+        if not all(getattr(TASKS.get(task), "address", None) == address for task, address in addresses.items()):
             experimental_connect_to_cluster(ClusterSpec(jobs))
         self.workers = spec.task_indices("worker")
         self._servers = itertools.cycle([f"/job:ps/task:{number}" for number in spec.task_indices("ps")])

@@ -26,7 +26,7 @@ _CALL_TIMEOUT = 600.0  # seconds that a call waits for the others
 _SMALL_BYTES = 1 << 15  # bytes of an array that the connections carry
 _LOCAL_HOSTS = ("", "localhost", "127.0.0.1", "::1", "0.0.0.0")
 _SHARED_ERRORS: dict[str, type[Exception]] = {
-    one.__name__: one for one in (UnavailableError, InvalidArgumentError, DataLossError)
+    error.__name__: error for error in (UnavailableError, InvalidArgumentError, DataLossError)
 }  # errors that all workers get
 
 

@@ -41,8 +41,8 @@ def reduce_op_of(name_or_op: Any) -> ReduceOp:
 
 def combine(op: ReduceOp, values: Sequence[Any]) -> Any:
     """Return the sum or mean of tensors, added in the order of the replicas."""
-    total, *others = map(convert_to_tensor, values)
-    for tensor in others:
+    total, *other_values = map(convert_to_tensor, values)
+    for tensor in other_values:
         total = total + tensor
     return total / len(values) if op is ReduceOp.MEAN else total
 

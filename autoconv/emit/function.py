@@ -138,7 +138,7 @@ def rewrite_definition(
     result: Any = tree.body[0]
     if class_name:
         result = result.body[0]
-    return result, class_name, filename, context.namer.generated, lambdas, mutated
+    return result, class_name, filename, context.namer.generated_names, lambdas, mutated
 
 
 def _extent_of(node: ast.expr) -> Extent:

@@ -28,7 +28,7 @@ def rename_imports(
         from autoconv.math import log
         import_module("autoconv"); "autoconv" in sys.modules
 
-    A name that is computed, as in `import_module(name)`, becomes `computed(name)`, where `computed` names a function.
+    A name that is computed, as in `import_module(name)`, becomes `resolve(name)`, where `resolver` is "resolve".
 
     Return whether anything was replaced.
     """

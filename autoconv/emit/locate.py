@@ -90,8 +90,8 @@ def _column_shifts(text: str, lines: list[int], source: str | None) -> list[int 
     shifts: list[int | None] = []
     for output_line, line in zip(text.split("\n"), lines, strict=False):
         source_line = original[line - 1] if line <= len(original) else ""
-        same = output_line.strip() and output_line.strip() == source_line.strip()
-        shifts.append(_indentation(source_line) - _indentation(output_line) if same else None)
+        is_same_line = output_line.strip() and output_line.strip() == source_line.strip()
+        shifts.append(_indentation(source_line) - _indentation(output_line) if is_same_line else None)
     return shifts
 
 

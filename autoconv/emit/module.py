@@ -108,7 +108,7 @@ def _convert_and_print(
         tuple(diagnostics),
         tuple(sorted(constructs, key=lambda c: (c.place.line, c.place.column))),
         tuple(name for name, _ in qualified_functions(tree)),
-        tuple(context.namer.generated),
+        tuple(context.namer.generated_names),
     )
     return _ConvertedModule(conversion, tree)
 
@@ -166,7 +166,7 @@ def _append_line_map(printed: Printed, source: str, context: Context, options: O
     if options.source_path is None or not printed.text.strip():
         return printed.text, printed.origins
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
-    parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated)
+    parts = options.source_path, digest, encode_lines(printed.origins), " ".join(context.namer.generated_names)
     call = f"{MARKER}.came_from({', '.join(map(repr, parts))})"
     return f"{printed.text}\n\n{call}\n", (*printed.origins, 0, 0, 0)
 

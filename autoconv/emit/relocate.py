@@ -49,7 +49,8 @@ def rename_regions(
 
     Functions and classes of the user in `code` get the qualified names that they have in the user's program.
     `lambdas` are the extents of the bodies of the user's lambdas; other lambdas are generated. With None, all lambdas
-    are the user's. `compiled` is the qualified name with which `code` was compiled, if it differs from the present one.
+    are the user's. `compiled_as` is the qualified name with which `code` was compiled, if it differs from the present
+    one.
     """
     constants: list[Any] = []
     name = code.co_qualname.removesuffix(REGION)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ def call_numpy(name: str, by_values: bool, *args: Any, **kwargs: Any) -> Any:
     arguments = tuple(encode_argument(x, inputs) for x in args)
     keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
     options: dict[str, Any] = {"by_values": True} if by_values else {}
-    # Examples give the types of a node's results, and NumPy may warn about them.
+    # The types of the results are those of a call with example values, about which NumPy may warn.
     with contextlib.nullcontext() if current_region() is None else without_warnings():
         result = apply("numpy_call", *inputs, function=name, arguments=arguments, keywords=keywords, **options)
     kind = _named_tuple_class(name)
@@ -69,6 +68,3 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
         return ("value", value.item() if isinstance(value, np.generic) else value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
     return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")
-
-
-Compute = Callable[..., Any]

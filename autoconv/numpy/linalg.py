@@ -171,7 +171,7 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> Any:
     if p not in (None, 2, -2) or not _has_elements(v):
         return call_numpy("linalg.cond", False, v, p)
     values = svd(v, compute_uv=False)
-    first, last = (apply("get_item", values, spec=(Rest(), At(place))) for place in (0, -1))
+    first, last = (apply("get_item", values, spec=(Rest(), At(index))) for index in (0, -1))
     ratio = apply("divide", last, first) if p == -2 else apply("divide", first, last)
     # For a zero matrix it is infinite; a nan among the elements gives nan.
     has_nan = apply("numpy_any", apply("is_nan", v), axis=(-2, -1))

@@ -139,9 +139,9 @@ def _real_transforms(default: object) -> tuple[Callable[..., Any], Callable[...,
         if s is not None and axes is not None and len(s) != len(axes):
             raise ValueError("Shape and axes have different lengths.")
         axis_indices = _axes_to_transform(x, s, axes)
-        last, others = (None, None) if s is None else (s[-1], tuple(s[:-1]))
-        spectrum = rfft(x, None if last == -1 else last, axis_indices[-1], norm)
-        return _transform_over_axes("fft", None)(spectrum, others, axis_indices[:-1], norm)
+        last_size, other_sizes = (None, None) if s is None else (s[-1], tuple(s[:-1]))
+        spectrum = rfft(x, None if last_size == -1 else last_size, axis_indices[-1], norm)
+        return _transform_over_axes("fft", None)(spectrum, other_sizes, axis_indices[:-1], norm)
 
     def inverse(a: object, s: Any = None, axes: Any = default, norm: Any = None, out: object = None) -> Tensor:
         refuse_options(out=out)

@@ -81,7 +81,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
         signature = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (numpy_dtype(dtype),) * ufunc.nout
         options["signature"] = signature
     resolved = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout), casting=casting, **options)
-    if any(each.kind not in "biufc" or each.itemsize > 16 for each in resolved):
+    if any(dtype_.kind not in "biufc" or dtype_.itemsize > 16 for dtype_ in resolved):
         refuse(f"computes with {resolved[0]}")
     for resolved_dtype in resolved:
         as_dtype(resolved_dtype)
@@ -89,7 +89,7 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:
-    """Apply the loop of those dtypes to operands of these dtypes."""
+    """Apply the loop for `dtypes` to operands that have these dtypes."""
     is_complex = bool(operands) and operands[0].dtype.is_complex
     loop = (COMPLEX_LOOPS.get(ufunc.__name__) if is_complex else None) or LOOPS.get(ufunc.__name__)
     has_one_dtype = len(set(dtypes[: ufunc.nin])) == 1
@@ -263,8 +263,8 @@ def _signbit(x: Tensor) -> Any:
 def _copysign(x: Tensor, y: Tensor) -> Any:
     if not x.dtype.is_floating:
         return None
-    size = apply("abs", x)
-    return apply("select", _signbit(y), apply("negative", size), size)
+    magnitude = apply("abs", x)
+    return apply("select", _signbit(y), apply("negative", magnitude), magnitude)
 
 
 def _reciprocal(x: Tensor) -> Any:

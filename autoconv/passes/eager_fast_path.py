@@ -82,17 +82,17 @@ class _SaveStatements(FunctionPass, statements_only=True):
         start = body_start(node.body)
         if not any(isinstance(n, _FUNCTION_WIDE) for s in node.body for n in walk(s)):
             start = _index_after_definitions(node.body, _first_costly_index(node.body, start))
-        rest = node.body[start:]
-        if rest and not any(_contains_branching_function(statement) for statement in rest):
+        statements = node.body[start:]
+        if statements and not any(_contains_branching_function(statement) for statement in statements):
             self._save_from(node, start)
 
     def _save_from(self, node: Any, start: int) -> None:
-        rest = node.body[start:]
-        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(rest)))
+        statements = node.body[start:]
+        untraced = Untraced(PlainWrites(self.context, node, self.namer).visit_list(copy_tree(statements)))
         _wrap_calls_with_stacklevel(untraced.statements)
-        if ExitAnalysis().falls_through(rest):
-            untraced.statements.append(build.place(gast.Return(None), rest[-1]))
-        node.body.insert(start, build.place(untraced, rest[0]))
+        if ExitAnalysis().falls_through(statements):
+            untraced.statements.append(build.place(gast.Return(None), statements[-1]))
+        node.body.insert(start, build.place(untraced, statements[0]))
 
 
 class _InsertSaved(Transformer, statements_only=True):

@@ -131,8 +131,8 @@ class FunctionExits:
                     guard = []
                     result.append(self._guard_with(place.code, guard, statement))
                 inner_place, target = place.nested(), guard
-            rest = statements[index + 1 :]
-            lowered, exits, moved_count, ends_block = self._lower_statement(statement, rest, inner_place)
+            following = statements[index + 1 :]
+            lowered, exits, moved_count, ends_block = self._lower_statement(statement, following, inner_place)
             target.extend(lowered)
             if exits:
                 pending |= exits
@@ -148,11 +148,11 @@ class FunctionExits:
         return self.context.mark(build.place(gast.If(test, body, []), like))
 
     def _lower_statement(
-        self, node: Any, rest: list[Any], place: Place
+        self, node: Any, following: list[Any], place: Place
     ) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower a statement, given the statements of its block after it.
 
-        Return (lowered, pending exits, number of statements of `rest` moved inside, whether nothing can follow).
+        Return (lowered, pending exits, number of statements of `following` moved inside, whether nothing can follow).
         """
         exits = self.escapes.statement_exits(node)
         if isinstance(node, (gast.Return, gast.Break, gast.Continue)):
@@ -162,7 +162,7 @@ class FunctionExits:
             return lowered, pending, 0, not exits.falls_through
         if isinstance(node, gast.If):
             if exits.escapes and id(node) not in self.kept_forms:
-                return self._lower_if(node, rest, place)
+                return self._lower_if(node, following, place)
             node.body, body_exits = self.lower_block(node.body, self._place_inside(node, place))
             node.orelse, else_exits = self.lower_block(node.orelse, self._place_inside(node, place))
             node.body = node.body or [build.place(gast.Pass(), node)]
@@ -207,20 +207,20 @@ class FunctionExits:
         code.writes.append(statement)
         return statement
 
-    def _lower_if(self, node: Any, rest: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
+    def _lower_if(self, node: Any, following: list[Any], place: Place) -> tuple[list[Any], frozenset[str], int, bool]:
         """Lower an if; where only one arm falls through, a short tail of the block moves to the end of that arm."""
         falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
-        elif_count = 0 if node.orelse else self._elif_arm_count(rest, place.depth)
-        moved_count = elif_count or (len(rest) if self._can_move_tail(rest, place.depth) else 0)
+        elif_count = 0 if node.orelse else self._elif_arm_count(following, place.depth)
+        moved_count = elif_count or (len(following) if self._can_move_tail(following, place.depth) else 0)
         if falls_through[0] == falls_through[1]:
             moved_count = 0
         inner = place.nested()
         if moved_count:
             inner = inner._replace(depth=place.depth + (0 if elif_count else 1))
             if falls_through[0]:
-                node.body = [*node.body, *rest[:moved_count]]
+                node.body = [*node.body, *following[:moved_count]]
             else:
-                node.orelse = [*node.orelse, *rest[:moved_count]]
+                node.orelse = [*node.orelse, *following[:moved_count]]
             falls_through = [self.escapes.falls_through(arm) for arm in (node.body, node.orelse)]
         node.body, body_exits = self.lower_block(node.body, inner)
         node.orelse, else_exits = self.lower_block(node.orelse, inner)
@@ -232,20 +232,20 @@ class FunctionExits:
             return [node, build.place(gast.Return(value), node)], _NO_EXITS, moved_count, True
         return [node], pending, moved_count, never_falls_through
 
-    def _elif_arm_count(self, rest: list[Any], depth: int) -> int:
+    def _elif_arm_count(self, following: list[Any], depth: int) -> int:
         """Return how many statements of the tail become elif arms of the if before it.
 
         These are the ifs at its start, or the whole tail if the last of those ifs absorbs the statements after it.
         """
-        for position, statement in enumerate(rest):
+        for position, statement in enumerate(following):
             if not isinstance(statement, gast.If):
                 return position
             falls_through = [self.escapes.falls_through(arm) for arm in (statement.body, statement.orelse)]
-            ends_chain = position == len(rest) - 1 or id(statement) in self.elif_chains
+            ends_chain = position == len(following) - 1 or id(statement) in self.elif_chains
             one_exits = falls_through[0] != falls_through[1]
-            if ends_chain or (one_exits and self._can_move_tail(rest[position + 1 :], depth)):
-                self.elif_chains.update(id(step) for step in rest[: position + 1])  # each step is examined once
-                return len(rest)
+            if ends_chain or (one_exits and self._can_move_tail(following[position + 1 :], depth)):
+                self.elif_chains.update(id(step) for step in following[: position + 1])  # each step is examined once
+                return len(following)
             if not one_exits:
                 return position
         return 0
@@ -356,7 +356,7 @@ class FunctionExits:
         return self.context.mark(build.place(gast.If(build.constant(True), [node], []), node))
 
     def _lower_try(self, node: Any, place: Place, final_place: Place) -> frozenset[str]:
-        """Lower a try statement; `at_end` is the place of its finally clause."""
+        """Lower a try statement; `final_place` is the place of its finally clause."""
         exit_may_be_cancelled = self.escapes.runs_cleanup(node.body)
         node.body, pending = self.lower_block(node.body, place)
         exit_may_be_cancelled = exit_may_be_cancelled and bool(pending)

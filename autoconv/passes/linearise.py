@@ -43,8 +43,8 @@ class Lineariser:
         test: Any = build.name(result)
         if isinstance(node.op, gast.Or):
             test = gast.UnaryOp(gast.Not(), test)
-        rest = node.values[1] if len(node.values) == 2 else gast.BoolOp(node.op, node.values[1:])
-        self._emit(self._make_if(test, self._arm_statements(result, rest), []))
+        other_operands = node.values[1] if len(node.values) == 2 else gast.BoolOp(node.op, node.values[1:])
+        self._emit(self._make_if(test, self._arm_statements(result, other_operands), []))
         return build.place(build.name(result), node)
 
     def _linearise_if_exp(self, node: Any) -> Any:

@@ -55,8 +55,8 @@ class Logic(FunctionPass):
         if reason:
             return self._wrap_operands(kind, node, reason)
         self.context.note(kind, node, self.function, "operator", True)
-        first, *rest = node.values
-        return build.place(build.operate(f"{kind}_", first, *map(self._thunk, rest)), node)
+        first, *other_operands = node.values
+        return build.place(build.operate(f"{kind}_", first, *map(self._thunk, other_operands)), node)
 
     def visit_IfExp(self, node: Any) -> Any:
         reason = deferral_obstacle(node.body) or deferral_obstacle(node.orelse)

@@ -52,18 +52,18 @@ class Matches(FunctionPass, statements_only=True):
         """Return the if chain for these cases."""
         if not cases:
             return []
-        case, rest = cases[0], cases[1:]
+        case, other_cases = cases[0], cases[1:]
         pattern = _PatternConditions()
         pattern.add_pattern(case.pattern, build.name(subject))
         captures = [build.place(build.assign(name, value), case.pattern) for name, value in pattern.captures]
         if case.guard is None:
             if not pattern.tests:
                 return [*captures, *case.body]
-            remaining = self._lower_cases(rest, subject, node)
+            remaining = self._lower_cases(other_cases, subject, node)
             return [self._make_if(pattern.conjunction(), [*captures, *case.body], remaining, case)]
         if not captures:
             test = _conjunction([*pattern.tests, case.guard])
-            return [self._make_if(test, case.body, self._lower_cases(rest, subject, node), case)]
+            return [self._make_if(test, case.body, self._lower_cases(other_cases, subject, node), case)]
         # captures of the pattern remain even if the guard is false
         matched = self.namer.fresh("matched_")
         assignment = build.place(build.assign(matched, build.constant(True)), case.guard)
@@ -73,7 +73,7 @@ class Matches(FunctionPass, statements_only=True):
         if pattern.tests:
             inner = [self._make_if(pattern.conjunction(), inner, [], case)]
         statements = [initialisation, *inner]
-        remaining = self._lower_cases(rest, subject, node)
+        remaining = self._lower_cases(other_cases, subject, node)
         if remaining:
             unmatched = gast.UnaryOp(gast.Not(), build.name(matched))
             statements.append(self._make_if(unmatched, remaining, [], case))
@@ -151,8 +151,8 @@ class _PatternConditions:
         for key, value in zip(pattern.keys, pattern.patterns, strict=True):
             self.add_pattern(value, gast.Subscript(subject, key, gast.Load()))
         if pattern.rest is not None:
-            rest = build.operate("rest_of", copy_tree(subject), copy_tree(keys))
-            self.captures.append((_identifier(pattern.rest), rest))
+            other_items = build.operate("rest_of", copy_tree(subject), copy_tree(keys))
+            self.captures.append((_identifier(pattern.rest), other_items))
 
     def _class(self, pattern: Any, subject: Any) -> None:
         extra: list[Any] = []

@@ -70,8 +70,8 @@ class Normalise(FunctionPass):
         return self._split_chain(node, node.left, list(node.ops), list(node.comparators))
 
     def _split_chain(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
-        first, rest = comparators[0], comparators[1:]
-        if not rest:
+        first, other_comparators = comparators[0], comparators[1:]
+        if not other_comparators:
             return build.place(gast.Compare(left, operators, comparators), node)
         if self.in_comprehension and not isinstance(first, (gast.Constant, gast.Name)):
             if not deferral_obstacle(node):
@@ -87,7 +87,7 @@ class Normalise(FunctionPass):
             left_again = build.name(temporary)
         head = gast.Compare(left, operators[:1], [first])
         return build.place(
-            gast.BoolOp(gast.And(), [head, self._split_chain(node, left_again, operators[1:], rest)]), node
+            gast.BoolOp(gast.And(), [head, self._split_chain(node, left_again, operators[1:], other_comparators)]), node
         )
 
     def _split_in_comprehension(self, node: Any, left: Any, operators: list[Any], comparators: list[Any]) -> Any:
@@ -96,8 +96,8 @@ class Normalise(FunctionPass):
         middle = build.name(names[1])
         head = build.place(gast.Compare(build.name(names[0]), operators[:1], [middle]), node)
         tail = self._split_chain(node, build.name(names[1]), operators[1:], comparators[1:])
-        both = build.place(gast.BoolOp(gast.And(), [head, tail]), node)
-        function = self.context.mark(build.place(gast.Lambda(build.arguments(list(names)), both), node))
+        conjunction = build.place(gast.BoolOp(gast.And(), [head, tail]), node)
+        function = self.context.mark(build.place(gast.Lambda(build.arguments(list(names)), conjunction), node))
         return build.place(build.operate("let", function, left, comparators[0]), node)
 
     def visit_Try(self, node: Any) -> Any:
@@ -332,8 +332,8 @@ def hoist_declarations(body: list[Any]) -> list[Any]:
         return body
     hoisted_ids = {id(node) for node in hoisted}
     docstring = body[:1] if _is_docstring(body[0]) else []
-    rest = _without_statements(body[len(docstring) :], hoisted_ids)
-    return [*docstring, *sorted(hoisted, key=lambda node: node.lineno), *rest]
+    statements = _without_statements(body[len(docstring) :], hoisted_ids)
+    return [*docstring, *sorted(hoisted, key=lambda node: node.lineno), *statements]
 
 
 def _without_statements(body: list[Any], unwanted: set[int]) -> list[Any]:

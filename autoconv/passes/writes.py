@@ -130,7 +130,7 @@ class PlainWrites(Transformer, statements_only=True):
         return self._try_write(*statements)
 
     def _try_write(self, attempt: Any, alternative: Any) -> Any:
-        """Return a `try` of `plain`, with `again`, rewritten by the passes, in the handler for tensors."""
+        """Return a `try` of `attempt`; the handler for tensors is `alternative`, which the passes rewrite."""
         error = build.operator("ItemAssignmentError")
         return gast.Try([attempt], [gast.ExceptHandler(error, None, [Rewritten([alternative])])], [], [])
 
@@ -158,13 +158,13 @@ def _container_names(function: Any, scope: Any) -> set[str]:
         for target in node.targets
         if isinstance(target, gast.Name)
     }
-    others = set(scope.parameters)
+    other_names = set(scope.parameters)
     for node in nodes:
         if isinstance(node, gast.Nonlocal):
-            others.update(node.names)
+            other_names.update(node.names)
         elif id(node) not in names_by_id:
-            others.update(bindings(node))
-    return scope.locals & set(names_by_id.values()) - others
+            other_names.update(bindings(node))
+    return scope.locals & set(names_by_id.values()) - other_names
 
 
 def _written_items(target: Any) -> list[Any]:

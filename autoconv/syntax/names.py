@@ -30,7 +30,7 @@ class Namer:
         return namer
 
     @property
-    def generated(self) -> list[str]:
+    def generated_names(self) -> list[str]:
         """The names that `shared_name` has returned so far."""
         return sorted(self._shared_names.values())
 

@@ -128,11 +128,11 @@ def outer_parts(scope: gast.AST) -> list[gast.AST]:
 
 def inner_parts(comprehension: Any) -> list[gast.AST]:
     """Return the expressions that a comprehension evaluates in its own scope: all but the first iterable."""
-    first, *rest = comprehension.generators
+    first, *inner_generators = comprehension.generators
     parts = (
         [comprehension.key, comprehension.value] if isinstance(comprehension, gast.DictComp) else [comprehension.elt]
     )
-    return [*parts, *first.ifs, *rest]
+    return [*parts, *first.ifs, *inner_generators]
 
 
 def contains(node: gast.AST, kinds: type | tuple[type, ...]) -> bool:
@@ -213,9 +213,9 @@ class _Unvisited(gast.stmt):  # type: ignore[misc]
 
     _fields = ()
 
-    def __init__(self, kept: list[Any]) -> None:
+    def __init__(self, statements: list[Any]) -> None:
         super().__init__()
-        self.statements = kept
+        self.statements = statements
 
 
 class Untraced(_Unvisited):

@@ -88,8 +88,8 @@ def finfo(type: Any, /) -> FloatLimits:
     1.1920928955078125e-07
     """
     limits = np.finfo(_dtype_of(type))
-    eps, largest, least, normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
-    return FloatLimits(limits.bits, eps, largest, least, normal, as_dtype(limits.dtype))
+    eps, largest, smallest, normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return FloatLimits(limits.bits, eps, largest, smallest, normal, as_dtype(limits.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerLimits:

@@ -122,8 +122,8 @@ def unstack(x: TensorLike, /, *, axis: AxisLike = 0) -> tuple[Tensor, ...]:
     """
     rows = tensor(x)
     axis_index = axis_of(axis, rank_of(rows))
-    moved = moveaxis(rows, axis_index, 0)
-    return tuple(get_item(moved, i) for i in range(known_shape(moved)[0]))
+    parts = moveaxis(rows, axis_index, 0)
+    return tuple(get_item(parts, i) for i in range(known_shape(parts)[0]))
 
 
 # ---- search and selection

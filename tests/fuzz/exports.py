@@ -2,9 +2,9 @@
 
     python tests/fuzz/exports.py --programs 200 [--seed 0] [--format stablehlo|onnx]
 
-The programs are those of `arrays.py`. Compared are the results, what the arguments hold afterwards, and the error word:
-where plain Python returns it has to be 0, where plain Python raises it must not be. The summary counts the calls that
-agree, those whose graph has no form, by op and reason, and those that set the error word without need, as rules may.
+The programs are those of `arrays.py`. The results and the arguments after the call are compared. The error word must be
+0 if and only if plain Python returns. The summary counts the calls that agree, those whose graph has no form, by op and
+reason, and those with an unnecessary error word, which the rules of an op permit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ portable = importlib.import_module("tests.backends.portable_samples")
 
 
 def run_by_stablehlo(graph, arrays):
-    """Return the values, how many of them are results, the positions of written arguments, and the error word."""
+    """Return the values, the number of results among them, the positions of written arguments, and the error word."""
     try:
         module = to_stablehlo(graph)
     except GraphUnfit:
@@ -109,7 +109,7 @@ def outcome(concrete, arguments, expected, result, expected_error, run) -> str:
     call_number = array_programs.NUMBERS.index(tuple(arguments[3:]))
     original = array_programs.arguments(str(arguments[0].dtype), call_number, False)
     if any(not is_close(original[i], expected[i]) for i in unchanged):
-        return f"WRONG {arguments[3:]}: a change of an argument is no result"
+        return f"WRONG {arguments[3:]}: the write to an argument is not among the outputs"
     return "agrees"
 
 

@@ -147,7 +147,7 @@ def check(number: int) -> tuple[str, str]:
     else:
         kind = "part" if "plain Python" in explanation else "graph"
     for call in range(_CALL_COUNT) if os.environ.get(_WARNINGS_VARIABLE) else ():
-        expected, actual = (warning_texts(one, call_arguments(number, call)) for one in (function, compiled))
+        expected, actual = (warning_texts(run, call_arguments(number, call)) for run in (function, compiled))
         if expected != actual:
             kind = "lost" if expected > actual else "added"
             return kind, f"{text}call {call}\nexpected {sorted(expected)}\nfound    {sorted(actual)}\n{explanation}"

@@ -160,6 +160,8 @@ _FORMATS = ("f'{q}'", "f'{q!r:>30}'", "'%r' % (q,)", "'%s' % q", "'{}'.format(q)
 
 
 class Writer:
+    """A writer of a program and of the arguments of its calls."""
+
     def __init__(self, seed: int, names: dict) -> None:
         self.random = random.Random(seed)
         self.kind = self.random.choice(list(VALUES))

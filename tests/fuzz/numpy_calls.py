@@ -322,7 +322,7 @@ class Outcome:
 
 
 def flatten(value: Any) -> list[Any]:
-    return [part for each in value for part in flatten(each)] if isinstance(value, (tuple, list)) else [value]
+    return [part for item in value for part in flatten(item)] if isinstance(value, (tuple, list)) else [value]
 
 
 def difference(plain: Outcome, compiled: Outcome) -> tuple[str, str] | None:

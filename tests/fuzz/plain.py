@@ -118,7 +118,7 @@ class Outcome:
 def difference(source: str) -> str:
     """The difference between the converted program and the program, or "".
 
-    The converted program runs once as without a trace, and once through the operators.
+    The converted program runs twice: without a trace, and as if traced, through the operators.
     """
     expected = run(source)
     try:
@@ -227,8 +227,8 @@ def is_valid(source: str) -> bool:
     return True
 
 
-def smallest(source: str) -> str:
-    """The smallest form of the program that still fails in the same way."""
+def reduce_source(source: str) -> str:
+    """Reduce a program to a small form that still fails in the same way."""
     kind = difference(source).partition(":")[0]
 
     def fails(candidate: str) -> bool:
@@ -237,15 +237,15 @@ def smallest(source: str) -> str:
         except (TooLongError, Exception):
             return False
 
-    return shrink.smallest(ast.unparse(ast.parse(source)), fails)
+    return shrink.reduce_source(ast.unparse(ast.parse(source)), fails)
 
 
 def search(seeds: range, size: int) -> Iterator[tuple[int, str]]:
     """Yield the seeds of programs that fail, with the difference; programs with a syntax error are skipped."""
     for seed in seeds:
         source = programs.program(seed, size)
-        if is_valid(source) and (found := difference(source)):
-            yield seed, found
+        if is_valid(source) and (text := difference(source)):
+            yield seed, text
 
 
 def main() -> int:
@@ -260,10 +260,10 @@ def main() -> int:
     parser.add_argument("--stop-after", type=int, default=5, help="failures to print before it stops")
     options = parser.parse_args()
     failures = 0
-    for seed, found in search(range(options.seed, options.seed + options.programs), options.size):
+    for seed, text in search(range(options.seed, options.seed + options.programs), options.size):
         failures += 1
-        reduced = smallest(programs.program(seed, options.size))
-        print(f"# seed {seed}: {found}\n# smallest: {difference(reduced)}\n{reduced}\n", flush=True)
+        reduced = reduce_source(programs.program(seed, options.size))
+        print(f"# seed {seed}: {text}\n# reduced: {difference(reduced)}\n{reduced}\n", flush=True)
         if failures >= options.stop_after:
             break
     print(f"{options.programs} programs requested, {failures} failures")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def smallest(source: str, fails: Callable[[str], bool], rounds: int = 2_000) -> str:
-    """Return the smallest program found for which `fails` still holds."""
+def reduce_source(source: str, fails: Callable[[str], bool], rounds: int = 2_000) -> str:
+    """Return a small program for which `fails` still holds, after at most `rounds` attempts."""
     current = ast.parse(source)
     tried: set[str] = set()
     progress = True

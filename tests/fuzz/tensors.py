@@ -266,7 +266,7 @@ class _ContainerWriter(_Writer):
 def staging_problem(source: str) -> str | None:
     """The error of the program under `function`, or None; an empty text if plain Python fails."""
     expected = [_outcome(load(source, "<program>")["program"], call) for call in CALLS]
-    if not all(isinstance(one, tuple) for one in expected):
+    if not all(isinstance(result, tuple) for result in expected):
         return ""
     function = autoconv.function(load(source, "<program>")["program"])
     for call, expected_result in zip(CALLS, expected, strict=True):

@@ -55,8 +55,8 @@ def test_programs_in_c_agree_with_numpy():
         measured = c_loops.measure_c(case.source, case.dtype, case.arguments(), 2)
         if measured is not None:
             (s, t, *arrays), written = measured[1]
-            found = ((np.float64(s), t, *arrays), written)
-            assert cases.results_agree(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), found)
+            actual = ((np.float64(s), t, *arrays), written)
+            assert cases.results_agree(((np.float64(expected[0][0]), *expected[0][1:]), expected[1]), actual)
             compared += 1
     assert compared
 

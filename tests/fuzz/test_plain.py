@@ -50,7 +50,7 @@ def test_a_wrong_conversion_is_found_and_reduced(monkeypatch):
     assert plain.difference(source) == ""
     source = source.replace("return a", "return a - b")
     assert plain.difference(source).startswith("result: expected -1, found 1")
-    assert plain.smallest(source).strip() == "def f(a, b, xs):\n    return a - b"
+    assert plain.reduce_source(source).strip() == "def f(a, b, xs):\n    return a - b"
 
 
 @pytest.mark.parametrize(

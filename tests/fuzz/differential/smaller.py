@@ -44,7 +44,7 @@ def reduce_program(program: Program, verdict: Verdict, rounds: int = 1_500, seco
         return (actual.status, actual.kind) == (verdict.status, verdict.kind)
 
     source = ast.unparse(ast.parse(program.source))
-    reduced = replace(program, source=shrink.smallest(source, has_same_verdict, rounds) + "\n")
+    reduced = replace(program, source=shrink.reduce_source(source, has_same_verdict, rounds) + "\n")
     return _drop_inputs(reduced, verdict, subsets, stages)
 
 

@@ -33,7 +33,7 @@ class Blocks(Simple):
             self.simple()
 
     def compound(self, depth: int) -> None:
-        inner = self.nested < 2
+        may_define = self.nested < 2
         options: list[tuple[float, str, Callable[[], str]]] = [
             (5, "", lambda: self.if_(depth)),
             (2.5, "", lambda: self.for_(depth)),
@@ -44,7 +44,7 @@ class Blocks(Simple):
             (1.2, "match", lambda: self.match(depth)),
             (0.7, "undefined", self.possibly_undefined),
         ]
-        if inner:
+        if may_define:
             options += [
                 (1.5, "functions", lambda: self.function(depth)),
                 (0.6, "lambdas", lambda: self.named_lambda()),

@@ -640,15 +640,15 @@ def all_programs() -> Iterator[Program]:
 def pairwise_programs(generator: random.Random) -> Iterator[Program]:
     """Programs that together contain each pair of entries of two tables; the other entries are random."""
     tables = [list(table) for table in _TABLES]
-    seen: set[Any] = set()
+    covered: set[Any] = set()
     for first, second in itertools.combinations(range(len(tables)), 2):
         for entries in itertools.product(tables[first], tables[second]):
-            if (first, second, *entries) in seen:
+            if (first, second, *entries) in covered:
                 continue
             chosen = [generator.choice(table) for table in tables]
             chosen[first], chosen[second] = entries
             program = Program(*chosen)
-            seen.update((i, j, program[i], program[j]) for i, j in itertools.combinations(range(len(tables)), 2))
+            covered.update((i, j, program[i], program[j]) for i, j in itertools.combinations(range(len(tables)), 2))
             if _depends_on_effect(program):
                 yield program
 

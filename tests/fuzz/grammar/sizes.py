@@ -166,7 +166,7 @@ class Generator:
         if depth == 0 and self.random.random() < 0.3:
             shape, name = self.shape(), self.name("w")
             sizes = ", ".join(map(self.size, shape))
-            like = [other for other, its in self.arrays.items() if its == shape]
+            like = [other for other, other_shape in self.arrays.items() if other_shape == shape]
             texts = [f"np.zeros(({sizes},))", f"np.ones(({sizes},))", f"np.full(({sizes},), k)"]
             texts += [f"np.zeros_like({other})" for other in like] + [f"{other}.copy()" for other in like]
             self.arrays[name] = shape
@@ -214,7 +214,7 @@ class Generator:
         return self.vector(shape[0], depth) if len(shape) == 1 else self.matrix(*shape, depth)
 
     def known(self, *shape: str) -> list[str]:
-        return [name for name, its in self.arrays.items() if its == shape]
+        return [name for name, known_shape in self.arrays.items() if known_shape == shape]
 
     def vector(self, n: str, depth: int) -> str:
         r = self.random

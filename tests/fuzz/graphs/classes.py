@@ -201,6 +201,6 @@ def set_globals(names: dict[str, Any], seed: int, size: int) -> None:
     names["FIRST"], names["MANY"] = nodes[0] if nodes else None, nodes
 
 
-def arguments(names: dict[str, Any], seed: int, size: int, few: bool = False) -> tuple[Any, ...]:
+def arguments(names: dict[str, Any], seed: int, size: int, is_simple: bool = False) -> tuple[Any, ...]:
     maker = Maker(names, seed)
-    return maker.separate_nodes(max(1, size % 4), 0.95) if few else maker.arguments(size)
+    return maker.separate_nodes(max(1, size % 4), 0.95) if is_simple else maker.arguments(size)

@@ -110,7 +110,7 @@ def shrink_slow_program(number: int, kind: str) -> dict[str, Any]:
             return False
         return plain_seconds / compiled_seconds < limit and compiled_seconds - plain_seconds > 5e-7
 
-    return measurement | {"source": shrink.smallest(case.source, is_slow, _CANDIDATES)}
+    return measurement | {"source": shrink.reduce_source(case.source, is_slow, _CANDIDATES)}
 
 
 def actual_sizes(measurement: dict[str, Any], case: Case) -> tuple[int, int]:
