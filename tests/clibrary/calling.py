@@ -1,4 +1,4 @@
-"""Call a library from Python by what its C header says."""
+"""Call a library from Python through the types in its C header."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NUMBERS = {
 _DTYPES = {"bfloat16": "uint16", "float16": "uint16"}
 
 
-class Failed(Exception):
-    """The function returned another code than 0: the code, and its message."""
+class LibraryError(Exception):
+    """An error of a library: the code that its function returned, and the message."""
 
 
 class Caller:
-    """The function of a library, called with arrays and numbers; results are in the form of the C structure."""
+    """The function of a library, for arrays and numbers. Its result is a dict with the fields of the C structure."""
 
     def __init__(self, library: Any) -> None:
         text = Path(library.header).read_text(encoding="utf-8")
@@ -54,45 +54,45 @@ class Caller:
                 fields.append((line[1:].strip(" ;"), self._structure("inner", inner[:-1])))
                 continue
             kind, pointer, field, size = re.fullmatch(r"(\w+) (\*?)(\w+)(?:\[(\d+)\])?;", line).groups()
-            found = ctypes.c_void_p if pointer else self.types[kind]
-            fields.append((field, found * int(size) if size else found))
+            c_type = ctypes.c_void_p if pointer else self.types[kind]
+            fields.append((field, c_type * int(size) if size else c_type))
         return type(name, (ctypes.Structure,), {"_fields_": fields})
 
     def __call__(self, *arguments: Any) -> Any:
-        given, kept = [], []
+        c_arguments, references = [], []
         for (kind, name), argument in zip(self.parameters, arguments, strict=True):
             if not name.startswith("*"):
                 number = np.asarray(argument)
                 number = number.view(np.uint16) if number.dtype.itemsize == 2 else number
-                given.append(self.types[kind](number.item()))
+                c_arguments.append(self.types[kind](number.item()))
                 continue
             array = argument if isinstance(argument, np.ndarray) else np.array(argument)
-            kept.append(array)
+            references.append(array)
             if array.ndim == 0:
-                given.append(ctypes.c_void_p(array.ctypes.data))
+                c_arguments.append(ctypes.c_void_p(array.ctypes.data))
                 continue
-            made = self.types[kind](array.ctypes.data)
-            made.shape[:], made.strides[:] = array.shape, array.strides
-            kept.append(made)
-            given.append(ctypes.byref(made))
+            tensor = self.types[kind](array.ctypes.data)
+            tensor.shape[:], tensor.strides[:] = array.shape, array.strides
+            references.append(tensor)
+            c_arguments.append(ctypes.byref(tensor))
         result = self.result()
-        code = self.function(*given, ctypes.byref(result))
+        code = self.function(*c_arguments, ctypes.byref(result))
         if code:
-            raise Failed(code, self.message(code).decode())
+            raise LibraryError(code, self.message(code).decode())
         return self._value(result)
 
-    def _value(self, found: Any) -> Any:
-        if not isinstance(found, ctypes.Structure):
-            return found
-        name = type(found).__name__
+    def _value(self, value: Any) -> Any:
+        if not isinstance(value, ctypes.Structure):
+            return value
+        name = type(value).__name__
         if name in ("autoconv_complex64", "autoconv_complex128"):
-            return complex(found.real, found.imag)
+            return complex(value.real, value.imag)
         if name.startswith("autoconv_"):
             dtype = np.dtype(_DTYPES.get(name.split("_")[1], name.split("_")[1]))
-            shape = tuple(found.shape)
+            shape = tuple(value.shape)
             size = int(np.prod(shape)) * dtype.itemsize
-            assert tuple(found.strides) == np.empty(shape, dtype).strides or 0 in shape
-            array = np.frombuffer(ctypes.string_at(found.data, size), dtype).reshape(shape)
-            self.free(found.data)
+            assert tuple(value.strides) == np.empty(shape, dtype).strides or 0 in shape
+            array = np.frombuffer(ctypes.string_at(value.data, size), dtype).reshape(shape)
+            self.free(value.data)
             return array
-        return {field: self._value(getattr(found, field)) for field, _ in found._fields_ if field != "nothing"}
+        return {field: self._value(getattr(value, field)) for field, _ in value._fields_ if field != "nothing"}

@@ -18,7 +18,7 @@ from autoconv.ops.record import Op, Sample
 
 
 def has_tensors(op: Op, sample: Sample) -> bool:
-    """Whether the sample's inputs and results are tensors, and it has no effect outside of the graph."""
+    """Return whether the sample's inputs and results are tensors, without effects outside of the graph."""
     effects = op.effects if isinstance(op.effects, Effects) else Effects.PURE
     if effects.must_run or not all(isinstance(x, (np.ndarray, np.generic)) for x in sample.inputs):
         return False
@@ -26,33 +26,34 @@ def has_tensors(op: Op, sample: Sample) -> bool:
     return all(isinstance(type_, TensorType) for type_ in types)
 
 
-def graphs() -> Iterator[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
-    """The samples with a form: op, graph, inputs, and what the op's kernel gives; other ops with an empty graph.
+def sample_graphs() -> Iterator[tuple[str, Graph, list[np.ndarray], list[np.ndarray]]]:
+    """Yield the samples with a form: op, graph, inputs, results of the op's kernel; for other ops an empty graph.
 
-    Integers of rank 0 and 1 may be sizes, which a library has to know: they are constants where that helps.
+    Integers of rank 0 and 1 may be sizes, which a library must know: they are constants where the op needs it.
     """
     for op in OPS.values():
-        fits = False
+        has_form = False
         samples = [sample for sample in op.samples if has_tensors(op, sample)]
         for sample in samples:
             inputs = [np.asarray(x) for x in sample.inputs]
-            for fixed in (False, True):
-                graph, given = Graph("sample"), []
+            for fixes_sizes in (False, True):
+                graph, arguments = Graph("sample"), []
                 values = []
                 for i, x in enumerate(inputs):
-                    if fixed and x.dtype.kind in "iu" and x.ndim < 2 and (i or len(inputs) == 1):
+                    if fixes_sizes and x.dtype.kind in "iu" and x.ndim < 2 and (i or len(inputs) == 1):
                         values.append(graph.add(OPS["constant"], [], {"value": x}).results[0])
                     else:
                         values.append(graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape)))
-                        given.append(x)
+                        arguments.append(x)
                 graph.outputs = list(graph.add(op, values, sample.attributes).results)
                 if is_numeric(graph) and not unsupported_ops(form_of(graph), graph):
                     assert op.kernel is not None
-                    found = op.kernel(*inputs, **sample.attributes)
-                    fits = True
-                    yield op.name, graph, given, [np.asarray(x) for x in (found if type(found) is tuple else (found,))]
+                    results = op.kernel(*inputs, **sample.attributes)
+                    has_form = True
+                    results = results if type(results) is tuple else (results,)
+                    yield op.name, graph, arguments, [np.asarray(x) for x in results]
                     break
-        if samples and not fits:
+        if samples and not has_form:
             yield op.name, Graph("none"), [], []
 
 

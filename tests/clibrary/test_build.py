@@ -13,7 +13,7 @@ import pytest
 import autoconv
 from autoconv.errors import TargetError, UnsupportedError
 
-from .calling import Caller, Failed
+from .calling import Caller, LibraryError
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 RANDOM = np.random.default_rng(1)
@@ -70,11 +70,11 @@ def test_arrays_of_any_strides(library):
 
 def test_errors_are_codes_with_the_line_of_the_program(library):
     call = Caller(library)
-    with pytest.raises(Failed, match=r"test_build\.py:\d+: ValueError: no end in sight"):
+    with pytest.raises(LibraryError, match=r"test_build\.py:\d+: ValueError: no end in sight"):
         call(np.ones((4, 3)), np.ones(3))
-    with pytest.raises(Failed, match="x: dimension 1 has to be 3"):
+    with pytest.raises(LibraryError, match="x: dimension 1 has to be 3"):
         call(np.ones((4, 2)), np.ones(3))
-    with pytest.raises(Failed, match="x: data is not aligned to 8 bytes"):
+    with pytest.raises(LibraryError, match="x: data is not aligned to 8 bytes"):
         call(np.frombuffer(bytes(97), offset=1).reshape(4, 3), np.ones(3))
     assert call.message(0) == b"no error"
     assert call.message(-1) == call.message(10_000) == b"no such code"
@@ -130,7 +130,7 @@ def test_computed_sizes_and_positions_in_views(tmp_path):
     for given in (x, -x):
         for name, found in call(given, i).items():
             np.testing.assert_array_equal(found, counted(given, i)[name])
-    with pytest.raises(Failed, match=r"test_build\.py:\d+: IndexError"):
+    with pytest.raises(LibraryError, match=r"test_build\.py:\d+: IndexError"):
         call(x, i + 1)
 
 
@@ -204,7 +204,7 @@ def test_products_by_code_of_its_own(tmp_path, dtype, cpu):
         x, y = RANDOM.normal(size=(m, k)).astype(dtype), RANDOM.normal(size=(k, n)).astype(dtype)
         tolerance = 1e-4 if dtype == "float32" else 1e-12
         np.testing.assert_allclose(call(x, y)["value"], x @ y, rtol=tolerance, atol=tolerance)
-    with pytest.raises(Failed, match="y: dimension 0 has to be that of x"):
+    with pytest.raises(LibraryError, match="y: dimension 0 has to be that of x"):
         call(np.ones((2, 3), dtype), np.ones((2, 3), dtype))
 
 

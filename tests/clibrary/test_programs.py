@@ -18,7 +18,7 @@ import pytest
 import autoconv
 from tests.module_loading import load_module
 
-from .calling import Caller, Failed
+from .calling import Caller, LibraryError
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "numpy"
@@ -27,14 +27,14 @@ FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "numpy"
 @pytest.mark.parametrize("name", ["bubble_sort", "crc32", "edit_distance", "life_by_rolling", "merge_sort", "sieve"])
 def test_agrees_with_numpy(name: str, tmp_path: Path) -> None:
     module = load_module(FOLDER / f"{name}.py", name)
-    mine, its = module.make(0), module.make(0)
+    c_arguments, numpy_arguments = module.make(0), module.make(0)
     specs = [x if isinstance(x, np.ndarray) else autoconv.TensorSpec([], np.asarray(x).dtype) for x in module.make(0)]
     library = autoconv.clibrary.build(module.program, *specs, to=tmp_path / name, contract="compile")
-    found, expected = Caller(library)(*mine), module.program(*its)
-    for one, other in zip(leaves(found), leaves(expected), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
-    for one, other in zip(mine, its, strict=True):
-        np.testing.assert_array_equal(one, other)
+    actual, expected = Caller(library)(*c_arguments), module.program(*numpy_arguments)
+    for actual_array, expected_array in zip(leaves(actual), leaves(expected), strict=True):
+        np.testing.assert_allclose(actual_array, expected_array, rtol=1e-12)
+    for actual_array, expected_array in zip(c_arguments, numpy_arguments, strict=True):
+        np.testing.assert_array_equal(actual_array, expected_array)
 
 
 def test_a_number_that_some_paths_have_from_an_array(tmp_path: Path) -> None:
@@ -74,18 +74,19 @@ def test_an_array_that_some_paths_lack(tmp_path: Path) -> None:
 
 
 OPERANDS = (math.inf, -math.inf, math.nan, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.0, 1000.0, 1e300)
-OF_ONE = [
+UNARY_FUNCTIONS = [
     "sqrt", "exp", "expm1", "exp2", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
     "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "fabs", "floor", "ceil", "trunc",
     "degrees", "radians", "isnan", "isinf", "isfinite",
 ]  # fmt: skip
-OF_TWO = ["pow", "atan2", "fmod", "copysign", "log"]
+BINARY_FUNCTIONS = ["pow", "atan2", "fmod", "copysign", "log"]
 
 
 @pytest.fixture(scope="module")
 def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
-    """A library with a function of math for each number, as a module would choose it."""
-    calls = [f"math.{name}(x)" for name in OF_ONE] + [f"math.{name}(x, y)" for name in OF_TWO] + ["x**y"]
+    """A library whose first argument selects a function of math."""
+    calls = [f"math.{name}(x)" for name in UNARY_FUNCTIONS]
+    calls += [f"math.{name}(x, y)" for name in BINARY_FUNCTIONS] + ["x**y"]
     branches = [f"    if which == {i}:\n        return float({call})\n" for i, call in enumerate(calls)]
     path = tmp_path_factory.mktemp("math") / "functions.py"
     path.write_text("import math\n\n\ndef chosen(which, x, y):\n" + "".join(branches) + "    return x\n")
@@ -94,20 +95,20 @@ def functions_of_math(tmp_path_factory: pytest.TempPathFactory) -> Caller:
     return Caller(autoconv.clibrary.build(module.chosen, types, to=path.with_suffix(""), contract="compile"))
 
 
-@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO, "**"])
+@pytest.mark.parametrize("name", [*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, "**"])
 def test_math_of_any_operands(functions_of_math: Caller, name: str) -> None:
-    """Infinities and nan are operands as any others, and Python's errors are error codes that name them."""
-    which = [*OF_ONE, *OF_TWO, "**"].index(name)
-    one = which < len(OF_ONE)
-    for x, y in itertools.product(OPERANDS, (1.0,) if one else OPERANDS):
+    """Results for infinities and nan are Python's, and Python's errors are error codes with their messages."""
+    which = [*UNARY_FUNCTIONS, *BINARY_FUNCTIONS, "**"].index(name)
+    is_unary = which < len(UNARY_FUNCTIONS)
+    for x, y in itertools.product(OPERANDS, (1.0,) if is_unary else OPERANDS):
         try:
-            expected = x**y if name == "**" else float(getattr(math, name)(*((x,) if one else (x, y))))
+            expected = x**y if name == "**" else float(getattr(math, name)(*((x,) if is_unary else (x, y))))
         except (ValueError, ArithmeticError) as error:
-            with pytest.raises(Failed, match=f"{type(error).__name__}: {re.escape(str(error))}"):
+            with pytest.raises(LibraryError, match=f"{type(error).__name__}: {re.escape(str(error))}"):
                 functions_of_math(which, x, y)
             continue
         if isinstance(expected, complex) or (name in ("floor", "ceil", "trunc") and abs(x) > 2.0**63):
-            with pytest.raises(Failed, match="64 bits"):
+            with pytest.raises(LibraryError, match="64 bits"):
                 functions_of_math(which, x, y)
             continue
         assert repr(functions_of_math(which, x, y)["value"]) == repr(expected), (x, y)
@@ -140,7 +141,7 @@ def test_functions_that_call_themselves(tmp_path: Path) -> None:
     deep = Caller(autoconv.clibrary.build(depth, "int64[]", to=tmp_path / "d", contract="compile"))
     assert deep(500) == {"value": 500}
     for _ in range(2):
-        with pytest.raises(Failed, match="RecursionError: the calls need more than 256 KiB of stack"):
+        with pytest.raises(LibraryError, match="RecursionError: the calls need more than 256 KiB of stack"):
             deep(10**6)
     with ThreadPoolExecutor(4) as pool:
         assert [one["value"] for one in pool.map(deep, range(200))] == list(range(200))

@@ -1,4 +1,4 @@
-"""Tries in C libraries: handlers take over from errors of their classes; the others are codes of the library."""
+"""Tries in C libraries: handlers catch errors of their classes; other errors are codes of the library."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 import autoconv
 from autoconv.errors import UnsupportedError
 
-from .calling import Caller, Failed
+from .calling import Caller, LibraryError
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 
-class Own(ValueError):
+class ProgramError(ValueError):
     pass
 
 
@@ -28,7 +28,7 @@ def quotients(n: int, by: int) -> int:
             try:
                 total += 100 // (i - by)
                 if total > 90:
-                    raise Own("large")
+                    raise ProgramError("large")
             except ZeroDivisionError:
                 total += 5
                 raise KeyError("again")  # noqa: B904
@@ -87,46 +87,46 @@ def of_array(values: np.ndarray) -> float:
     return total
 
 
-def built(function: Any, specs: str, folder: Path) -> Caller:
+def build(function: Any, specs: str, folder: Path) -> Caller:
     return Caller(autoconv.clibrary.build(function, specs, to=folder / function.__name__, contract="compile"))
 
 
 def test_handlers_of_handlers(tmp_path: Path) -> None:
-    call = built(quotients, "int64[] int64[]", tmp_path)
-    for given in ((0, 0), (3, 1), (5, 9), (40, 7), (60, 59)):
-        assert call(*given)["value"] == quotients(*given)
+    call = build(quotients, "int64[] int64[]", tmp_path)
+    for arguments in ((0, 0), (3, 1), (5, 9), (40, 7), (60, 59)):
+        assert call(*arguments)["value"] == quotients(*arguments)
 
 
 def test_errors_without_a_handler_have_their_line(tmp_path: Path) -> None:
-    call = built(uncaught, "int64[] int64[]", tmp_path)
+    call = build(uncaught, "int64[] int64[]", tmp_path)
     assert call(7, 2)["value"] == 3
     line = uncaught.__code__.co_firstlineno + 2
-    with pytest.raises(Failed, match=rf"test_tries\.py:{line}: ZeroDivisionError: division by zero"):
+    with pytest.raises(LibraryError, match=rf"test_tries\.py:{line}: ZeroDivisionError: division by zero"):
         call(7, 0)
     assert call(7, 2)["value"] == 3
 
 
-def test_what_needs_more_than_64_bits_is_no_error_of_the_program(tmp_path: Path) -> None:
-    call = built(too_large, "int64[] int64[]", tmp_path)
+def test_numbers_beyond_64_bits_are_no_errors_of_the_program(tmp_path: Path) -> None:
+    call = build(too_large, "int64[] int64[]", tmp_path)
     assert call(2**31, 2**31)["value"] == 2**62
-    with pytest.raises(Failed, match="exceeds 64 bits"):
+    with pytest.raises(LibraryError, match="exceeds 64 bits"):
         call(2**32, 2**32)
 
 
 def test_an_op_that_fails_for_several_reasons(tmp_path: Path) -> None:
-    call = built(of_maths, "float64[] int64[]", tmp_path)
-    for given in ((4.0, 1), (-1.0, 1), (1000.0, 2), (4.0, -1)):
-        assert call(*given)["value"] == of_maths(*given)
+    call = build(of_maths, "float64[] int64[]", tmp_path)
+    for arguments in ((4.0, 1), (-1.0, 1), (1000.0, 2), (4.0, -1)):
+        assert call(*arguments)["value"] == of_maths(*arguments)
 
 
 @pytest.mark.parametrize("size", range(7))
 def test_constant_positions_in_arrays_of_any_size(size: int, tmp_path: Path) -> None:
-    call = built(short, "float64[n]", tmp_path)
-    mine, its = np.arange(float(size)), np.arange(float(size))
-    assert call(mine)["value"] == short(its)
-    np.testing.assert_array_equal(mine, its)
+    call = build(short, "float64[n]", tmp_path)
+    c_array, python_array = np.arange(float(size)), np.arange(float(size))
+    assert call(c_array)["value"] == short(python_array)
+    np.testing.assert_array_equal(c_array, python_array)
 
 
 def test_numbers_of_python_and_numpy_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="of_array"):
-        built(of_array, "float64[n]", tmp_path)
+        build(of_array, "float64[n]", tmp_path)

@@ -1,10 +1,10 @@
-"""Converts the whole standard library of the running Python, prints its trees back, and says what came of it.
+"""Convert the standard library of the running Python, print its trees as source, and report the results.
 
     python tests/emit/library.py [--jobs N] [--every K]
 
-Prints files, lines, lines a second, what was refused and why, crashes, and what became of the control-flow
-statements in functions. Nothing is written, and nothing of the library is run. The exit code is 1 when
-something crashed, or a tree that was printed as source is another tree."""
+The report has files, lines, lines a second, refused constructs with reasons, crashes, and the forms of
+control-flow statements in functions. No file is written, and no code of the library is run. The exit code is 1
+after a crash, or if the source of a printed tree has another tree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATEMENTS = ("if", "while", "for", "async for")
 
 @dataclass(slots=True)
 class Report:
-    """What converting some files came to; `seconds` is processor time, printing included."""
+    """The results of the conversion of some files; `seconds` is processor time, including that of printing."""
 
     files: int = 0
     lines: int = 0
@@ -55,9 +55,8 @@ class Report:
         self.reasons += other.reasons
 
     @property
-    def rewritten(self) -> float:
-        """The share of the control-flow statements in functions that became a region, or go through an
-        operator."""
+    def rewritten_share(self) -> float:
+        """The share of the control-flow statements in functions that became a region or an operator call."""
         counts = Counter[str]()
         for (kind, form), count in self.forms.items():
             if kind in STATEMENTS:
@@ -66,21 +65,21 @@ class Report:
 
 
 def library_files() -> list[Path]:
-    """The Python files of the standard library, in order; what pip installed is not part of it."""
+    """Return the sorted Python files of the standard library, without packages that pip installed."""
     skipped = {"site-packages", "dist-packages", "__pycache__"}
     return sorted(
         path for path in LIBRARY.rglob("*.py") if not skipped & set(path.relative_to(LIBRARY).parts)
     )
 
 
-def convert(path: Path) -> Report:
-    """Converts one file and compiles the result."""
+def convert_file(path: Path) -> Report:
+    """Convert a file and compile the result."""
     report = Report(files=1)
     name = str(path.relative_to(LIBRARY))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            with tokenize.open(path) as file:  # which minds the encoding that the file declares
+            with tokenize.open(path) as file:  # with the encoding that the file declares
                 source = file.read()
             compile(source, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
@@ -109,7 +108,7 @@ def convert(path: Path) -> Report:
 
 
 def prints_back(source: str) -> bool:
-    """Whether the tree of a text, printed as source, is the same tree, with an origin for each line."""
+    """Return whether the printed source of a text's tree has the same tree, and an origin for each line."""
     tree = ast.parse(source)
     printed = print_tree(tree)
     lines = printed.text.count("\n")
@@ -122,20 +121,20 @@ def _in_functions(constructs: tuple[Construct, ...]) -> Iterator[Construct]:
             yield construct
 
 
-def convert_all(paths: list[Path], jobs: int) -> Report:
-    """The report over all files."""
+def convert_files(paths: list[Path], jobs: int) -> Report:
+    """Convert files, and return their joint report."""
     total = Report()
     if jobs == 1:
         for path in paths:
-            total.add(convert(path))
+            total.add(convert_file(path))
         return total
     with ProcessPoolExecutor(jobs) as pool:
-        for report in pool.map(convert, paths, chunksize=8):
+        for report in pool.map(convert_file, paths, chunksize=8):
             total.add(report)
     return total
 
 
-def show(report: Report) -> None:
+def print_report(report: Report) -> None:
     speed = report.lines / max(report.seconds, 1e-9)
     print(f"{report.files} files, {report.lines} lines, {speed:,.0f} lines a second of processor time")
     for title, entries in (
@@ -152,7 +151,7 @@ def show(report: Report) -> None:
     print(f"\n{'in functions':24}" + "".join(f"{form:>12}" for form in forms))
     for kind in kinds:
         print(f"{kind:24}" + "".join(f"{report.forms[kind, form]:12}" for form in forms))
-    print(f"\ncontrol-flow statements rewritten: {report.rewritten:.2%}")
+    print(f"\ncontrol-flow statements rewritten: {report.rewritten_share:.2%}")
     print("why statements keep their form on plain values:")
     for reason, count in report.reasons.most_common(12):
         print(f"{count:8}  {reason}")
@@ -167,8 +166,8 @@ def main() -> int:
     )
     parser.add_argument("--every", type=int, default=1, help="only every K-th file")
     options = parser.parse_args()
-    report = convert_all(library_files()[:: options.every], options.jobs)
-    show(report)
+    report = convert_files(library_files()[:: options.every], options.jobs)
+    print_report(report)
     return 1 if report.crashes or report.misprinted else 0
 
 

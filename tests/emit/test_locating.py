@@ -15,7 +15,7 @@ ON_ONE_LINE = "a = [\n1]; f = lambda x: (\n  x)\nb = 2\n"
 DECORATED = "\n\n@staticmethod\n# why\n@staticmethod\ndef f(x):\n    return x\nf = f.__func__.__func__\n"
 
 
-def defined(source: str):
+def define(source: str):
     name = f"<located {hash(source)}>"
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     namespace = {}
@@ -25,7 +25,7 @@ def defined(source: str):
 
 @pytest.mark.parametrize("source", [BEHIND_A_BACKSLASH, OLD_LINES, ON_ONE_LINE, DECORATED])
 def test_it_is_the_node_of_the_whole_file(source):
-    node, class_name, _, lines = locate_source(defined(source))
+    node, class_name, _, lines = locate_source(define(source))
     every = [ast.dump(one, include_attributes=True) for one in ast.walk(ast.parse(source))]
     assert ast.dump(node, include_attributes=True) in every
     assert class_name == "" and lines == source.splitlines()
@@ -38,7 +38,7 @@ def test_every_function_of_a_file():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
     }
-    for function in (defined, test_every_function_of_a_file, Held.method):
+    for function in (define, test_every_function_of_a_file, Held.method):
         node, class_name, _, _ = locate_source(function)
         assert ast.dump(node, include_attributes=True) == whole[node.name, node.lineno]
         assert class_name == ("Held" if function is Held.method else "")
@@ -51,7 +51,7 @@ class Held:
 
 @pytest.mark.parametrize("now", ["a = 1\n", "", "a = (\n", "\n\n\ndef g(x):\n    return x\n"])
 def test_a_file_that_was_changed(now):
-    f = defined("\n\n\ndef f(x):\n    return x\n")
+    f = define("\n\n\ndef f(x):\n    return x\n")
     name = f.__code__.co_filename
     linecache.cache[name] = len(now), None, now.splitlines(True) or ["\n"], name
     with pytest.raises(ConversionError, match="any more"):

@@ -127,7 +127,7 @@ def call_library(call, arguments: tuple[Any, ...]) -> Any:
     """Return the leaves of the result, or the message of the error."""
     try:
         return leaves(call(*arguments))
-    except calling.Failed as error:
+    except calling.LibraryError as error:
         return error.args[1]
 
 

@@ -1,9 +1,9 @@
-"""Calls of NumPy's functions, one or more for each function that the table has: what is asked of NumPy and of us."""
+"""Calls of NumPy's functions, one or more for each function in autoconv's table, to compare with NumPy."""
 
 import numpy as np
 
 
-def named(name, **options):
+def call_by_name(name, **options):
     return lambda *arrays: getattr(np, name)(*arrays, **options)
 
 
@@ -100,10 +100,10 @@ BINARY = [
 
 # By what they take: x is an array of any shape, m a matrix, v a vector, s a square matrix; each a function of arrays.
 OF_ARRAYS = {
-    **{name: named(name) for name in UNARY},
+    **{name: call_by_name(name) for name in UNARY},
     "sin_dtype": lambda x: np.sin(x, dtype=np.float64),
     **{
-        f"{name}{'' if axis is None else f'_{axis}'}": named(name, axis=axis)
+        f"{name}{'' if axis is None else f'_{axis}'}": call_by_name(name, axis=axis)
         for name in (
             "sum",
             "prod",
@@ -258,7 +258,7 @@ OF_ARRAYS = {
     "gradient": lambda x: np.gradient(x),
 }
 OF_TWO = {
-    **{name: named(name) for name in BINARY},
+    **{name: call_by_name(name) for name in BINARY},
     "where": lambda x, y: np.where(np.greater(x, y), x, y),
     "choose_two": lambda x, y: np.isclose(x, y, equal_nan=True),
     "broadcast_arrays": lambda x, y: np.broadcast_arrays(x, y),

@@ -5,7 +5,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.config import SETTINGS
-from tests.numpy.agreement import agrees, outcome
+from tests.numpy.agreement import check_agreement, outcome
 
 
 @pytest.mark.parametrize("kind", ["raise", "call"])
@@ -16,7 +16,7 @@ def test_what_numpy_is_asked_to_do_about_errors_of_floats(kind):
         with np.errstate(divide=kind, call=lambda *error: told.append(error)):
             return 1 / x
 
-    agrees(f, lambda: np.zeros(2))
+    check_agreement(f, lambda: np.zeros(2))
     assert len(told) == (6 if kind == "call" else 0)
 
 

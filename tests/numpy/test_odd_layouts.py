@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.numpy.agreement import agrees
+from tests.numpy.agreement import check_agreement
 
 
 def odd_bools():
@@ -23,7 +23,7 @@ def odd_bools():
     ],
 )  # fmt: skip
 def test_what_is_for_reading_only(f):
-    agrees(f, lambda: np.arange(9.0).reshape(3, 3))
+    check_agreement(f, lambda: np.arange(9.0).reshape(3, 3))
 
 
 def test_writing_to_what_is_for_reading_only():
@@ -32,7 +32,7 @@ def test_writing_to_what_is_for_reading_only():
         y[0] = 1
         return y
 
-    agrees(f, lambda: np.arange(3.0))
+    check_agreement(f, lambda: np.arange(3.0))
 
 
 STEPS = [2**63 - 1, -(2**63) + 1, -(2**63), 2**62, 3, -2, 2**32, -(2**33)]
@@ -49,7 +49,7 @@ def test_steps_near_the_ends_of_64_bits(step):
         return x[1:4:s].sum()
 
     for f in (reads, writes):
-        agrees(f, lambda: np.arange(5), step, 2)
+        check_agreement(f, lambda: np.arange(5), step, 2)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -77,7 +77,7 @@ ODD = [
 
 @pytest.mark.parametrize("f", ODD)
 def test_bools_whose_byte_is_neither_0_nor_1(f):
-    agrees(f, odd_bools)
+    check_agreement(f, odd_bools)
 
 
 def test_odd_bools_in_memory():
@@ -90,7 +90,7 @@ def test_odd_bools_in_memory():
         b[0] = not b[0]
         return count, b & True, x[b]
 
-    agrees(f, odd_bools, lambda: np.zeros(5, int))
+    check_agreement(f, odd_bools, lambda: np.zeros(5, int))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128", "bool"])
@@ -125,7 +125,7 @@ def test_arrays_from_another_process_run_natively(dtype, monkeypatch):
     ],
 )  # fmt: skip
 def test_bytes_in_the_other_order(f):
-    agrees(f, lambda: np.array([1.0, 2.0, 0.5, 3.0], ">f8"))
+    check_agreement(f, lambda: np.array([1.0, 2.0, 0.5, 3.0], ">f8"))
 
 
 def test_views_of_each_argument():
@@ -138,7 +138,7 @@ def test_views_of_each_argument():
         return first, y
 
     for function in (f, g):
-        agrees(function, lambda: np.ones((2, 3)), lambda: np.arange(3.0))
+        check_agreement(function, lambda: np.ones((2, 3)), lambda: np.arange(3.0))
     x = np.ones((2, 3))
     assert np.shares_memory(ac.compile(f)(x, x)[0][1], x)
     assert np.shares_memory(ac.compile(lambda z: np.real_if_close(z))(x), x)

@@ -1,4 +1,4 @@
-"""What doubling a file, or the depth of what is nested in it, does to the calls that its conversion takes."""
+"""The number of calls of a conversion grows linearly with the length of a file, and slowly with nesting."""
 
 import cProfile
 
@@ -13,33 +13,33 @@ def _line(expression):
     return f"def f(x, y):\n    return {expression}\n"
 
 
-def _nested(opening, n, middle, closing):
+def _nested_expression(opening, n, middle, closing):
     return _line(opening * n + middle + "".join(closing.format(k) for k in range(n)))
 
 
 NESTED = {
     "conditional expressions": lambda n: _line("".join(f"{k} if x > {k} else " for k in range(n)) + "y"),
-    "conditional expressions in bodies": lambda n: _nested("(", n, "y", " if x > {0} else {0})"),
-    "conditional expressions in tests": lambda n: _nested("(x if ", n, "y", " else {0})"),
-    "and and or": lambda n: _nested("(x and (x or ", n, "y", "))"),
+    "conditional expressions in bodies": lambda n: _nested_expression("(", n, "y", " if x > {0} else {0})"),
+    "conditional expressions in tests": lambda n: _nested_expression("(x if ", n, "y", " else {0})"),
+    "and and or": lambda n: _nested_expression("(x and (x or ", n, "y", "))"),
     "a chain of comparisons": lambda n: _line(" < ".join("x" * (n + 1))),
-    "chains in chains": lambda n: _nested("(x < x < ", n, "y", ")"),
-    "comparisons": lambda n: _nested("(x < ", n, "y", ")"),
+    "chains in chains": lambda n: _nested_expression("(x < x < ", n, "y", ")"),
+    "comparisons": lambda n: _nested_expression("(x < ", n, "y", ")"),
     "lambdas": lambda n: _line("".join(f"lambda a{k}: " for k in range(n)) + "x + a0"),
-    "lambdas that are called": lambda n: _nested("(lambda a: ", n, "x", ")({0})"),
-    "lambdas in defaults": lambda n: _nested("lambda a=(", n, "x", "): a"),
-    "list comprehensions": lambda n: _nested("[", n, "x", " for a{0} in x]"),
-    "generator expressions": lambda n: _nested("(", n, "x", " for a{0} in x)"),
-    "iterables of comprehensions": lambda n: _nested("[a for a in ", n, "x", "]"),
-    "displays": lambda n: _nested("[*", n, "x", "]"),
-    "calls": lambda n: _nested("x(", n, "x", ")"),
-    "methods": lambda n: _nested("", n, "x", ".a()"),
+    "lambdas that are called": lambda n: _nested_expression("(lambda a: ", n, "x", ")({0})"),
+    "lambdas in defaults": lambda n: _nested_expression("lambda a=(", n, "x", "): a"),
+    "list comprehensions": lambda n: _nested_expression("[", n, "x", " for a{0} in x]"),
+    "generator expressions": lambda n: _nested_expression("(", n, "x", " for a{0} in x)"),
+    "iterables of comprehensions": lambda n: _nested_expression("[a for a in ", n, "x", "]"),
+    "displays": lambda n: _nested_expression("[*", n, "x", "]"),
+    "calls": lambda n: _nested_expression("x(", n, "x", ")"),
+    "methods": lambda n: _nested_expression("", n, "x", ".a()"),
 }
 
 
 @pytest.mark.parametrize("name", NESTED)
 def test_nested_expressions(name):
-    """Twice the depth takes at most four times the calls: names are asked for level by level, of what is below."""
+    """Twice the depth takes at most four times the calls: each level looks up the names of the levels below it."""
     few, more, most = (_calls(NESTED[name](n)) for n in (5, 10, 20))
     assert more < 4 * few and most < 4.2 * more, (few, more, most)
 
@@ -72,12 +72,12 @@ def test_long_files(name):
 
 
 def test_a_scope_is_asked_once_for_its_names(monkeypatch):
-    """Of 30 lambdas in each other, in one question."""
+    """The free names of each of 30 nested lambdas are computed once."""
     function = parse(NESTED["lambdas"](30), "f.py").body[0]
-    asked = []
-    monkeypatch.setattr("autoconv.analysis.scopes._find_free_names", _counting(asked))
+    scopes = []
+    monkeypatch.setattr("autoconv.analysis.scopes._find_free_names", _recording_free_names(scopes))
     scope_of(function)
-    assert len(asked) == 30 and len({id(node) for node in asked}) == 30
+    assert len(scopes) == 30 and len({id(node) for node in scopes}) == 30
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_captured_names(source, captured):
     assert scope_of(parse(_line(source), "f.py").body[0]).captured == captured
 
 
-def _counting(asked):
+def _recording_free_names(recorded):
     from autoconv.analysis import scopes
 
     original = scopes._find_free_names
 
     def found(scope, known):
-        asked.append(scope)
+        recorded.append(scope)
         return original(scope, known)
 
     return found
