@@ -41,6 +41,7 @@ from autoconv.api.matrices.tridiagonal import tridiagonal_matmul, tridiagonal_so
 from autoconv.api.tensors.comparison import global_norm
 from autoconv.api.tensors.constants import eye
 from autoconv.api.tensors.norms import l2_normalize, norm
+from autoconv.linear_operators import experimental as experimental
 from autoconv.linear_operators.base import LinearOperator
 from autoconv.linear_operators.blocks import LinearOperatorBlockDiag
 from autoconv.linear_operators.compositions import (

@@ -1,0 +1,72 @@
+"""Solvers that TensorFlow keeps under `linalg.experimental`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autoconv.api.control.flow import while_loop
+from autoconv.api.tensors.constants import zeros_like
+from autoconv.api.tensors.norms import norm
+from autoconv.api.tensors.reductions import reduce_any, reduce_sum
+from autoconv.api.tensors.shaping import expand_dims
+from autoconv.linear_operators.base import LinearOperator
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import convert_to_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+
+class ConjugateGradientState(NamedTuple):
+    """The state of `conjugate_gradient`: iterations, solution, residual, direction, product of the last two."""
+
+    i: Tensor
+    x: Tensor
+    r: Tensor
+    p: Tensor
+    gamma: Tensor
+
+
+def conjugate_gradient(
+    operator: LinearOperator, rhs: TensorLike, preconditioner: LinearOperator | None = None,
+    x: TensorLike | None = None, tol: float = 1e-5, max_iter: int = 20, name: str | None = None,
+) -> ConjugateGradientState:  # fmt: skip
+    """Solve operator @ x = rhs for vectors and a positive definite operator by the method of conjugate gradients.
+
+    Begins with `x`, by default zeros, and ends after `max_iter` iterations, or where all residuals are at most `tol`
+    times the norm of `rhs`. Raises ValueError for an operator that is not self-adjoint and positive definite by its
+    properties.
+
+    >>> matrix = [[4.0, 1.0], [1.0, 3.0]]
+    >>> operator = autoconv.linalg.LinearOperatorFullMatrix(matrix, is_self_adjoint=True, is_positive_definite=True)
+    >>> autoconv.linalg.experimental.conjugate_gradient(operator, [1.0, 2.0]).x.numpy().round(4)
+    array([0.0909, 0.6364], dtype=float32)
+    """
+    if not (operator.is_self_adjoint and operator.is_positive_definite):
+        raise ValueError("Expected a self-adjoint, positive definite operator.")
+    target = convert_to_tensor(rhs)
+    start = zeros_like(target) if x is None else convert_to_tensor(x)
+    residual = target if x is None else target - operator.matvec(start)
+    direction = residual if preconditioner is None else preconditioner.matvec(residual)
+    limit = tol * norm(target, axis=-1)
+
+    def continues(turn: Any, _: Any, r: Any, p: Any, gamma: Any) -> Any:
+        return apply("logical_and", turn < max_iter, reduce_any(norm(r, axis=-1) > limit))
+
+    def step(turn: Any, solution: Any, r: Any, p: Any, gamma: Any) -> tuple[Any, ...]:
+        image = operator.matvec(p)
+        length = expand_dims(gamma / _dot(p, image), -1)
+        new = r - length * image
+        conditioned = new if preconditioner is None else preconditioner.matvec(new)
+        new_gamma = _dot(new, conditioned)
+        turned = conditioned + expand_dims(new_gamma / gamma, -1) * p
+        return turn + 1, solution + length * p, new, turned, new_gamma
+
+    state = (convert_to_tensor(0), start, residual, direction, _dot(residual, direction))
+    return ConjugateGradientState(*while_loop(continues, step, state))
+
+
+def _dot(a: Tensor, b: Tensor) -> Any:
+    return reduce_sum(apply("conj", a) * b if a.dtype.is_complex else a * b, axis=-1)
+
+
+__all__ = ["conjugate_gradient"]
