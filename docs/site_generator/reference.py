@@ -14,7 +14,6 @@ NAMESPACES = {
     "autoconv": "The two decorators, tensors, variables, tapes, and the ops that are used most.",
     "autoconv.math": "Mathematical functions and reductions.",
     "autoconv.linalg": "Linear algebra.",
-    "autoconv.linalg.experimental": "Solvers that TensorFlow keeps under this name.",
     "autoconv.nn": "Activations, losses, convolutions and pooling.",
     "autoconv.random": "Random numbers: stateful, stateless, and generators.",
     "autoconv.signal": "Windows and Fourier transforms.",
