@@ -94,7 +94,7 @@ def add_backward_cond(
         *(cotangent_type(captures[j].type) for j in positions), *(inner_stack.type for _, inner_stack, _ in stacks)
     ]
     back = level.backward.add(
-        OPS["cond"], [index, *cotangents, *resolved, *(popped_from(stack) for *_, stack in stacks)],
+        OPS["cond"], [index, *cotangents, *resolved, *(pop_from(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
     for (_, _, stack), rest in zip(stacks, back.results[len(positions) :], strict=True):
@@ -142,9 +142,9 @@ def thread_stacks(
     return [(owner, inner_stack, stack) for (owner, inner_stack), stack in zip(pairs, outer_stacks, strict=True)]
 
 
-def popped_from(stack: Stack) -> Value:
+def pop_from(stack: Stack) -> Value:
     assert stack.top is not None
     return stack.top
 
 
-__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "popped_from"]
+__all__ = ["Arm", "add_backward_cond", "reverse_cond", "add_cotangent_parameters", "thread_stacks", "pop_from"]

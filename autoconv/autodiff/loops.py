@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autoconv.autodiff.checkpoints import divide_into_segments, recompute_and_reverse
-from autoconv.autodiff.conditionals import add_cotangent_parameters, popped_from
+from autoconv.autodiff.conditionals import add_cotangent_parameters, pop_from
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_state, varied_values
 from autoconv.autodiff.forward_backward import Level, Region, Stack, extend_node, move_before, shallow_copy
@@ -65,7 +65,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
         for i, ct in zip(body.carried_positions, result_cotangents, strict=True)
     ]
     initial_values += [zeros_of(level_b, inputs[j]) for j in body.summed_positions]
-    state = [body.remaining, *body.parameters, *body.sums, *(popped_from(s) for s in child.stacks)]
+    state = [body.remaining, *body.parameters, *body.sums, *(pop_from(s) for s in child.stacks)]
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
@@ -75,7 +75,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     back = level.backward.add(
         OPS["while"],
         [
-            level.resolve(count), *initial_values, *map(popped_from, stacks), *(
+            level.resolve(count), *initial_values, *map(pop_from, stacks), *(
                 level.resolve(outer) for outer, _ in captures
             )
         ],

@@ -16,7 +16,7 @@ from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import apply_object
 
 
-def sorted_by(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
+def sort_by_key(iterable: object, *, key: Callable[[Any], Any], reverse: Any = False) -> Any:
     """`sorted(iterable, key=key, reverse=reverse)`: sort (key, position, item) triples, no two of which are equal."""
     rows = _add_keys(iterable, key, reverse)
     if heap_of(rows) is None and not holds_symbols((rows, reverse)):
@@ -74,7 +74,7 @@ def _extreme_by_key(name: str) -> Callable[..., Any]:
 
 
 BY_KEY: dict[Any, Callable[..., Any]] = {
-    builtins.sorted: sorted_by, builtins.min: _extreme_by_key("min"), builtins.max: _extreme_by_key("max"),
+    builtins.sorted: sort_by_key, builtins.min: _extreme_by_key("min"), builtins.max: _extreme_by_key("max"),
 }  # fmt: skip
 
 __all__ = ["BY_KEY"]

@@ -10,7 +10,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import int64
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.container_promotion import same_items
+from autoconv.operators.regions.container_promotion import have_same_items
 from autoconv.operators.regions.layout import (
     NEVER,
     Arms,
@@ -160,7 +160,8 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
-    return not same_items(tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part), before)
+    now = tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part)
+    return not have_same_items(now, before)
 
 
 def refuse_changed(contents_before: Sequence[tuple[Any, Any]], name: str) -> None:

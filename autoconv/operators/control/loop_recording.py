@@ -12,13 +12,13 @@ from autoconv.operators.control.conditionals import has_code, truth
 from autoconv.operators.control.staging import align_keys
 from autoconv.operators.regions.container_promotion import (
     contents_layout,
+    have_same_items,
     is_moved,
     move_into_graph,
     move_new_into_graph,
     move_shared,
     refuse_changed_copies,
     refuse_unnoted_changes,
-    same_items,
 )
 from autoconv.operators.regions.layout import (
     NEVER,
@@ -37,7 +37,7 @@ from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import freeze_shared
-from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
+from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location
@@ -105,7 +105,7 @@ class LoopRecording:
             bound: dict[Any, Any] = {}
             checked = record_body(self.parent, "while_cond", lambda region: [self._evaluate_test(region, bound)], 1)
             checked.changes_state = any(
-                key not in bound or not _same_contents(checked.written[key], bound[key]) for key in checked.spots
+                key not in bound or not _have_same_contents(checked.written[key], bound[key]) for key in checked.spots
             )
             steps = lambda region: as_tuple(self.body(*self._bind(region)))
             self.checked, self.stepped = checked, record_body(self.parent, "while_body", steps, self.count)
@@ -136,7 +136,7 @@ class LoopRecording:
 
     def widen_layouts(self) -> list[Layout]:
         """Return layouts that hold the state both before the loop and after the recorded iteration."""
-        joined = self._joined_variables()
+        joined = self._join_variables()
         result = [joined[position] for position in range(self.count)]
         contents = zip(self.spots.values(), self.layouts[self.count :], strict=True)
         for position, (spot, layout) in enumerate(contents, self.count):
@@ -150,7 +150,7 @@ class LoopRecording:
             result.append(_widen_contents(spot, layout, self.after[position], self.stepped.region))
         return result
 
-    def _joined_variables(self) -> dict[int, Layout]:
+    def _join_variables(self) -> dict[int, Layout]:
         """Return the joined layouts of variables, and under `compile` of attributes and cells, by position."""
         spots = [*self.spots.values()]
         bound = [*range(self.count)]
@@ -179,7 +179,7 @@ class LoopRecording:
             self.new = {key: spot for key, spot in self.new.items() if not is_moved(spot.owner)}
             widened = widened[:count]
         refuse_changed_copies(parent, [*self.spots.values(), *self.new.values()])
-        shared = self.shared.widened(shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
+        shared = self.shared.widened(find_shared_lists([[x] for x in self.after], widened, [self.stepped.region]))
         if not self.new and not has_moved and widened == self.layouts and shared == self.shared:
             return True
         self.layouts, self.shared = widened, shared
@@ -253,8 +253,8 @@ def _are_same(now: dict[str, Any], before: dict[str, Any]) -> bool:
     return now.keys() == before.keys() and all(now[name] is before[name] for name in now)
 
 
-def _same_contents(now: Any, before: object) -> bool:
-    return same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
+def _have_same_contents(now: Any, before: object) -> bool:
+    return have_same_items(now, before) or (type(now) is type(before) is frozenset and now == before)
 
 
 __all__ = ["LoopRecording"]

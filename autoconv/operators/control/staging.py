@@ -32,8 +32,8 @@ from autoconv.operators.regions.layout import (
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
 from autoconv.operators.regions.region_body import Body, Recorded, apply_body, record_body, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import freeze_shared, shared_identities
-from autoconv.operators.regions.shared_lists import SharedLists, shared_lists
+from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
+from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
 from autoconv.operators.support.narrowed_classes import note_class, note_results
@@ -118,7 +118,7 @@ def _emit_arm_outputs(
     titles = [*names, *(spot.name for spot in spots)]
     joined, changed_ids = _join_results(columns, recorded, titles, [*[None] * count, *spots])
     layouts = list(joined)
-    same = shared_identities(columns, regions)
+    same = find_shared_identities(columns, regions)
     for position in same:
         layouts[position] = NEVER
     unshared_columns = [column if n not in same else [NEVER] * len(column) for n, column in enumerate(columns)]
@@ -145,7 +145,7 @@ def emit_outputs(
 
     Returns the places in them that may hold one list, which have outputs of their own.
     """
-    shared = shared_lists(columns, layouts, [arm.region for arm in recorded])
+    shared = find_shared_lists(columns, layouts, [arm.region for arm in recorded])
     for position, arm in enumerate(recorded):
         with recording(arm.region), arm.restored_end_state() if at_end else nullcontext():
             arm.region.graph.outputs = shared.emit([column[position] for column in columns], layouts, arm.region)

@@ -21,7 +21,7 @@ from autoconv.operators.regions.container_promotion import (
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
-from autoconv.operators.regions.shared_identity import freeze_shared, shared_identities
+from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
@@ -45,7 +45,7 @@ def join_ends(trial: Any, start: Node | None, written: Journal) -> bool:
         layouts = [_join_column(column, arms, title) for column, title in zip(columns, titles, strict=True)]
         written.merge_into(before)
         regions_of_arms = [arm.region for arm in arms]
-        earlier_positions = shared_identities(columns, regions_of_arms)
+        earlier_positions = find_shared_identities(columns, regions_of_arms)
         absent = [NEVER] * len(arms)
         unshared_columns = [absent if n in earlier_positions else column for n, column in enumerate(columns)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]

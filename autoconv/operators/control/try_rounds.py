@@ -32,7 +32,7 @@ from autoconv.operators.regions.container_promotion import is_moved, move_shared
 from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
-from autoconv.operators.regions.shared_identity import freeze_shared, require_identity, shared_identities
+from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.runtime.objects.containers import PLAIN, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
@@ -208,7 +208,7 @@ class TryRecorder:
         values = [*body.results, *(body.written[key] for key in body.spots)]
         move_shared(self.region, body, values, hands_on=True)
         layouts = [layout_of(value, body.region) for value in values]
-        earlier_positions = shared_identities([[value] for value in values], [body.region])
+        earlier_positions = find_shared_identities([[value] for value in values], [body.region])
         unshared_columns = [[NEVER if n in earlier_positions else value] for n, value in enumerate(values)]
         layouts = [NEVER if n in earlier_positions else layout for n, layout in enumerate(layouts)]
         layouts = freeze_shared(layouts, unshared_columns, [body.region])

@@ -249,7 +249,7 @@ def _record_as_one_loop(
     except BaseException:
         trial.keep()
         raise
-    if not _same_contents(contents(owner), before):
+    if not _have_same_contents(contents(owner), before):
         trial.undo()
         return None
     trial.keep()
@@ -315,7 +315,7 @@ def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) ->
     """Raise if a container has changed whose items were taken beforehand."""
     for source, held in zip(sources, before, strict=True):
         now = contents(source)
-        if _same_contents(now, held):
+        if _have_same_contents(now, held):
             continue
         if _container_behind(iterable)[0] is source:
             raise _ChangedError
@@ -325,7 +325,7 @@ def _check_unchanged(iterable: object, sources: list[Any], before: list[Any]) ->
         )
 
 
-def _same_contents(now: Any, before: object) -> bool:
+def _have_same_contents(now: Any, before: object) -> bool:
     if type(now) is not tuple or type(before) is not tuple:
         return now is before or (type(now) is type(before) is frozenset and now == before)
     return len(now) == len(before) and all(map(_is_same_entry, now, before))

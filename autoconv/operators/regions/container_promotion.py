@@ -261,7 +261,7 @@ def refuse_unnoted_changes(body: Any, inputs: Any, place: Any) -> Iterator[None]
         yield
     finally:
         for spot, contents in zip(spots, before, strict=True):
-            if not same_items(spot.read(), contents):
+            if not have_same_items(spot.read(), contents):
                 spot.write(contents)
                 changed = spot.name
     if changed:
@@ -282,7 +282,7 @@ def _queue_spot(queue: deque[Any] | bytearray) -> Location:
     return Location((id(queue),), f"a {type(queue).__name__}", lambda: tuple(queue), write, queue)
 
 
-def same_items(now: Any, before: object) -> bool:
+def have_same_items(now: Any, before: object) -> bool:
     """Return whether two snapshots of a container hold the same objects."""
     if not isinstance(now, (tuple, frozenset)) or not isinstance(before, (tuple, frozenset)):
         return now is before

@@ -64,7 +64,7 @@ class Static(Layout):
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and same_object(self.value, other.value)
+        return isinstance(other, Static) and is_same_object(self.value, other.value)
 
     def __hash__(self) -> int:
         return 0
@@ -176,7 +176,7 @@ class Variant:
         self.values = tuple(values)
 
 
-def same_object(a: Any, b: Any) -> bool:
+def is_same_object(a: Any, b: Any) -> bool:
     """Return whether two static values are one: identical, or equal plain constants of one type."""
     if a is b:
         return True
@@ -188,7 +188,7 @@ def same_object(a: Any, b: Any) -> bool:
         return a == b
     if isinstance(a, frozenset):
         return a == b
-    return type(a) is tuple and len(a) == len(b) and all(map(same_object, a, b))
+    return type(a) is tuple and len(a) == len(b) and all(map(is_same_object, a, b))
 
 
 def layout_of(value: Any, region: Region) -> Layout:

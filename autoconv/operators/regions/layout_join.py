@@ -132,7 +132,7 @@ def _join_parts(first: Layout, second: Layout, name: str, contract: Contract) ->
     originals = first, second
     first, second = _open_graph_objects(open_layout(first), open_layout(second))
     first, second = _open_instance(first, second), _open_instance(second, first)
-    if isinstance(first, Instance) and isinstance(second, Instance) and _same_instance(first, second):
+    if isinstance(first, Instance) and isinstance(second, Instance) and _is_same_instance(first, second):
         others = dict(zip(second.keys, second.parts, strict=True))
         merged = [
             _join_part(part, others[key], f"{name}.{key}", contract)
@@ -249,7 +249,7 @@ def _open_graph_objects(first: Layout, second: Layout) -> tuple[Layout, Layout]:
     return instance_layout(first.value, region, False), instance_layout(second.value, region, False)
 
 
-def _same_instance(a: Instance, b: Instance) -> bool:
+def _is_same_instance(a: Instance, b: Instance) -> bool:
     return a.kind is b.kind and set(a.keys) == set(b.keys)
 
 
@@ -322,7 +322,7 @@ def is_same_arm(a: Layout, b: Layout) -> bool:
     if isinstance(a, Leaf) and isinstance(b, Leaf):
         return a.wrap == b.wrap or _common_wrap(a, b) is not None
     if isinstance(a, Instance) and isinstance(b, Instance):
-        return _same_instance(a, b)
+        return _is_same_instance(a, b)
     return isinstance(a, Parts) and isinstance(b, Parts) and _common_kind(a, b) is not None
 
 

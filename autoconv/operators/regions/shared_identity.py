@@ -21,7 +21,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import is_structure, structure_parts
 
 
-def shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
+def find_shared_identities(columns: Sequence[Sequence[Any]], regions: Sequence[Region]) -> dict[int, int]:
     """Return {column: earlier column} for columns that hold, in every region, the same object as an earlier one."""
     result: dict[int, int] = {}
     firsts: dict[tuple[int, ...], int] = {}

@@ -100,7 +100,7 @@ class SharedLists:
         return rebuilt
 
 
-def shared_lists(
+def find_shared_lists(
     columns: Sequence[Sequence[Any]], layouts: Sequence[Layout], regions: Sequence[Region]
 ) -> SharedLists:
     """Find the new containers that several places hold; a column has one result of all regions."""
@@ -339,4 +339,4 @@ def _select_candidate(index: Any, candidates: Sequence[Any]) -> Variant:
     return Variant(tag, layouts, values)
 
 
-__all__ = ["Place", "SharedLists", "containers_in", "shared_lists"]
+__all__ = ["Place", "SharedLists", "containers_in", "find_shared_lists"]

@@ -112,7 +112,7 @@ lt, le, gt, ge = map(_ordering_operator, ("lt", "le", "gt", "ge"))
 _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
-def same_or_equal(x: object, y: object) -> Any:
+def is_same_or_equal(x: object, y: object) -> Any:
     """Compare items as containers do: True for one object, else by `==`."""
     if x is y or (type(x) is SymbolicTensor and type(y) is SymbolicTensor and _is_one_value(x, y)):
         return True
@@ -224,7 +224,7 @@ def _compare_sequences(name: str, x: object, y: object, are_lists: bool) -> Any:
 
     def compare_from(position: int) -> Any:
         while position < min(len(first), len(second)):
-            same = same_or_equal(first[position], second[position])
+            same = is_same_or_equal(first[position], second[position])
             if is_staged(same):
                 if name in ("eq", "ne") and position + 1 == len(first) == len(second):
                     return python_truth(same) if name == "eq" else not_(same)
@@ -306,4 +306,4 @@ def is_in_graph(x: object) -> bool:
     return type(x) is SymbolicObject or heap_of(x) is not None or graph_object(x) is not None
 
 
-__all__ = ["eq", "ge", "gt", "is_", "is_not", "le", "lt", "ne", "same_or_equal"]
+__all__ = ["eq", "ge", "gt", "is_", "is_not", "le", "lt", "ne", "is_same_or_equal"]

@@ -22,7 +22,7 @@ from autoconv.operators.control.variants import distribute
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.protected_names import BREAK, NORMAL
-from autoconv.operators.values.comparisons import kind_of_number, may_be_late, plain_items, same_or_equal
+from autoconv.operators.values.comparisons import is_same_or_equal, kind_of_number, may_be_late, plain_items
 from autoconv.runtime.objects.containers import has_optional_keys, heap_of, items_of
 from autoconv.runtime.objects.number_methods import refuse_scalar
 from autoconv.runtime.objects.object_conversions import truth_of
@@ -107,7 +107,7 @@ def _is_symbolic(x: object) -> bool:
 def _is_member(item: object, others: tuple[Any, ...], position: int) -> Any:
     """Return whether one of the others is or equals the item; evaluation stops at the first match."""
     while position < len(others):
-        same = same_or_equal(others[position], item)
+        same = is_same_or_equal(others[position], item)
         position += 1
         if is_staged(same):
             return or_(python_truth(same), functools.partial(_is_member, item, others, position))
@@ -120,7 +120,7 @@ def _test_in_generator(item: object, values: GeneratorExpression) -> Any:
     """Return whether a generator yields the item; it is advanced no further after a match."""
 
     def body(other: object, *state: Any) -> Any:
-        return if_stmt(same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
+        return if_stmt(is_same_or_equal(other, item), lambda *_: (True, BREAK), lambda *state: state, state, names)
 
     names = ("in", "its end")
     return for_source(values, body, (False, NORMAL), names, exit="its end")[0]

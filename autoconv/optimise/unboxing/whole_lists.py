@@ -159,13 +159,13 @@ def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     one, other = (kinds.item(value) for value in node.inputs)
     if node.attributes["function"] == "add":
-        return mark_new_list(kinds, node, one.kind, other.kind) and _same_items(kinds, node)
+        return mark_new_list(kinds, node, one.kind, other.kind) and _have_same_items(kinds, node)
     kinds.raise_kind(one, other.kind)
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
-    return _same_items(kinds, node)
+    return _have_same_items(kinds, node)
 
 
-def _same_items(kinds: Kinds, node: Node) -> bool:
+def _have_same_items(kinds: Kinds, node: Node) -> bool:
     """Return whether both lists have items of one kind, as far as known."""
     first, second = (kinds.item(value).kind for value in node.inputs)
     return first == second or None in (first, second)
@@ -187,7 +187,7 @@ def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
     if not is_list_of_two or kinds.number(node.inputs[1]) != LIST:
         return None if is_list_of_two is None or kinds.number(node.inputs[1]) is None else False
     kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
-    return set_no_result(kinds, node) and _same_items(kinds, node)
+    return set_no_result(kinds, node) and _have_same_items(kinds, node)
 
 
 @write("object_method.extend")

@@ -17,10 +17,10 @@ class Interchange:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return a read-only view of the elements, or a new array where another dtype or a copy is requested."""
-        array = self._shared()
+        array = self._read_only_view()
         return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
-    def _shared(self) -> np.ndarray:
+    def _read_only_view(self) -> np.ndarray:
         """Return a read-only view of the elements."""
         tape_recorders.note_leaving(self)
         view = self._array.view()
@@ -31,11 +31,11 @@ class Interchange:
     def __array_interface__(self) -> dict[str, Any]:
         if self._array.dtype.kind in "OV":  # NumPy cannot read elements of these kinds from the interface
             raise AttributeError("__array_interface__")
-        interface: dict[str, Any] = self._shared().__array_interface__
+        interface: dict[str, Any] = self._read_only_view().__array_interface__
         return interface
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._shared())  # type: ignore[arg-type]
+        return memoryview(self._read_only_view())  # type: ignore[arg-type]
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -48,7 +48,7 @@ class Interchange:
             raise BufferError(f"a tensor in CPU memory cannot be exported to the device {dl_device}")
         if copy is False and (max_version is None or max_version[0] < 1):
             raise BufferError("a tensor is read-only: without a copy it needs a consumer of DLPack 1.0 or later")
-        shared = self._shared()
+        shared = self._read_only_view()
         if copy or max_version is None or max_version[0] < 1:
             return shared.copy().__dlpack__()
         return shared.__dlpack__(max_version=max_version)
