@@ -269,3 +269,32 @@ def test_items_are_those_of_the_moment(function):
     for a in (1, 2, 5, 0, 20):
         assert result_or_error(compiled, a) == result_or_error(function, a)
     assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()
+
+
+def writes_then_rebinds(a, b):
+    items, found = [1, a, b], 0
+    for j in items:
+        for _ in range(b % 4):
+            items[1] += j
+            items = [v + 1 for v in items]
+        found = found * 10 + j
+    return found, items[0], items[1], items[2]
+
+
+def rebinds_behind_enumerate(a, b):
+    items, found = [1, a, b], 0
+    for i, j in enumerate(reversed(items)):
+        for _ in range(b % 4):
+            items[0] += j
+            items = [v + i for v in items]
+        found = found * 10 + j
+    return found, items[0], items[1], items[2]
+
+
+@pytest.mark.parametrize("function", [writes_then_rebinds, rebinds_behind_enumerate])
+def test_the_list_of_an_enclosing_loop_has_another_name(function):
+    compiled, staged = ac.compile(function), ac.function(function)
+    for a, b in ((0, 5), (3, 2), (7, 7), (9, 4)):
+        assert compiled(a, b) == function(a, b)
+        if function is writes_then_rebinds:
+            assert [int(value) for value in staged(ac.constant(a), ac.constant(b))] == list(function(a, b))

@@ -2,6 +2,7 @@
 
 A container that a layout takes apart and rebuilds is a new one, and its alias would not show later changes. An alias
 is searched in the other state and in the local variables of all traced frames, to a depth of `_DEPTH` references.
+Containers over which enclosing unrolled loops iterate count as well.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from types import FrameType, FunctionType, MethodType, ModuleType
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -26,6 +27,9 @@ from autoconv.runtime.support.spans import current_place, is_own_file, is_region
 from autoconv.runtime.support.structure import is_structure, mutable_parts, structure_parts
 
 _DEPTH = 6  # references from a variable to the container
+
+# Containers that an unrolled loop iterates over, as a function of the local variable `iterable` of its code.
+ITERATED: dict[CodeType, Callable[[Any], list[Any]]] = {}
 
 
 def join_state(
@@ -125,6 +129,8 @@ def _variables(names: Collection[str]) -> Iterator[Any]:
                 if not (is_of_loop and name in names) and not _is_region_function(value):
                     yield value
             is_of_loop = is_of_loop and is_region(frame.f_code)
+        elif frame.f_code in ITERATED:
+            yield from ITERATED[frame.f_code](frame.f_locals["iterable"])
         frame = frame.f_back
 
 
@@ -156,4 +162,4 @@ def _values_in_cell(cell: Any) -> Iterator[Any]:
         return
 
 
-__all__ = ["join_state"]
+__all__ = ["ITERATED", "join_state"]
