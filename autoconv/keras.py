@@ -1,7 +1,8 @@
 """Keras 3, the package from the registry, over autoconv.
 
 Importing this module imports Keras, whose TensorFlow backend then sees `autoconv.tensorflow` where it imports
-TensorFlow; nothing of Keras is changed. The module has the names of `tf.keras` afterwards, all of them Keras' own.
+TensorFlow; no file of Keras is changed. The module is Keras itself afterwards: `autoconv.keras is keras`. Its modules
+also find the older names that Keras keeps for `tf.keras`.
 """
 
 import sys

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from types import ModuleType
+from typing import Any
 
 from autoconv.importing import RenamingHook
 
@@ -16,17 +17,17 @@ _HOOK = RenamingHook("tensorflow", "autoconv.tensorflow", ["keras"])
 
 
 def load() -> ModuleType:
-    """Return Keras under the names of `tf.keras`, imported over autoconv if it is not imported yet.
+    """Return Keras, with the names of `tf.keras`; import it over autoconv if it is not imported yet.
 
     Raises ImportError without Keras, for a release before 3.10, and if it was imported over another backend.
     """
     loaded = sys.modules.get("keras")
     if loaded is not None:
-        return _tensorflow_names(_check_keras(loaded))
+        return _with_tensorflow_names(_check_keras(loaded))
     previous_backend = os.environ.get(_BACKEND_VARIABLE)
     prepare()
     try:
-        return _tensorflow_names(_check_keras(importlib.import_module("keras")))
+        return _with_tensorflow_names(_check_keras(importlib.import_module("keras")))
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise
@@ -59,24 +60,39 @@ def _check_keras(keras: ModuleType) -> ModuleType:
 
 
 @functools.cache
-def _tensorflow_names(keras: ModuleType) -> ModuleType:
-    """Return a module with the names that Keras has for `tf.keras`, older ones among them, and else with its own."""
-    return _joined("autoconv.keras", importlib.import_module("keras._tf_keras.keras"), keras)
+def _with_tensorflow_names(keras: ModuleType) -> ModuleType:
+    """Return Keras itself, whose modules also find the names that Keras has for `tf.keras` alone."""
+    _add_names("autoconv.keras", keras, importlib.import_module("keras._tf_keras.keras"))
+    return keras
 
 
-def _joined(name: str, first: ModuleType, second: ModuleType) -> ModuleType:
-    """Return a module with the names of both, those of `first` where both have one; modules in them are joined."""
-    result = ModuleType(name, second.__doc__)
-    vars(result).update({key: value for key, value in vars(second).items() if key not in _OWN_ATTRIBUTES})
-    for key, value in vars(first).items():
-        if key not in _OWN_ATTRIBUTES:
-            other = getattr(second, key, None)
-            if isinstance(value, ModuleType) and isinstance(other, ModuleType):
-                value = _joined(f"{name}.{key}", value, other)
-            setattr(result, key, value)
-    result.__file__, result.__path__ = second.__file__, [*first.__path__, *second.__path__]
-    sys.modules[name] = result
-    return result
+def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
+    """Let a module find, as attributes and as modules to import, what `source` has and the module has not.
+
+    The module's own names stay as they are: a function for missing attributes (PEP 562) finds the others.
+    """
+    sys.modules[name] = module
+    missing: dict[str, Any] = {}
+    for key, value in vars(source).items():
+        own = vars(module).get(key)
+        if isinstance(value, ModuleType) and isinstance(own, ModuleType):
+            _add_names(f"{name}.{key}", own, value)
+        elif key not in vars(module) and not key.startswith("__"):
+            missing[key] = value
+            if isinstance(value, ModuleType):
+                _register_modules(f"{name}.{key}", value)
+
+    def find_attribute(key: str) -> Any:
+        if key not in missing:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {key!r}")
+        return missing[key]
+
+    if missing and "__getattr__" not in vars(module):
+        vars(module)["__getattr__"] = find_attribute
 
 
-_OWN_ATTRIBUTES = {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__path__", "__file__", "__cached__"}
+def _register_modules(name: str, module: ModuleType) -> None:
+    sys.modules[name] = module
+    for key, value in vars(module).items():
+        if isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}."):
+            _register_modules(f"{name}.{key}", value)
