@@ -102,7 +102,6 @@ class ThroughJpeg:
         return DecodeImage(int(pixels.shape[-1]), uint8, False, 1, 3)(data)  # type: ignore[arg-type]
 
 
-
 def _check_qualities(low: int, high: int) -> None:
     if low < 0 or high < 0 or low > 100 or high > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")

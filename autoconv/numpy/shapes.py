@@ -291,8 +291,6 @@ def _pair_shifts_with_axes(shifts: Sequence[Any], axes: Sequence[int]) -> tuple[
     return tuple(shifts) * (count // len(shifts)), tuple(axes) * (count // len(axes))
 
 
-
-
 # ---- queries and copies
 
 

@@ -318,7 +318,6 @@ class RaggedTensorSpec(TypeSpec):
             result = _from_components(result, components[1 + level], uniform)
         return result
 
-
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
         shape = TensorShape([batch_size]).concatenate(self._shape)
         return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._splits_dtype)

@@ -166,7 +166,6 @@ class Generator:
         return [Generator(state=convert_to_tensor([*zeros, keys[i]], int64), alg=self._algorithm) for i in range(count)]
 
 
-
 def _element_count(shape: Any) -> Any:
     """Return the number of elements of a shape, an int where it is known while tracing."""
     extra, static = shape_argument(shape)

@@ -92,8 +92,6 @@ def _as_numpy_number(value: object) -> Any:
     return dispatch.apply("python_cast", tensor, dtype=tensor.type.dtype)
 
 
-
-
 # ---- new arrays
 
 

@@ -166,7 +166,6 @@ def gives_array(function: Callable[..., Any], args: tuple[Any, ...], options: An
     return function in _WITHOUT_DIMENSIONS
 
 
-
 def _convert_callback(value: object) -> Any:
     if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
         return convert_callback(value)

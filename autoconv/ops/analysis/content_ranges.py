@@ -190,7 +190,6 @@ class _Cells:
         known = [each for each in found if each is not None]
         return reduce(Tally.union, known) if known and len(known) == len(found) else None
 
-
     def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
         if dtype.is_bool:
             return Tally(None, (0, 1))

@@ -85,8 +85,6 @@ def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
     return resource.value
 
 
-
-
 def _assignment_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     """Return no cotangent for the assigned value: the result is a fresh read of the variable, a gradient source."""
     return cotangents[0], None

@@ -161,8 +161,6 @@ define(
 )  # fmt: skip
 
 
-
-
 def _part_type(x: ArrayType, *, which: str) -> ArrayType:
     return replace(x, dtype=x.dtype.real_dtype)
 

@@ -112,7 +112,6 @@ class PlacedGraph:
             return ByShape(graph, self._contract, None, pool, self._backend)
         return compile_graph(graph, None, pool, self._backend)
 
-
     def _interpret_part(self, part: Part) -> Callable[[Sequence[Any]], list[Any]]:
         """Return a function that runs a node with several devices region by region."""
         (node,) = (part_node for part_node in part.graph.nodes if part_node.regions)

@@ -136,7 +136,6 @@ def _write_padded_source(b: Any, node: Node, index: Index) -> ElementSource:
     return source, tuple(inner_index), lambda element: b.select(b.wrap(bool_, all_inside), element, constant)
 
 
-
 # ---- index maps of the ops
 
 
