@@ -209,7 +209,7 @@ def test_loops_whose_functions_give_another_structure(run):
     rows = ac.constant([1.0, 2.0])
     loop = run(lambda: ac.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [0]))
     refused(ValueError, loop, "body of while_loop has to give 1 values", "found 2")
-    refused(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "function of scan", "shape=()")
+    refused(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "the same nested structure", "type=tuple")
     kept = run(lambda: ac.while_loop(lambda pair: pair[0] < 3, lambda pair: (pair[0] + 1, pair[1] * 2), [(0, 1)]))
     assert [int(x) for x in ac.nest.flatten(kept())] == [3, 8]
 

@@ -224,11 +224,16 @@ def one_of_several_lists_is_iterated(a: Any, b: Any) -> Any:
     return total, any(v > b for v in items), b in items, sum(v * v for v in items)
 
 
-def one_of_two_lists_is_searched_with_an_assignment(a: Any, b: Any) -> Any:
+def one_of_two_lists_is_searched(a: Any, b: Any) -> Any:
     items = [1, a, b]
     if a > b:
         items = [*items[1:], a]
-    return any((last := v) > b for v in items), last
+    last = 0
+    for v in items:
+        last = v
+        if last > b:
+            break
+    return any(v > b for v in items), last
 
 
 def named_in_a_try(a: Any, b: Any) -> Any:
@@ -287,7 +292,7 @@ FUNCTIONS = [
     named_and_grown_in_a_loop,
     shared_under_a_key_in_a_loop,
     one_of_several_lists_is_iterated,
-    one_of_two_lists_is_searched_with_an_assignment,
+    one_of_two_lists_is_searched,
     grown_and_replaced_where_the_test_assigns,
     grown_and_swapped_in_a_loop,
     grown_and_replaced_in_a_loop,
