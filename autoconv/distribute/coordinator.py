@@ -28,15 +28,15 @@ class RemoteValue:
     """
 
     def __init__(self, value: Any = None, *, is_ready: bool = True) -> None:
-        self._ready = threading.Event()
+        self._changed = threading.Condition(new_lock())
+        self._is_ready = is_ready
         self._value = value
         self._error: BaseException | None = None
-        if is_ready:
-            self._ready.set()
 
     def get(self) -> Any:
         """Wait for the function, and return its result. Raises the function's error, or CancelledError."""
-        self._ready.wait()
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_ready)
         if self._error is not None:
             raise self._error
         return self._value
@@ -46,8 +46,9 @@ class RemoteValue:
         return map_structure(lambda leaf: leaf.numpy() if hasattr(leaf, "numpy") else leaf, self.get())
 
     def _set(self, value: Any, error: BaseException | None = None) -> None:
-        self._value, self._error = value, error
-        self._ready.set()
+        with self._changed:
+            self._value, self._error, self._is_ready = value, error, True
+            self._changed.notify_all()
 
 
 class PerWorkerValues:

@@ -49,10 +49,10 @@ def conjugate_gradient(
     direction = residual if preconditioner is None else preconditioner.matvec(residual)
     limit = tol * norm(target, axis=-1)
 
-    def continues(turn: Any, _: Any, r: Any, p: Any, gamma: Any) -> Any:
+    def continues(turn: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
         return apply("logical_and", turn < max_iter, reduce_any(norm(r, axis=-1) > limit))
 
-    def step(turn: Any, solution: Any, r: Any, p: Any, gamma: Any) -> tuple[Any, ...]:
+    def step(turn: Tensor, solution: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> tuple[Any, ...]:
         image = operator.matvec(p)
         length = expand_dims(gamma / _dot(p, image), -1)
         new = r - length * image

@@ -16,6 +16,7 @@ from autoconv.backends.onnx.model import ERROR
 from autoconv.errors import AutoconvError, InvalidArgumentError
 from autoconv.graph.dtypes import bfloat16
 from autoconv.onnx.checksum import check_checksum
+from autoconv.runtime.annotations import TensorLike
 
 
 def load(model: Any) -> Model:
@@ -64,7 +65,7 @@ class Model:
         self.inputs = [value.name for value in session.get_inputs()]
         self.outputs = [value.name for value in session.get_outputs()]
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: TensorLike, **named: TensorLike) -> Any:
         if len(arguments) > len(self.inputs):
             raise TypeError(f"the model takes {len(self.inputs)} arguments, found {len(arguments)}")
         feeds: dict[str, Any] = dict(zip(self.inputs, map(_array, arguments), strict=False))
@@ -114,5 +115,5 @@ def _as_array(value: Any) -> Any:
     return np.array(memory, np.uint16).view(bfloat16.numpy).reshape(shape)
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Any:
     return np.asarray(getattr(value, "_array", value))
