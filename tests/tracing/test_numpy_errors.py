@@ -85,3 +85,22 @@ def test_the_first_index_out_of_range_is_named_by_its_number():
                     errors.append(str(error))
             assert len(set(errors)) == (0 if 0 not in shape and k < 4 else 1), errors
             assert len(errors) in (0, 2)
+
+
+def test_updates_by_sequences_of_other_lengths():
+    """The dtypes are checked before the shapes, and the message has the shape of the output."""
+
+    def add(v, k):
+        v[:k] += [1.5] * 4
+
+    compiled = autoconv.compile(add)
+    for size, k, dtype in ((3, -1, "f8"), (3, 2, "u1"), (4, -1, "f8"), (6, 4, "f8"), (6, 4, "u1")):
+        errors, values = [], []
+        for function in (compiled, add):
+            values.append(np.ones(size, dtype))
+            try:
+                function(values[-1], k)
+            except (TypeError, ValueError) as error:
+                errors.append((type(error).__name__, str(error)))
+        np.testing.assert_array_equal(values[0], values[1])
+        assert len(errors) in (0, 2) and len(set(errors)) < 2, errors

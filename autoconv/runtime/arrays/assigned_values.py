@@ -17,7 +17,7 @@ from autoconv.runtime.objects.symbolic_objects import is_object, record_object
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
-from autoconv.runtime.tensors.conversion import as_tensor, record_constant, to_array
+from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor, record_constant, to_array
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor, Tensor
 
@@ -296,6 +296,12 @@ def may_broadcast(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
 
 
 _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+
+
+def as_sequence_tensor(value: Any) -> Any:
+    """Return a list or tuple of plain numbers as a tensor of NumPy's dtype for it; other values as they are."""
+    is_plain = isinstance(value, (list, tuple)) and all(isinstance(item, (int, float, complex)) for item in value)
+    return convert_to_tensor(np.asarray(value)) if is_plain else value
 
 
 def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:

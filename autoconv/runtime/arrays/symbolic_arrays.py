@@ -22,6 +22,7 @@ from autoconv.ops.numpy.shapes import UPDATE
 from autoconv.ops.rules import is_sure_to_fit
 from autoconv.runtime.arrays.assigned_values import (
     as_program_error,
+    as_sequence_tensor,
     cast_to,
     check_broadcast,
     check_depth,
@@ -274,19 +275,19 @@ class SymbolicArray(TensorMethods):
 
     def update_in_place(self, name: str, other: object) -> SymbolicArray:
         """Apply an in-place operator such as `self += other`, with NumPy's "same_kind" cast of the result."""
-        op = _BINARY[name]
+        op, other = _BINARY[name], as_sequence_tensor(_load(other))
         self._check_writeable("output array")
-        check_broadcast(op, (self.load(), _load(other)), self.known_shape, self.dtype)
-        operand = as_tensor(_load(other))
+        check_broadcast(op, (self.load(), other), self.known_shape, self.dtype)
+        operand = as_tensor(other)
         if op != "matmul" and operand is not None and not is_sure_to_fit(self.known_shape, operand.type.shape):
-            check_types(op, (self.load(), _load(other)), self.dtype)
+            check_types(op, (self.load(), other), self.dtype)
             record_array_op("numpy_shapes", [self._value, value_of(operand)], how=UPDATE)
-        result = binary_dispatch.binary(op, self.load(), _load(other))
+        result = binary_dispatch.binary(op, self.load(), other)
         if result is NotImplemented:
             _refuse_foreign((other,))
         dtype, shape = result.type.dtype, result.type.shape
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
-            check_types(op, (self.load(), _load(other)), self.dtype)
+            check_types(op, (self.load(), other), self.dtype)
         if shape is None or not may_have_shape(self.known_shape, shape):
             words = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
             raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
@@ -359,9 +360,7 @@ def _load(value: object) -> Any:
 
 
 def _indices(index: object) -> Any:
-    if type(index) is tuple:
-        return tuple(map(_load, index))
-    return _load(index)
+    return tuple(map(_load, index)) if type(index) is tuple else _load(index)
 
 
 def _refuse(how: str) -> NoReturn:
