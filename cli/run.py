@@ -25,6 +25,14 @@ SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
 """Modules that the script shares with the runtime, even if its folder has others of the same names."""
 
 
+def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse the name of a script in place of a function's: FILE would be missing, which tells nobody why."""
+    for name in names:
+        if name.endswith(".py") and Path(name).is_file():
+            raise click.BadParameter(f"{name} is a file; write --compile NAME {name}, with the name of a function.")
+    return names
+
+
 @click.command(
     short_help="Convert a script and the modules under its folder, and run it.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
@@ -34,6 +42,7 @@ SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
     "names",
     multiple=True,
     metavar="NAME",
+    callback=_refuse_files,
     help="Put function NAME (f, Class.method, or package.module:f) under @autoconv.compile; may be repeated.",
 )
 @click.option("--keep-going", is_flag=True, help="Leave functions that cannot be converted as they are.")

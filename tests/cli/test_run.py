@@ -114,6 +114,11 @@ def test_functions_to_compile(script, command):
     assert "did you mean f?" in command("run", "--compile", "ff", script).stderr
 
 
+def test_a_script_in_place_of_a_functions_name(script, command):
+    run = command("run", "--compile", str(script))
+    assert run.returncode == 2 and f"write --compile NAME {script}" in " ".join(run.stderr.split())
+
+
 def test_scripts_that_are_not_there_or_not_python(script, command):
     for name, text, code in (("no.py", None, 2), ("bad.py", "def f(:\n", 3), ("late.py", "while 1: pass\nbreak\n", 3)):
         if text:
