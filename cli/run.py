@@ -26,7 +26,7 @@ SHARED_MODULES = frozenset({"autoconv", "numpy", "__main__"})
 
 
 def _refuse_files(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse the name of a script in place of a function's: FILE would be missing, which tells nobody why."""
+    """Refuse the name of a script in place of a function's name; otherwise the error would be a missing FILE."""
     for name in names:
         if name.endswith(".py") and Path(name).is_file():
             raise click.BadParameter(f"{name} is a file; write --compile NAME {name}, with the name of a function.")
