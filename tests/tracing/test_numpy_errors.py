@@ -104,3 +104,14 @@ def test_updates_by_sequences_of_other_lengths():
                 errors.append((type(error).__name__, str(error)))
         np.testing.assert_array_equal(values[0], values[1])
         assert len(errors) in (0, 2) and len(set(errors)) < 2, errors
+
+
+def test_lists_of_arrays_without_elements_keep_their_dimensions():
+    def differ(x, i):
+        rows = list(x)
+        return (rows - x.real).shape, (rows * x).shape, x[:i] + rows[:i]
+
+    compiled = autoconv.compile(differ)
+    for shape in ((2, 0, 3), (2, 3), (3, 0), (2, 3, 0)):
+        for found, expected in zip(compiled(np.ones(shape), 1), differ(np.ones(shape), 1), strict=True):
+            np.testing.assert_array_equal(found, expected)

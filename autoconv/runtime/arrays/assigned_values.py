@@ -295,7 +295,14 @@ def may_broadcast(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
     return len(shape) <= len(target) and all(a == b or a == 1 or a is None or b is None for a, b in pairs)
 
 
-_TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+_TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
+
+
+def _has_plain_shape(value: object) -> bool:
+    """Return whether NumPy's shape of a value is known: not for choices between values, nor where a list holds some."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_has_plain_shape, value))
+    return isinstance(value, _TYPES_WITH_SHAPE)
 
 
 def as_sequence_tensor(value: Any) -> Any:
@@ -327,8 +334,8 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: D
     shapes: list[Any] = []
     for operand in operands:
         tensor = as_tensor(operand)
-        has_shape = isinstance(operand, _TYPES_WITH_SHAPE)  # excludes choices between several values
-        shapes.append(tensor.type.shape if tensor is not None else np.shape(operand) if has_shape else None)
+        is_plain = tensor is None and _has_plain_shape(operand)
+        shapes.append(np.shape(operand) if is_plain else None if tensor is None else tensor.type.shape)
     if op == "matmul" or any(shape is None for shape in shapes):
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
