@@ -115,3 +115,13 @@ def test_lists_of_arrays_without_elements_keep_their_dimensions():
     for shape in ((2, 0, 3), (2, 3), (3, 0), (2, 3, 0)):
         for found, expected in zip(compiled(np.ones(shape), 1), differ(np.ones(shape), 1), strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+def test_arrays_filled_with_sequences_of_one_element():
+    def fill(x):
+        x[0] = True
+        return np.full_like(x.min(), (5,)), np.full((), [1]), np.full(2, [[3.5]]), np.full_like(x, [1, 0, 1])
+
+    for found, expected in zip(autoconv.compile(fill)(np.ones(3, bool)), fill(np.ones(3, bool)), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)

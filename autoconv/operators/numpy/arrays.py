@@ -21,6 +21,7 @@ from autoconv.operators.values.list_arrays import convert_list_arguments, join_l
 from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.arrays.array_creation import new_array
 from autoconv.runtime.arrays.assigned_values import (
+    as_sequence_tensor,
     cast_to,
     convert_elements,
     convert_numbers,
@@ -147,12 +148,24 @@ def _full(
 def _fill(array: SymbolicArray, value: object) -> None:
     if loses_imaginary_parts(value, array.type.dtype):
         raise StagingError("a complex number fills a real array, for which NumPy warns", current_place())
+    value = as_sequence_tensor(value)
     tensor = as_tensor(value)
+    if tensor is not None:
+        value = tensor = _without_leading_ones(tensor, len(array.known_shape))
     if tensor is not None and tensor.type.weak and tensor.type.dtype.is_floating and array.type.dtype.is_integer:
         value = dispatch.apply(
             "cast", _as_numpy_number(tensor), dtype=array.type.dtype
         )  # with the semantics of a C cast
     array.store(value)
+
+
+def _without_leading_ones(tensor: Any, rank: int) -> Any:
+    """Return a tensor without dimensions of size 1 that it has before the last `rank`, as NumPy fills arrays."""
+    shape = tensor.type.shape or ()
+    extra = len(shape) - rank
+    if extra <= 0 or None in shape or set(shape[:extra]) != {1}:
+        return tensor
+    return dispatch.apply("reshape", tensor, shape=shape[extra:])
 
 
 def _creator_like(fill: Any) -> Callable[..., Any]:

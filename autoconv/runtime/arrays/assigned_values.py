@@ -307,7 +307,7 @@ def _has_plain_shape(value: object) -> bool:
 
 def as_sequence_tensor(value: Any) -> Any:
     """Return a list or tuple of plain numbers as a tensor of NumPy's dtype for it; other values as they are."""
-    is_plain = isinstance(value, (list, tuple)) and all(isinstance(item, (int, float, complex)) for item in value)
+    is_plain = isinstance(value, (list, tuple)) and _has_plain_shape(value)
     return convert_to_tensor(np.asarray(value)) if is_plain else value
 
 
