@@ -64,22 +64,22 @@ class _Draws:
 
     def uniform(self, active: Term) -> Term:
         """Draw a number in [0, 1) for those that are active."""
-        return self._drawn(active, 1, lambda drawn: drawn)
+        return self._draw(active, 1, lambda drawn: drawn)
 
     def normal(self, active: Term) -> Term:
-        return self._drawn(active, 4, lambda drawn: normal_pairs(self._w, drawn, self._count, float64))
+        return self._draw(active, 4, lambda drawn: normal_pairs(self._w, drawn, self._count, float64))
 
-    def _drawn(self, active: Term, at: int, made: Callable[[Term], Term]) -> Term:
-        w, count, (first, second, left) = self._w, self._count, self.state[at : at + 3]
-        empty = active & left.same(0)
+    def _draw(self, active: Term, slot: int, convert: Callable[[Term], Term]) -> Term:
+        w, count, (first, second, remaining) = self._w, self._count, self.state[slot : slot + 3]
+        empty = active & remaining.same(0)
         words = w.reshape(self._blocks(self.state[0]), (4 * count,))
-        pairs = w.reshape(made(words_to_fractions(w, words, 2 * count, float64)), (count, 2))
-        new = [w.reshape(w.part(pairs, 1, i, i + 1), (count,)) for i in range(2)]
-        first, second = w.select(empty, new[0], first), w.select(empty, new[1], second)
-        left = w.select(active, w.select(empty, 2, left) - 1, left)
+        pairs = w.reshape(convert(words_to_fractions(w, words, 2 * count, float64)), (count, 2))
+        fresh = [w.reshape(w.part(pairs, 1, i, i + 1), (count,)) for i in range(2)]
+        first, second = w.select(empty, fresh[0], first), w.select(empty, fresh[1], second)
+        remaining = w.select(active, w.select(empty, 2, remaining) - 1, remaining)
         self.state[0] = w.select(empty, self.state[0] + 1, self.state[0])
-        self.state[at : at + 3] = [first, second, left]
-        return w.select(left.same(1), second, first)
+        self.state[slot : slot + 3] = [first, second, remaining]
+        return w.select(remaining.same(1), second, first)
 
 
 class _Result:
@@ -98,33 +98,35 @@ class _Result:
         flat = w.reshape(w.expand(w.cast(parameter, float64), self._own), (self._parameters, 1))
         return w.reshape(w.expand(flat, (self._parameters, self._each)), (self.count,))
 
-    def arranged(self, found: Term, dtype: DType) -> Term:
+    def arrange(self, numbers: Term, dtype: DType) -> Term:
+        """Return the numbers in the shape of the result, converted to the dtype."""
         w = self._w
-        table = w.transpose(w.reshape(found, (self._parameters, self._each)), (1, 0))
+        table = w.transpose(w.reshape(numbers, (self._parameters, self._each)), (1, 0))
         return w.cast(w.reshape(table, self._shape), dtype)
 
 
 Attempt = Callable[[Term, _Draws], tuple[Term, Term]]
 
 
-def _accepted(w: Control, draws: _Draws, found: Term, active: Term, attempt: Attempt) -> Term:
+def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term, attempt: Attempt) -> Term:
     """Repeat attempts, which give candidates and whether they are accepted, for the numbers that are active."""
 
     def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        found, *draws.state = state
-        candidates, taken = attempt(going, draws)
-        return going & ~taken, [w.select(going & taken, candidates, found), *draws.state]
+        numbers, *draws.state = state
+        candidates, is_accepted = attempt(going, draws)
+        return going & ~is_accepted, [w.select(going & is_accepted, candidates, numbers), *draws.state]
 
-    found, *draws.state = repeat(w, active, [found, *draws.state], step)
-    return found
+    numbers, *draws.state = repeat(w, active, [numbers, *draws.state], step)
+    return numbers
 
 
-def _begin(
-    w: Control, node: Node, seed: Term, parameters: tuple[Term, ...], apart: Callable[[list[Term]], Term] | None = None
+def _prepare(
+    w: Control, node: Node, seed: Term, parameters: tuple[Term, ...],
+    block_distance: Callable[[list[Term]], Term] | None = None,
 ) -> tuple[_Result, _Draws, list[Term]] | None:
     """Return the result, its draws, and the parameters of each number; None without a form.
 
-    `apart` gives the number of blocks between the first ones of two numbers.
+    `block_distance` gives the number of blocks between the first ones of two numbers.
     """
     shape, blocks = static_shape(node.attributes["shape"]), philox_stream(w, seed, node.attributes.get("alg", "philox"))
     if shape is None or blocks is None or not all(isinstance(size, int) for x in parameters for size in x.shape):
@@ -132,23 +134,24 @@ def _begin(
     result = _Result(w, shape, *parameters)
     if not result.count:
         return None
-    own = [result.of(parameter) for parameter in parameters]
+    values = [result.of(parameter) for parameter in parameters]
     positions = w.iota((result.count,), 0, uint64)
-    return result, _Draws(w, blocks, positions * (RESERVED if apart is None else apart(own))), own
+    distance = RESERVED if block_distance is None else block_distance(values)
+    return result, _Draws(w, blocks, positions * distance), values
 
 
 @lowers("stateless_random_gamma")
 def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term | None:
     """Draw by Marsaglia and Tsang's method; an alpha below 1 is raised by 1 first."""
-    begun = None if sizes else _begin(w, node, seed, (alpha,))
-    if begun is None:
+    prepared = None if sizes else _prepare(w, node, seed, (alpha,))
+    if prepared is None:
         return None
-    result, draws, (alphas,) = begun
+    result, draws, (alphas,) = prepared
     w.fail(~(alphas > 0.0))
     small, exponential = alphas < 1.0, alphas.same(1.0)
     d = alphas + w.select(small, 2.0 / 3.0, w.fill_like(alphas, -1.0 / 3.0, float64))
     c = w.binary("divide", 1.0 / 3.0, w.emit_unary("sqrt", d))
-    found = -w.libm("log1p", -draws.uniform(exponential))
+    numbers = -w.libm("log1p", -draws.uniform(exponential))
 
     def attempt(going: Term, draws: _Draws) -> tuple[Term, Term]:
         normal = draws.normal(going)
@@ -161,20 +164,20 @@ def gamma(w: Control, node: Node, seed: Term, alpha: Term, *sizes: Term) -> Term
         near = w.libm("log", uniform) < square * 0.5 + d * (1.0 - cube + w.libm("log", cube))
         return d * cube, positive & (squeezed | near)
 
-    found = _accepted(w, draws, found, ~exponential, attempt)
-    raised = found * w.binary("power", draws.uniform(small), w.binary("divide", 1.0, alphas))
-    return result.arranged(w.select(small, raised, found), node.attributes["dtype"])
+    numbers = _draw_until_accepted(w, draws, numbers, ~exponential, attempt)
+    raised = numbers * w.binary("power", draws.uniform(small), w.binary("divide", 1.0, alphas))
+    return result.arrange(w.select(small, raised, numbers), node.attributes["dtype"])
 
 
 @lowers("stateless_random_poisson")
 def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Term | None:
     """Draw by products of uniform numbers for small means, by Hörmann's method for others."""
-    begun = None if sizes else _begin(w, node, seed, (mean,))
-    if begun is None:
+    prepared = None if sizes else _prepare(w, node, seed, (mean,))
+    if prepared is None:
         return None
-    result, draws, (means,) = begun
+    result, draws, (means,) = prepared
     w.fail(~(means >= 0.0))
-    limit, few = w.libm("exp", -means), means < DIRECT
+    limit, has_small_mean = w.libm("exp", -means), means < DIRECT
     zero, one = (w.fill_like(means, number, float64) for number in (0.0, 1.0))
 
     def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
@@ -183,7 +186,7 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
         going = going & (product > limit)
         return going, [product, w.select(going, count + 1.0, count), *draws.state]
 
-    _, counted, *draws.state = repeat(w, few, [one, zero, *draws.state], step)
+    _, counts, *draws.state = repeat(w, has_small_mean, [one, zero, *draws.state], step)
     b = 0.931 + w.emit_unary("sqrt", means) * 2.53
     a = -0.059 + b * 0.02483
     inverse = 1.1239 + w.binary("divide", 1.1328, b - 3.4)
@@ -199,9 +202,9 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
         right = -means + k * w.libm("log", means) - lgamma(w, w.binary("maximum", k, 0.0) + 1.0)
         return k, sure | (~out & (left <= right))
 
-    many = ~few & (means < math.inf)
-    start = w.select(few, counted, w.fill_like(means, math.inf, float64))
-    return result.arranged(_accepted(w, draws, start, many, attempt), node.attributes["dtype"])
+    has_large_mean = ~has_small_mean & (means < math.inf)
+    start = w.select(has_small_mean, counts, w.fill_like(means, math.inf, float64))
+    return result.arrange(_draw_until_accepted(w, draws, start, has_large_mean, attempt), node.attributes["dtype"])
 
 
 @lowers("stateless_random_binomial")
@@ -214,54 +217,54 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
     def is_small(parameters: list[Term]) -> Term:
         return parameters[0] * w.binary("minimum", parameters[1], 1.0 - parameters[1]) < DIRECT
 
-    def apart(parameters: list[Term]) -> Term:
+    def block_distance(parameters: list[Term]) -> Term:
         reserved = w.fill_like(parameters[0], RESERVED, uint64)
         return w.select(is_small(parameters), BLOCKS_OF_STEPS, reserved)
 
-    begun = _begin(w, node, seed, (counts, chances), apart)
-    if begun is None:
+    prepared = _prepare(w, node, seed, (counts, chances), block_distance)
+    if prepared is None:
         return None
-    result, draws, (many, likely) = begun
-    w.fail(~((many >= 0.0) & (likely >= 0.0) & (likely <= 1.0)))
-    turned, small = likely > 0.5, is_small([many, likely])
-    p = w.select(turned, 1.0 - likely, likely)
-    zero = w.fill_like(many, 0.0, float64)
+    result, draws, (trials, probabilities) = prepared
+    w.fail(~((trials >= 0.0) & (probabilities >= 0.0) & (probabilities <= 1.0)))
+    is_mirrored, small = probabilities > 0.5, is_small([trials, probabilities])
+    p = w.select(is_mirrored, 1.0 - probabilities, probabilities)
+    zero = w.fill_like(trials, 0.0, float64)
 
     def step(going: Term, state: list[Term]) -> tuple[Term, list[Term]]:
-        steps, found, *draws.state = state
+        steps, numbers, *draws.state = state
         logarithms = w.libm("log", draws.uniform(going)), w.libm("log1p", -p)
         length = w.emit_unary("ceil", w.binary("divide", *(w.emit_unary("abs", each) for each in logarithms)))
         steps = w.select(going, steps + length, steps)
-        going = going & (steps <= many)
-        return going, [steps, w.select(going, found + 1.0, found), *draws.state]
+        going = going & (steps <= trials)
+        return going, [steps, w.select(going, numbers + 1.0, numbers), *draws.state]
 
-    _, found, *draws.state = repeat(w, small, [zero, zero, *draws.state], step)
-    found = _accepted(w, draws, found, ~small, _by_hoermann(w, many, p))
-    return result.arranged(w.select(turned, many - found, found), node.attributes["dtype"])
+    _, numbers, *draws.state = repeat(w, small, [zero, zero, *draws.state], step)
+    numbers = _draw_until_accepted(w, draws, numbers, ~small, _by_hoermann(w, trials, p))
+    return result.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
 
 
-def _by_hoermann(w: Control, many: Term, p: Term) -> Attempt:
+def _by_hoermann(w: Control, trials: Term, p: Term) -> Attempt:
     """Return the attempts of Hörmann's BTRS for these counts and probabilities."""
-    deviation = w.emit_unary("sqrt", many * p * (1.0 - p))
+    deviation = w.emit_unary("sqrt", trials * p * (1.0 - p))
     b = 1.15 + deviation * 2.53
     a = -0.0873 + b * 0.0248 + p * 0.01
-    middle, odds = w.emit_unary("floor", (many + 1.0) * p), p / (1.0 - p)
+    middle, odds = w.emit_unary("floor", (trials + 1.0) * p), p / (1.0 - p)
 
     def attempt(going: Term, draws: _Draws) -> tuple[Term, Term]:
         u, v = draws.uniform(going), draws.uniform(going)
         u = u - 0.5
         distance = 0.5 - w.emit_unary("abs", u)
-        k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + many * p + 0.5)
+        k = w.emit_unary("floor", (a * 2.0 / distance + b) * u + trials * p + 0.5)
         sure = (distance >= 0.07) & (v <= 0.92 - w.binary("divide", 4.2, b))
-        out = (k < 0.0) | (k > many)
-        inner = w.select(k < 0.0, 0.0, w.select(k > many, many, k))
+        out = (k < 0.0) | (k > trials)
+        inner = w.select(k < 0.0, 0.0, w.select(k > trials, trials, k))
         alpha = (2.83 + w.binary("divide", 5.1, b)) * deviation
         left = w.libm("log", v * alpha / (a / (distance * distance) + b))
         right = (
-            (middle + 0.5) * w.libm("log", (middle + 1.0) / (odds * (many - middle + 1.0)))
-            + (many + 1.0) * w.libm("log", (many - middle + 1.0) / (many - inner + 1.0))
-            + (inner + 0.5) * w.libm("log", odds * (many - inner + 1.0) / (inner + 1.0))
-            + _tail(w, middle) + _tail(w, many - middle) - _tail(w, inner) - _tail(w, many - inner)
+            (middle + 0.5) * w.libm("log", (middle + 1.0) / (odds * (trials - middle + 1.0)))
+            + (trials + 1.0) * w.libm("log", (trials - middle + 1.0) / (trials - inner + 1.0))
+            + (inner + 0.5) * w.libm("log", odds * (trials - inner + 1.0) / (inner + 1.0))
+            + _tail(w, middle) + _tail(w, trials - middle) - _tail(w, inner) - _tail(w, trials - inner)
         )  # fmt: skip
         return k, sure | (~out & (left <= right))
 
