@@ -38,8 +38,8 @@ class RegionPlan:
     """The regions of a function by `id(statement)`, and the names that may be unassigned.
 
     `undefined`: possibly unassigned names that a region takes as input, or that a generated function reads; they start
-    as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure`: the reads (ids
-    of Name nodes) that may find such a name unassigned.
+    as Undefined. `assigned_in_try`: names that a try may leave unassigned and that are read. `unsure_reads`: the
+    ids of Name nodes that may read such a name unassigned.
     """
 
     def __init__(self) -> None:

@@ -248,7 +248,7 @@ class Region(Level):
 
 
 class Inner(Level):
-    """A graph that runs once per run of the enclosing level; `give_out` adds a result to that level.
+    """A graph that runs once per run of the enclosing level; `add_result` adds a result to that level.
 
     It shares the backward graph of that level, or has its own: then `captures` are the values that this one reads.
     """

@@ -57,8 +57,8 @@ def add_task(job: str, number: int, task: Task) -> None:
 class _Eager(threading.local):
     """This thread's state: the request of the enclosing block, and the running replica.
 
-    `away` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas; functions have
-    separate traces for each replica.
+    `other_device` is the request, or "" if the default device serves it. `replica` is 0 outside of replicas; functions
+    have separate traces for each replica.
     """
 
     request: str = ""

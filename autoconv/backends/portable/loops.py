@@ -127,7 +127,7 @@ class LoopState:
     def end_iteration(
         self, items: Sequence[Item], initial_contents: dict[int, Term], outputs: Sequence[Item], terms: Sequence[Term]
     ) -> list[Term]:
-        """Return the state after a turn; `firsts` are the contents of exchanged arrays at its beginning."""
+        """Return the state after an iteration; `initial_contents` are those of exchanged arrays at its beginning."""
         body = self._node.regions[1]
         self._written_arrays.update(i for i in self.exchanged if items[i].cell.term is not initial_contents[i])
         state_terms: list[Term] = []

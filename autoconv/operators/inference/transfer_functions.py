@@ -77,7 +77,7 @@ def _method(flow: Flow, node: Node) -> None:
 
 
 def _apply(flow: Flow, node: Node) -> None:
-    """Transfer function of `object_apply`, a builtin function or operator on graph objects."""
+    """Transfer function of the op `object_apply`, a builtin function or operator on graph objects."""
     function, operands = node.attributes["function"], [flow.contents_of(value) for value in node.inputs]
     result, first = flow.contents_of(node.results[0]), operands[0] if operands else None
     if first is None or (node.attributes["keywords"] and function != "sorted"):

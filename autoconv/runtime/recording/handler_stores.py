@@ -19,10 +19,10 @@ _REPEATED_REGIONS = ("while", "try_handler", "recursive")
 
 
 class Stores:
-    """Keeps the values of a set of locations up to date in the graph.
+    """Stores for handlers: they keep the values of a set of locations up to date in the graph.
 
-    `write(location, value)` records a store; it is called before each node that may raise and sees a changed value.
-    `inside` limits this to a region. `limits` includes nodes that raise only for integers beyond 64 bits.
+    `write(location, value)` records a store; it is called before a node that may raise, where a value has changed.
+    `outermost` limits this to a region. `includes_limits` adds nodes that raise only for integers beyond 64 bits.
     """
 
     def __init__(

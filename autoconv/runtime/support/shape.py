@@ -263,8 +263,8 @@ class TensorSpec(TypeSpec):
     def type(self) -> TensorType:
         return self._type
 
-    def is_compatible_with(self, other: Any) -> bool:
-        other_spec = other if isinstance(other, TensorSpec) else TensorSpec.from_tensor(other)
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        other_spec = spec_or_value if isinstance(spec_or_value, TensorSpec) else TensorSpec.from_tensor(spec_or_value)
         return self.dtype is other_spec.dtype and self.shape.is_compatible_with(other_spec.shape)
 
     def is_subtype_of(self, other: Any) -> bool:

@@ -53,7 +53,7 @@ def _count_of_item(item: Any, depth: int) -> int:
 
 
 def _share_parts(values: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether a list or dict is reached more than once, at least once through a value of `apart`."""
+    """Return whether a list or dict is reached more than once, at least once through one of `values`."""
     parts = [id(part) for value in values for part in mutable_parts(value)]
     ids = {id(part) for value in others for part in mutable_parts(value)} if others and parts else set()
     return len(set(parts)) < len(parts) or not ids.isdisjoint(parts)

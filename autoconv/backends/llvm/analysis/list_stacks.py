@@ -2,7 +2,7 @@
 
 Such a list is one growing buffer, an array of bytes: the number of elements, the capacity, the address of the elements,
 and the elements. The tape that a loop keeps for its backward pass is of this kind. A list that is a parameter or an
-output of the graph qualifies as well; `list_ends` converts it from and to the caller's Python list.
+output of the graph qualifies as well; `entry/list_stacks.py` converts it from and to the caller's Python list.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ class LoweringContext(ValueContext, Protocol):
         """Call a Python function with the operands of a node and further numbers; return the node's results."""
 
     def call_kernel_if(self, node: Node, condition: str) -> None:
-        """Replace the results of a node by its kernel's where the i1 `rare` holds."""
+        """Replace the results of a node by its kernel's where the i1 `condition` holds."""
 
     def loop_arguments(self, item: Any, writer: Any) -> tuple[dict[Value, str], list[str]]:
         """Allocate the results of an item's loops; return the cells of scalar results, and the loops' arguments."""
