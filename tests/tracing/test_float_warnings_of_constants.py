@@ -105,9 +105,34 @@ def unused_through_others(x):
     return x
 
 
+def unused_conversion_before_an_error(x):
+    x.astype(np.int32)
+    return x[len(x)]
+
+
+def unused_mean_before_an_error(x):
+    np.mean(x[:0])
+    return x[len(x)]
+
+
+def mean_beside_no_elements(x):
+    nothing = x.astype(np.int32)[:0]
+    return nothing.mean() / nothing
+
+
+def unused_sum_of_numbers(x):
+    numbers = x.astype(np.int64) * (2**62) + 2**62
+    numbers[0] + numbers[1]
+    return len(x)
+
+
 @pytest.mark.parametrize(
-    "program", [unused_quotient, unused_before_an_error, changed_before_an_error, unused_through_others]
-)
+    "program",
+    [
+        unused_quotient, unused_before_an_error, changed_before_an_error, unused_through_others,
+        unused_conversion_before_an_error, unused_mean_before_an_error, mean_beside_no_elements, unused_sum_of_numbers,
+    ],
+)  # fmt: skip
 def test_errors_of_results_that_nothing_uses_or_reads_again(program):
     def called(function, row):
         x = np.array(row)
@@ -117,7 +142,18 @@ def test_errors_of_results_that_nothing_uses_or_reads_again(program):
             return str(error), x.tolist()
 
     compiled = autoconv.compile(program)
-    for row in ([1.0, 2], [-1.0, 2], [0.0, 1]):
+    for row in ([1.0, 2], [-1.0, 2], [0.0, 1], [np.nan, 1e20]):
         expected, found = warned(called, program, row), warned(called, compiled, row)
         assert str(found[0]) == str(expected[0])
         assert found[1] == expected[1]
+
+
+def test_an_error_after_unused_results_warns_on_each_call():
+    compiled = autoconv.compile(unused_before_an_error)
+
+    def called(function):
+        with pytest.raises(IndexError):
+            function(np.array([-1.0, 2]))
+
+    for _ in range(9):
+        assert warned(called, compiled)[1] == warned(called, unused_before_an_error)[1] != set()

@@ -45,8 +45,8 @@ class FloatErrors:
     """The facts about floating-point errors of a trace.
 
     `may_occur`: there may be errors, so NumPy's error state matters. `is_certain`: a computation on constants has an
-    error, for which no flag is raised. `careful`: the number of further calls that can be undone; the first
-    `unused_calls` of these run as plain Python.
+    error, for which no flag is raised. `has_unused_errors`: so may results that nothing uses. `careful`: the number of
+    further calls that can be undone; the first `unused_calls` of these run as plain Python.
     """
 
     __slots__ = (
@@ -59,6 +59,7 @@ class FloatErrors:
         "_has_no_effects",
         "_next_rerun",
         "careful",
+        "has_unused_errors",
         "is_certain",
         "may_occur",
         "unused_calls",
@@ -68,13 +69,13 @@ class FloatErrors:
         self, recorded: Graph, graph: Graph, contract: type[Contract], uses_tensors: bool, warns_of_constants: bool
     ) -> None:
         self.may_occur = any(map(computes_typed_numbers, graph.walk()))
-        unused = contract.runs_plain and _may_have_unused_error(recorded)
-        self.may_occur |= unused or warns_of_constants
+        self.has_unused_errors = contract.runs_plain and _may_have_unused_error(recorded)
+        self.may_occur |= self.has_unused_errors or warns_of_constants
         warns = self.may_occur and contract.runs_plain and not uses_tensors
         self._has_no_effects = warns and has_no_lasting_effects(graph)
         self._can_undo = warns and not self._has_no_effects and can_undo(graph)
         self._array_positions = [i for i, value in enumerate(graph.parameters) if isinstance(value.type, ArrayType)]
-        self.unused_calls = _CAREFUL_CALLS if warns and unused else 0
+        self.unused_calls = _CAREFUL_CALLS if warns and self.has_unused_errors else 0
         self.careful = _CAREFUL_CALLS if self._can_undo or self.unused_calls else 0
         self.is_certain = warns and (warns_of_constants or any(map(_has_error_of_constants, graph.nodes)))
         self._filters: list[Any] = []
@@ -99,7 +100,7 @@ class FloatErrors:
 
     def warns_before_error(self) -> bool:
         """Return whether a call that ends with an error can run once more for its warnings, and may have some."""
-        flags = self.take_flags() | (_ANY_FLAG if self.unused_calls else 0)
+        flags = self.take_flags() | (_ANY_FLAG if self.has_unused_errors else 0)
         return bool(flags) and self._has_no_effects and self._may_show_warning(flags)
 
     def run(self, run: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Any:
@@ -162,12 +163,22 @@ def _may_have_unused_error(graph: Graph) -> bool:
 
 def _may_have_error(node: Node) -> bool:
     """Return whether elements that the node computes may raise a flag."""
-    traits = node.op.traits
-    if not computes_typed_numbers(node) or not (traits.elementwise or traits.reduction is not None):
+    if not computes_typed_numbers(node) or _moves_elements(node):
         return False
     types = [value.type for value in (*node.inputs, *node.results) if isinstance(value.type, TensorType)]
     is_of_floats = any(type_.dtype.is_floating or type_.dtype.is_complex for type_ in types)
-    return is_of_floats or traits.costly or (len(node.inputs) == 2 and _divides_integers(node.op))
+    if is_of_floats or node.op.traits.costly or (len(node.inputs) == 2 and _divides_integers(node.op)):
+        return True
+    return node.op.traits.elementwise and all(type_.shape == () for type_ in types)  # NumPy warns of overflow
+
+
+def _moves_elements(node: Node) -> bool:
+    """Return whether the results have elements of the first input as they are, or of none."""
+    traits = node.op.traits
+    if traits.view or traits.generates or (traits.indexing is not None and traits.scatter is None):
+        return True
+    dtypes = {value.dtype for value in (*node.inputs[:1], *node.results) if isinstance(value.type, TensorType)}
+    return traits.same_order and len(dtypes) == 1
 
 
 def _divides_integers(op: Op) -> bool:
@@ -210,7 +221,7 @@ def _known_value(value: Value) -> Any:
     if value.node is not None and value.node.op.name == "constant":
         return np.asarray(value.node.attributes["value"])
     type_ = value.type
-    if isinstance(type_, TensorType) and type_.dtype.is_floating and type_.shape is not None and 0 in type_.shape:
+    if isinstance(type_, TensorType) and type_.shape is not None and 0 in type_.shape:
         return np.empty([size or 0 for size in type_.shape], type_.dtype.numpy)
     return None
 
