@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoconv.graph.linear_form import add_terms
 from autoconv.graph.types import Dimension, Symbol
 
 Monomial = tuple[Symbol, ...]  # sorted by name; empty for a number
@@ -47,21 +48,17 @@ class Minimum(Symbol):
 def plus(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
-    total = dict(monomials(first))
-    for monomial, count in monomials(second):
-        total[monomial] = total.get(monomial, 0) + count
-    return _normal_form(total)
+    return _normal_form(add_terms(dict(monomials(first)), monomials(second)))
 
 
 def times(first: Dimension, second: Dimension) -> Dimension:
     if first is None or second is None:
         return None
-    total: dict[Monomial, int] = {}
-    for first_symbols, first_count in monomials(first):
-        for second_symbols, second_count in monomials(second):
-            monomial = tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key))
-            total[monomial] = total.get(monomial, 0) + first_count * second_count
-    return _normal_form(total)
+    products: list[tuple[Monomial, int]] = [
+        (tuple(sorted((*first_symbols, *second_symbols), key=_symbol_key)), first_count * second_count)
+        for first_symbols, first_count in monomials(first) for second_symbols, second_count in monomials(second)
+    ]
+    return _normal_form(add_terms({}, products))
 
 
 def product(dimensions: Sequence[Dimension]) -> Dimension:
@@ -259,8 +256,8 @@ def monomials(dimension: int | Symbol) -> tuple[tuple[Monomial, int], ...]:
     return dimension.terms if isinstance(dimension, Sum) else (((dimension,), 1),)
 
 
-def _normal_form(total: Mapping[Monomial, int]) -> int | Symbol:
-    terms = tuple(sorted(((m, count) for m, count in total.items() if count), key=_term_key))
+def _normal_form(coefficients: Mapping[Monomial, int]) -> int | Symbol:
+    terms = tuple(sorted(coefficients.items(), key=_term_key))
     if not terms:
         return 0
     if len(terms) == 1:

@@ -86,7 +86,7 @@ class Recorder:
                 self.label = f"{parameter.id} {'surrounded' if surrounded else 'alone'}"
                 graph = Graph("ops")
                 for _, sample, dtype in group:
-                    inputs = samples.emit_cast(sample, dtype)
+                    inputs = samples.converted(sample, dtype)
                     graph.outputs = graph.outputs + samples.add_op(graph, op, inputs, sample.attributes, surrounded)
                 with contextlib.suppress(_Written):
                     llvm.compile_graph(graph)

@@ -21,11 +21,12 @@ import numpy as np
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import flow_edges, state_size
 from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import Overlaps
+from autoconv.ops.analysis.induction import trip_count_bound
 from autoconv.ops.analysis.tally import Tally
-from autoconv.ops.analysis.value_range import Range
 
 _MOST_UPDATES = 1 << 53  # at a thousand million a second, they take 104 days
 _DEEPEST = 64  # nodes between a cell and the number that an update writes
@@ -212,26 +213,12 @@ def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
     """Return a bound of the number of updates in a run: of stores, allocations, and states of loops."""
     total = 1
     for node in graph.nodes:
-        trips = _trip_bound(node, ranges) if node.op.traits.repeats else 1
+        trips = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
         if trips is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
             return _MOST_UPDATES
         inner = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
         total += 1 + trips * inner
     return min(total, _MOST_UPDATES)
-
-
-def _trip_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
-    """Return a bound of a loop's trip count: a state that grows in each iteration goes through its range once."""
-    body = loop.regions[1]
-    for position in range(state_size(loop)):
-        state, update = body.parameters[position], body.outputs[position].node
-        if update is None or update.op.name != "python_add" or state not in update.inputs or state not in ranges:
-            continue
-        others = [value for value in update.inputs if value is not state]
-        low, high = ranges[state]
-        if len(others) == 1 and ranges.get(others[0], (0, 0))[0] > 0:
-            return high - low + 1
-    return None
 
 
 def _tally_of_constant(number: object) -> Tally | None:

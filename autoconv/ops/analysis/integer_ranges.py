@@ -16,12 +16,12 @@ import numpy as np
 
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import TensorType
 from autoconv.ops.analysis.reads import reads_only_shapes
 from autoconv.ops.analysis.value_range import (
     SIZES,
-    Range,
     cast_range,
     comparison_range,
     implied_ranges,

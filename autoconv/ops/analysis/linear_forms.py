@@ -1,4 +1,4 @@
-"""Linear forms of integers: a constant plus multiples of values that are not decomposed further (atoms).
+"""Linear forms of a graph's integers: a constant plus multiples of values that are not decomposed further (atoms).
 
     row = k + 1 + turn      {k: 1, turn: 1} + 1
 
@@ -8,61 +8,16 @@ checked arithmetic does not wrap around.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
+from autoconv.graph.linear_form import LinearForm, of_atom
 from autoconv.graph.region_flow import parameter_sources
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.value_range import INT64_RANGE, Range
 
-Atom = Hashable
 _DEEPEST = 32  # nodes between a value and its atoms
 _COPIES = frozenset({"identity", "python_cast", "python_int"})  # of integers: they keep the number
-
-
-@dataclass(frozen=True, slots=True)
-class LinearForm:
-    """`constant` + the sum of coefficient · atom."""
-
-    constant: int = 0
-    terms: Mapping[Atom, int] = field(default_factory=dict)
-
-    def plus(self, other: LinearForm, factor: int = 1) -> LinearForm:
-        """Return this form plus `factor` times the other."""
-        terms = dict(self.terms)
-        for atom, coefficient in other.terms.items():
-            terms[atom] = terms.get(atom, 0) + factor * coefficient
-        constant = self.constant + factor * other.constant
-        return LinearForm(constant, {atom: count for atom, count in terms.items() if count})
-
-    def times(self, factor: int) -> LinearForm:
-        return LinearForm().plus(self, factor)
-
-    def range(self, ranges: Mapping[Atom, Range]) -> Range:
-        """Return the interval of the form, given those of its atoms."""
-        low = high = self.constant
-        for atom, coefficient in self.terms.items():
-            ends = sorted(coefficient * end for end in ranges.get(atom, INT64_RANGE))
-            low, high = low + ends[0], high + ends[1]
-        return low, high
-
-    def is_never_zero(self, ranges: Mapping[Atom, Range]) -> bool:
-        """Return whether the form differs from zero for all numbers in the atoms' ranges.
-
-        It does if its interval excludes zero, or if a divisor of all coefficients does not divide the constant.
-        """
-        low, high = self.range(ranges)
-        divisor = math.gcd(*self.terms.values())
-        return low > 0 or high < 0 or (divisor > 1 and self.constant % divisor != 0)
-
-
-def of_atom(atom: Atom) -> LinearForm:
-    return LinearForm(0, {atom: 1})
 
 
 class LinearForms:
@@ -140,4 +95,4 @@ def _is_number(value: Value) -> bool:
     return isinstance(value.type, TensorType) and value.type.shape == () and value.type.dtype is int64
 
 
-__all__ = ["Atom", "LinearForm", "LinearForms", "of_atom"]
+__all__ = ["LinearForms"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autoconv.ops.analysis.value_range import Range
+from autoconv.graph.linear_form import Range
 
 
 @dataclass(frozen=True, slots=True)

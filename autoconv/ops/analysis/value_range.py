@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autoconv.graph.linear_form import INT64_RANGE, Range
 from autoconv.graph.python_operators import BINARY
 
-Range = tuple[int, int]
-INT64_RANGE: Range = (-(1 << 63), (1 << 63) - 1)
 SIZES: Range = (0, 1 << 62)  # of dimensions and element counts
 
 
@@ -186,8 +185,6 @@ _OPPOSITES = {
 
 __all__ = [
     "SIZES",
-    "INT64_RANGE",
-    "Range",
     "cast_range",
     "comparison_range",
     "implied_ranges",

@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from itertools import count, product
 from typing import Any
 
-from autoconv.backends.llvm.analysis.induction import counter_of
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.linear_form import INT64_RANGE, Atom, LinearForm, Range, of_atom
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import DISJOINT, Overlaps
-from autoconv.ops.analysis.linear_forms import Atom, LinearForm, LinearForms, of_atom
-from autoconv.ops.analysis.value_range import INT64_RANGE, SIZES, Range
+from autoconv.ops.analysis.induction import counter_of
+from autoconv.ops.analysis.linear_forms import LinearForms
+from autoconv.ops.analysis.value_range import SIZES
 from autoconv.ops.index_spec import At, Entry, NewAxis, Slice
 from autoconv.ops.numpy.arrays import entries_of
 

@@ -8,11 +8,11 @@ In these a test for overflow is a branch, one instruction. Elsewhere tests are j
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.induction import constant_of, counter_of
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import ArrayType
 from autoconv.ops.analysis.alias import base_of
+from autoconv.ops.analysis.induction import constant_of, counter_of
 
 _INVARIANT, _LINEAR, _OTHER = range(3)  # of a position, with the number of the iteration
 

@@ -10,10 +10,10 @@ branch does not.
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.induction import constant_of
 from autoconv.backends.llvm.analysis.representation import is_integer
 from autoconv.graph.graph import Graph, Node, Value
 from autoconv.graph.region_flow import state_size
+from autoconv.ops.analysis.induction import constant_of
 from autoconv.ops.analysis.tally import Tally
 
 _DEPTH_LIMIT = 32  # longest chain of nodes between a state and its next value

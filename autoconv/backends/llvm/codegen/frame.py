@@ -23,12 +23,12 @@ from autoconv.backends.llvm.runtime.array_pool import LARGEST_BYTES, SMALLEST_BY
 from autoconv.backends.llvm.runtime.library import HANDLER
 from autoconv.graph.dtypes import DType
 from autoconv.graph.graph import Graph, Value
+from autoconv.graph.linear_form import Range
 from autoconv.graph.types import Dimension, Type
 from autoconv.ops.analysis.alias import Overlaps, Writes
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.analysis.content_ranges import content_ranges
 from autoconv.ops.analysis.integer_ranges import integer_ranges
-from autoconv.ops.analysis.value_range import Range
 
 _SPARE_LIMIT = 8  # spare arrays of one type that are kept for reuse
 

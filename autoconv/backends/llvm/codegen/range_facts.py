@@ -9,8 +9,8 @@ from autoconv.backends.llvm.codegen.frame import Body
 from autoconv.backends.llvm.ir.scalars import Element, ElementWriter
 from autoconv.graph.dtypes import int32, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.linear_form import Range
 from autoconv.graph.python_operators import BINARY
-from autoconv.ops.analysis.value_range import Range
 
 
 def compute_unchecked(

@@ -19,9 +19,10 @@ from autoconv.backends.llvm.ir.types import register
 from autoconv.graph.dimensions import plus, times
 from autoconv.graph.dtypes import DType, int32, int64
 from autoconv.graph.graph import Node
+from autoconv.graph.linear_form import Range
 from autoconv.graph.python_operators import BINARY
 from autoconv.graph.types import Dimension, Symbol, TensorType
-from autoconv.ops.analysis.value_range import Range, cast_range, is_inside, result_range
+from autoconv.ops.analysis.value_range import cast_range, is_inside, result_range
 
 _CHECKED = {operator.typed: operator.name for operator in BINARY if operator.name in ("add", "sub", "mul")}
 _SAFE_ADDEND = (1 << 40) - 1  # sums of fewer than four million numbers of at most this size fit into 64 bits

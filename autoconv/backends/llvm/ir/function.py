@@ -13,6 +13,7 @@ from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand, check_type, type_of
 from autoconv.backends.llvm.ir.signature import Function, Signature
 from autoconv.backends.llvm.target.machine import current_target
+from autoconv.graph.linear_form import Atom, LinearForm, Range
 
 # Trip count above which LLVM may not unroll a loop: the remainder after the vectorised loop would be most of the
 # code, and of the compile time.
@@ -40,9 +41,9 @@ class FunctionText(Builder):
         self.has_descending_index = False  # an index falls from one iteration to the next
         self._has_hints = False
         self.block = "entry"
-        # For index_arith.py: counter, factor and offset by register; range by counter.
-        self.affine_forms: dict[str, tuple[str, int, int]] = {}
-        self.counter_ranges: dict[str, tuple[int, int]] = {}
+        # For index_arith.py: by register, its linear form in a loop counter; by counter, its range.
+        self.linear_forms: dict[str, LinearForm] = {}
+        self.counter_ranges: dict[Atom, Range] = {}
 
     def length(self) -> int:
         """Return the number of lines so far."""

@@ -1,7 +1,7 @@
 """Arithmetic on the positions of an index: constants where known, else registers.
 
-A register that is affine in a loop counter (factor · counter + offset) is recorded. `is_below` then decides bounds for
-whole ranges of the counter.
+The linear form of a register in a loop counter (factor · counter + offset) is recorded. `is_below` then decides bounds
+for whole ranges of the counter.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.protocol import UnknownSize
+from autoconv.graph.linear_form import LinearForm, of_atom
 
 Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
@@ -59,9 +60,9 @@ def plus(out: FunctionText, x: Position, y: Position) -> Position:
     if y == 0:
         return x
     result = out.new(f"add nsw i64 {x}, {y}")
-    form, addend = (out.affine_forms.get(x), y) if isinstance(x, str) else (out.affine_forms.get(str(y)), x)
+    form, addend = (out.linear_forms.get(x), y) if isinstance(x, str) else (out.linear_forms.get(str(y)), x)
     if form is not None and isinstance(addend, int):
-        out.affine_forms[result] = (form[0], form[1], form[2] + addend)
+        out.linear_forms[result] = form.plus(LinearForm(addend))
     return result
 
 
@@ -72,16 +73,16 @@ def times(out: FunctionText, x: Position, factor: int) -> Position:
         return x if factor else 0
     result = out.new(f"mul nsw i64 {x}, {factor}")
     out.has_descending_index |= factor < 0
-    form = out.affine_forms.get(x)
+    form = out.linear_forms.get(x)
     if form is not None:
-        out.affine_forms[result] = (form[0], form[1] * factor, form[2] * factor)
+        out.linear_forms[result] = form.times(factor)
     return result
 
 
 def record_counter_range(out: FunctionText, counter: str, low: int, high: int) -> None:
-    """Record that a loop counter goes from `low` up to `high`."""
-    out.affine_forms[counter] = (counter, 1, 0)
-    out.counter_ranges[counter] = (low, high)
+    """Record that a loop counter goes from `low` up to, but not including, `high`."""
+    out.linear_forms[counter] = of_atom(counter)
+    out.counter_ranges[counter] = (low, high - 1)
 
 
 def is_below(out: FunctionText, position: Position, limit: Position) -> bool | None:
@@ -90,17 +91,11 @@ def is_below(out: FunctionText, position: Position, limit: Position) -> bool | N
         return None
     if isinstance(position, int):
         return position < limit
-    form = out.affine_forms.get(position)
+    form = out.linear_forms.get(position)
     if form is None:
         return None
-    counter, factor, offset = form
-    low, high = out.counter_ranges[counter]
-    ends = sorted((factor * low + offset, factor * (high - 1) + offset))
-    if ends[1] < limit:
-        return True
-    if ends[0] >= limit:
-        return False
-    return None
+    low, high = form.range(out.counter_ranges)
+    return True if high < limit else False if low >= limit else None
 
 
 def product(out: FunctionText, x: Position, y: Position) -> Position:

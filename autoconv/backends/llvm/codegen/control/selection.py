@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from autoconv.backends.llvm.analysis.induction import constant_of
 from autoconv.backends.llvm.analysis.representation import is_integer
 from autoconv.backends.llvm.codegen.context import LoweringContext
 from autoconv.backends.llvm.codegen.scalars import compute_number
@@ -22,8 +21,10 @@ from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.linear_form import INT64_RANGE, Range
 from autoconv.graph.types import TensorType
-from autoconv.ops.analysis.value_range import INT64_RANGE, Range, intersection, is_inside, result_range
+from autoconv.ops.analysis.induction import constant_of
+from autoconv.ops.analysis.value_range import intersection, is_inside, result_range
 
 _BITS = (61, 58, 53, 47, 39, 31)  # of bounds of operands, the largest first
 _MOST_NODES = 4  # of an arm, without constants

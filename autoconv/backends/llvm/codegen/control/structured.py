@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from autoconv.backends.llvm.analysis.classify import lowering_class
-from autoconv.backends.llvm.analysis.induction import Counter, counter_of, iteration_weight, trip_count_bound
 from autoconv.backends.llvm.analysis.serial_loops import is_serial
 from autoconv.backends.llvm.analysis.tallies import tallies
 from autoconv.backends.llvm.codegen.context import LoweringContext
@@ -27,6 +26,7 @@ from autoconv.graph.dtypes import bool_, int64
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.graph.region_flow import state_size
 from autoconv.graph.types import Type
+from autoconv.ops.analysis.induction import Counter, counter_of, iteration_weight, nested_trip_count_bound
 from autoconv.ops.analysis.value_range import is_inside
 
 # Lowering classes of nodes that take a few nanoseconds.
@@ -173,8 +173,8 @@ def _write_condition(
 
 
 def _has_short_trip_count(node: Node) -> bool:
-    trip_count = trip_count_bound(node)
-    return trip_count is not None and trip_count <= _SHORT_TRIP_COUNT
+    iterations = nested_trip_count_bound(node)
+    return iterations is not None and iterations <= _SHORT_TRIP_COUNT
 
 
 def _chunked_weight(counter: Counter | None, body: Graph) -> int | None:

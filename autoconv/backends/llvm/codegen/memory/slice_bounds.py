@@ -10,7 +10,7 @@ from autoconv.backends.llvm.ir.index_arith import Position, plus
 from autoconv.backends.llvm.ir.scalars import Element
 from autoconv.graph.dtypes import int64
 from autoconv.graph.graph import Node
-from autoconv.ops.analysis.value_range import Range
+from autoconv.graph.linear_form import Range
 
 _INT64_MAX = 2**63 - 1
 

@@ -9,11 +9,13 @@ poll.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from autoconv.graph.graph import Graph, Node, Value
+from autoconv.graph.linear_form import Range
 from autoconv.graph.region_flow import state_size
 
 
@@ -42,7 +44,8 @@ def counter_of(node: Node) -> Counter | None:
     if variable.node is not None or variable not in test.parameters[:count]:
         return None
     position = test.parameters.index(variable)
-    if not _increments_by_one(body, position):
+    increment = _increment(body, position)
+    if increment is None or constant_of(increment) != 1:
         return None
     constant_limit = constant_of(limit)
     if constant_limit is not None:
@@ -72,13 +75,13 @@ def _is_and(node: Node) -> bool:
     return constant_of(result) == 0
 
 
-def _increments_by_one(body: Graph, position: int) -> bool:
+def _increment(body: Graph, position: int) -> Value | None:
+    """Return the value that an iteration adds to the state number `position`; None if it is updated otherwise."""
     addition = body.outputs[position].node
     if addition is None or addition.op.name != "python_add":
-        return False
-    counter = body.parameters[position]
-    others = [value for value in addition.inputs if value is not counter]
-    return len(others) == 1 and constant_of(others[0]) == 1
+        return None
+    addends = [value for value in addition.inputs if value is not body.parameters[position]]
+    return addends[0] if len(addends) == 1 else None
 
 
 def constant_of(value: Value) -> int | None:
@@ -89,19 +92,35 @@ def constant_of(value: Value) -> int | None:
     return int(array) if array.shape == () and array.dtype.kind in "bi" else None
 
 
-def trip_count_bound(node: Node) -> int | None:
-    """Return an upper bound of a loop's trip count, inner loops included.
+def trip_count_bound(loop: Node, ranges: Mapping[Value, Range]) -> int | None:
+    """Return an upper bound of a loop's trip count; None if it is unknown.
+
+    It is the distance from a counter's constant start to its constant limit. Or it is the number of integers in the
+    range of a state that grows in each iteration.
+    """
+    counter = counter_of(loop)
+    start = None if counter is None else constant_of(loop.inputs[counter.position])
+    if counter is not None and counter.limit is not None and start is not None:
+        return max(counter.limit - start, 0)
+    body = loop.regions[1]
+    for position, state in enumerate(body.parameters[: state_size(loop)]):
+        increment = _increment(body, position)
+        if increment is not None and state in ranges and ranges.get(increment, (0, 0))[0] > 0:
+            low, high = ranges[state]
+            return high - low + 1
+    return None
+
+
+def nested_trip_count_bound(loop: Node) -> int | None:
+    """Return an upper bound of the iterations of a loop and of the loops in it.
 
     None if it is unknown, or if the loop contains calls or tries.
     """
-    counter = counter_of(node)
-    start = None if counter is None else constant_of(node.inputs[counter.position])
-    if counter is None or counter.limit is None or start is None:
+    trip_count = trip_count_bound(loop, {})
+    body_weight, test_weight = iteration_weight(loop.regions[1]), iteration_weight(loop.regions[0])
+    if trip_count is None or body_weight is None or test_weight is None:
         return None
-    body_weight, test_weight = iteration_weight(node.regions[1]), iteration_weight(node.regions[0])
-    if body_weight is None or test_weight is None:
-        return None
-    return max(counter.limit - start, 0) * max(body_weight, test_weight)
+    return trip_count * max(body_weight, test_weight)
 
 
 def iteration_weight(body: Graph) -> int | None:
@@ -112,10 +131,10 @@ def iteration_weight(body: Graph) -> int | None:
     total = 1
     for node in body.nodes:
         if node.op.traits.repeats:
-            trip_count = trip_count_bound(node)
-            if trip_count is None:
+            iterations = nested_trip_count_bound(node)
+            if iterations is None:
                 return None
-            total += trip_count
+            total += iterations
             continue
         if node.op.traits.control and not node.op.traits.selects:
             return None
@@ -127,4 +146,6 @@ def iteration_weight(body: Graph) -> int | None:
     return total
 
 
-__all__ = ["Counter", "constant_of", "counter_of", "iteration_weight", "trip_count_bound"]
+__all__ = [
+    "Counter", "constant_of", "counter_of", "iteration_weight", "nested_trip_count_bound", "trip_count_bound",
+]  # fmt: skip
