@@ -32,13 +32,15 @@ class CodeCache:
         self.limit = limit
         self.entry_limit = entry_limit
 
-    def folder(self) -> Path:
-        return cache_folder() / self.name
+    def folder(self) -> Path | None:
+        """Return the folder of the entries, None if the cache is switched off."""
+        folder = cache_folder()
+        return None if folder is None else folder / self.name
 
     def load(self, key: str) -> bytes | None:
         """Return the data stored under that key, None if there is no valid entry."""
         folder = self.folder()
-        if not _is_trusted(folder):
+        if folder is None or not _is_trusted(folder):
             return None
         try:
             data = _read_file(folder / f"{key}.o", self.limit)
@@ -48,8 +50,10 @@ class CodeCache:
         return code if self._checksum(key, code) == data[:_CHECKSUM_BYTES] else None
 
     def store(self, key: str, code: bytes) -> None:
-        """Store the code; without effect if the folder is unusable."""
+        """Store the code; without effect if the cache is switched off or its folder is unusable."""
         folder = self.folder()
+        if folder is None:
+            return
         with contextlib.suppress(OSError):
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -100,7 +104,7 @@ class CodeCache:
         """Return `entries` with paths as strings: this is faster, and there may be thousands."""
         folder = self.folder()
         result: list[tuple[str, int, float]] = []
-        if not _is_trusted(folder):
+        if folder is None or not _is_trusted(folder):
             return result
         with contextlib.suppress(OSError), os.scandir(folder) as files:
             for file in files:

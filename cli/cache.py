@@ -5,14 +5,19 @@ from __future__ import annotations
 import click
 
 from autoconv.code_cache import CACHES
+from autoconv.config import cache_folder
 
 
 @click.group(short_help="Show or empty the cache of compiled and converted code.")
-def cache() -> None:
+@click.pass_context
+def cache(context: click.Context) -> None:
     """Show or empty the cache of compiled and converted code.
 
-    Its folders are accessible to you alone; AUTOCONV_CACHE sets their location.
+    Its folders are accessible to you alone; AUTOCONV_CACHE sets their location, or switches the cache off (`off`, `0`).
     """
+    if cache_folder() is None:
+        click.echo("the cache is switched off by AUTOCONV_CACHE")
+        context.exit()
 
 
 @cache.command(short_help="Print where the cache is, and how much is in it.")

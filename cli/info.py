@@ -37,13 +37,14 @@ def info(json: bool) -> None:
 def collect_facts() -> dict[str, Any]:
     """Return everything that `autoconv info` prints."""
     folder = cache_folder()
-    files, size = _folder_contents(folder)
+    files, size = (0, 0) if folder is None else _folder_contents(folder)
+    exists = folder is not None and folder.is_dir()
     return {
         "autoconv": version("autoconv"),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": {name: version(name) for name in PACKAGES},
         "backends": _backend_names(),
-        "cache": {"folder": str(folder), "exists": folder.is_dir(), "files": files, "bytes": size},
+        "cache": {"folder": folder and str(folder), "exists": exists, "files": files, "bytes": size},
         "cpu": {"model": _processor_name(), "architecture": platform.machine(), "cores": os.cpu_count()},
         "platform": platform.platform(),
         "disabled": SETTINGS.disabled,
@@ -105,14 +106,18 @@ def _missing_packages() -> dict[str, list[str]]:
     return missing
 
 
+def _cache_text(cache: dict[str, Any]) -> str:
+    if cache["folder"] is None:
+        return "none: switched off by AUTOCONV_CACHE"
+    return str(cache["folder"]) if cache["exists"] else f"{cache['folder']} (not there yet)"
+
+
 def _facts_text(facts: dict[str, Any]) -> str:
     cache, cpu = facts["cache"], facts["cpu"]
     rows = [("autoconv", facts["autoconv"] or "not installed"), ("Python", facts["python"])]
     rows += [(name, installed or "not installed") for name, installed in facts["packages"].items()]
     rows.append(("backends", ", ".join(facts["backends"])))
-    rows.append(
-        ("cache folder", cache["folder"] if cache["exists"] else f"{cache['folder']} (not there yet)")
-    )
+    rows.append(("cache folder", _cache_text(cache)))
     rows.append(("cache size", f"{cache['files']} files, {cache['bytes'] / 1e6:.1f} MB"))
     rows.append(("CPU", f"{cpu['model']}, {cpu['cores']} cores, {cpu['architecture']}"))
     rows.append(("platform", facts["platform"]))

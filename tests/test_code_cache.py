@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from autoconv.cli import main
+from autoconv.cli.info import collect_facts
+from click.testing import CliRunner
 
 from autoconv.code_cache import FUNCTIONS, NATIVE, CodeCache
 from autoconv.emit import converted
@@ -180,6 +183,17 @@ def test_the_oldest_go_first(cache):
     assert sorted(path.name for path in cache.glob("*.o")) == ["3.o", "4.o"]
     assert small.clear() == 2
     assert small.entries() == []
+
+
+@pytest.mark.parametrize("text", ["0", "off", "OFF", ""])
+def test_a_cache_that_is_switched_off_keeps_nothing(text, monkeypatch, tmp_path):
+    monkeypatch.setenv("AUTOCONV_CACHE", text)
+    monkeypatch.chdir(tmp_path)
+    NATIVE.store("a", b"code")
+    assert NATIVE.load("a") is None and NATIVE.entries() == [] and NATIVE.folder() is None
+    assert CliRunner().invoke(main, ["cache", "clear"]).output == "the cache is switched off by AUTOCONV_CACHE\n"
+    assert collect_facts()["cache"] == {"folder": None, "exists": False, "files": 0, "bytes": 0}
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command(cache, run):

@@ -94,6 +94,9 @@ def _parse_thread_count(text: str) -> int | None:
     return int(text)
 
 
+_CACHE_OFF = frozenset({"", "0", "off"})
+
+
 def _parse_logs(text: str) -> frozenset[str]:
     names = frozenset(name.strip() for name in text.split(",") if name.strip())
     for name in sorted(names - set(_LOG_NAMES)):
@@ -101,15 +104,17 @@ def _parse_logs(text: str) -> frozenset[str]:
     return names & set(_LOG_NAMES)
 
 
-def cache_folder() -> Path:
-    """Return the folder of converted modules and compiled code: AUTOCONV_CACHE, or the user's cache folder.
+def cache_folder() -> Path | None:
+    """Return the folder of converted functions and machine code: AUTOCONV_CACHE, or the user's cache folder.
+
+    None if AUTOCONV_CACHE is `0`, `off` or empty: nothing is kept then.
 
     >>> autoconv.config.cache_folder().is_absolute()
     True
     """
     override = os.environ.get("AUTOCONV_CACHE")
-    if override:
-        return Path(override)
+    if override is not None:
+        return None if override.strip().lower() in _CACHE_OFF else Path(override)
     import platformdirs  # only needed for the cache
 
     return Path(platformdirs.user_cache_dir("autoconv"))
