@@ -45,6 +45,18 @@ def test_parts_of_complex_numbers():
     agrees(f, np.array([1 + 2j, -0.5j]))
 
 
+def test_parts_of_complex_arrays_that_are_written():
+    def f(x):
+        z = np.fft.fft(x)
+        z[0] = 1j
+        real = np.real(z * 2)
+        real[1] = 7
+        np.imag(z)[2] = 9
+        return real, z, np.imag(z) + np.real(z)
+
+    agrees(f, np.arange(5.0))
+
+
 def test_shapes_and_dtypes_are_numpys():
     def f(x):
         rows, columns = x.shape

@@ -183,7 +183,8 @@ VIEWS: dict[Any, Callable[..., Any]] = {
     **{f: _view_splitter(f) for f in _functions_by_name("split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{f: _views_of_one(f, tuple) for f in _functions_by_name("unstack")},
     **{f: lambda *_, f=f, **__: _refuse_view(f) for f in _functions_by_name(
-        "broadcast_to", "broadcast_arrays", "real", "imag", "real_if_close")},
+        "broadcast_to", "broadcast_arrays", "real_if_close")},
+    np.real: lambda val: array_member(val, "real"), np.imag: lambda val: array_member(val, "imag"),
     np.diagonal: diagonal_of, np.lib.stride_tricks.sliding_window_view: _windows,
     **{f: lambda array, *, offset=0: diagonal_of(array, offset, -2, -1) for f in _functions_by_name("linalg.diagonal")},
     np.reshape: _reshape,
