@@ -40,7 +40,7 @@ _TAG = re.compile(r"[^:<>,\n]+")
 
 def parse_value(scanner: Scanner) -> Any:
     """Parse the next value; raises GraphSyntaxError."""
-    text = scanner.string()
+    text = scanner.parse_string()
     if text is not None:
         return text
     number = _number(scanner)
@@ -225,7 +225,7 @@ def _complex(scanner: Scanner) -> complex:
 
 
 def _symbol(scanner: Scanner) -> Symbol:
-    return Symbol(scanner.name("the name of a dimension"))
+    return Symbol(scanner.parse_name("the name of a dimension"))
 
 
 def _float_bits(scanner: Scanner) -> float:

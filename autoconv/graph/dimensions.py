@@ -234,8 +234,8 @@ def _is_product(dimension: Symbol) -> bool:
     """Return whether the dimension is positive whenever all argument sizes are."""
     if not isinstance(dimension, Sum):
         return type(dimension) is Symbol
-    ((monomial, count), *more) = dimension.terms
-    return not more and count > 0 and all(type(symbol) is Symbol for symbol in monomial)
+    ((monomial, count), *further_terms) = dimension.terms
+    return not further_terms and count > 0 and all(type(symbol) is Symbol for symbol in monomial)
 
 
 def _factors(dimension: Dimension) -> Sequence[Dimension]:

@@ -188,9 +188,9 @@ def as_dtype(value: object) -> DType:
     if result is not None:
         return result
     if type(value) is int:
-        numbered = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
-        if numbered is not None:
-            return numbered
+        dtype_of_number = next((dtype for dtype in DTYPES.values() if dtype.enum == value), None)
+        if dtype_of_number is not None:
+            return dtype_of_number
     try:
         dtype = np.dtype(value)  # type: ignore[call-overload]
     except Exception:  # NumPy raises SyntaxError for some texts, and errors of an object's own attribute `dtype`

@@ -77,8 +77,8 @@ class Value:
     @property
     def full_name(self) -> str:
         """The name in TensorFlow's form, `node:index`; ops with regions may have another rule for it."""
-        named = self.node.op.result_name if self.node is not None else None
-        return f"{self.name}:{self.index}" if named is None else named(self.name, self.index)
+        name_rule = self.node.op.result_name if self.node is not None else None
+        return f"{self.name}:{self.index}" if name_rule is None else name_rule(self.name, self.index)
 
     def __repr__(self) -> str:
         return f"<Value %{self.full_name}: {self.type}>"
@@ -139,7 +139,7 @@ class Graph:
     controls: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     # Preconditions for symbolic parameter shapes: these symbols must not be negative. The caller checks them per run.
     needs: tuple[Symbol, ...] = ()
-    # The object that represents the graph in the program, where the program records into the graph in a block.
+    # The program's own object for the graph, if the program records into it in a `with` block.
     block: Any = field(default=None, repr=False)
     # The default device of added nodes; while a pass replaces a node, the device of that node.
     device: str = field(default="", repr=False)
@@ -297,12 +297,12 @@ def node_effects(op: Op, regions: Iterable[Graph], attributes: Mapping[str, Any]
     total = op_effects(op, attributes, inputs)
     for region in regions:
         total |= region.effects
-    if op.traits.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_not_broadcast(inputs):
+    if op.traits.elementwise and len(inputs) > 1 and not total & Effects.RAISE and _may_fail_to_broadcast(inputs):
         total |= Effects.RAISE
     return total
 
 
-def _may_not_broadcast(inputs: Sequence[Value]) -> bool:
+def _may_fail_to_broadcast(inputs: Sequence[Value]) -> bool:
     """Return whether the inputs' shapes may fail to broadcast at run time."""
     shapes = [shape for value in dict.fromkeys(inputs) if (shape := getattr(value.type, "shape", ())) != ()]
     if len(shapes) < 2:
@@ -320,7 +320,7 @@ Rewrite = Callable[["Graph", Node, "list[Value]"], "Sequence[Value] | None"]
 
 
 def clone(
-    graph: Graph, rewrite: Rewrite, begin: Callable[[Graph, Value, int], Value] | None = None
+    graph: Graph, rewrite: Rewrite, replace_parameter: Callable[[Graph, Value, int], Value] | None = None
 ) -> Graph:
     """Copy `graph`, regions included; `rewrite(copy, node, inputs)` may replace a node.
 
@@ -328,22 +328,22 @@ def clone(
     (after adding nodes to the copy), or None to copy the node. `begin(copy, parameter, position)` returns the
     replacement of a parameter of the graph itself.
     """
-    copy = _clone(graph, rewrite, {}, begin)
+    copy = _clone(graph, rewrite, {}, replace_parameter)
     compute_effects(copy)
     return copy
 
 
 def _clone(
     graph: Graph, rewrite: Rewrite, copies: dict[Graph, Graph],
-    begin: Callable[[Graph, Value, int], Value] | None = None,
+    replace_parameter: Callable[[Graph, Value, int], Value] | None = None,
 ) -> Graph:
     copy = copies[graph] = Graph(graph.name)
     values: dict[Value, Value] = {}
     for parameter in graph.parameters:
         values[parameter] = copy.add_parameter(parameter.type, parameter.name)
-    if begin is not None:
+    if replace_parameter is not None:
         for position, parameter in enumerate(graph.parameters):
-            values[parameter] = begin(copy, values[parameter], position)
+            values[parameter] = replace_parameter(copy, values[parameter], position)
     for node in graph.nodes:
         inputs = [values[value] for value in node.inputs]
         copy.device = node.device

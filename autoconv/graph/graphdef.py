@@ -125,9 +125,9 @@ def _controls(graph: Graph, node: Node, previous: list[Node]) -> list[str]:
     """Return the control inputs: the last earlier node with conflicting effects, and those of the program."""
     names = list(graph.controls.get(node.name, ()))
     ordered = node.effects & ~Effects.RAISE
-    before = [other for other in previous if ordered and conflict(other.effects & ~Effects.RAISE, ordered)]
-    if before:
-        names.append(before[-1].name)
+    earlier_conflicts = [other for other in previous if ordered and conflict(other.effects & ~Effects.RAISE, ordered)]
+    if earlier_conflicts:
+        names.append(earlier_conflicts[-1].name)
     return [f"^{name}" for name in dict.fromkeys(names)]
 
 

@@ -21,8 +21,8 @@ def graph_html(graph: Graph) -> str:
     """
     bodies = "".join(_folded_bodies(node) for node in graph.nodes[:_MAX_NODES] if node.regions)
     remaining = len(graph.nodes) - _MAX_NODES
-    more = f"<div>… and {remaining} more nodes</div>" if remaining > 0 else ""
-    return f"<div>{_svg(graph)}{more}{bodies}</div>"
+    remainder_note = f"<div>… and {remaining} more nodes</div>" if remaining > 0 else ""
+    return f"<div>{_svg(graph)}{remainder_note}{bodies}</div>"
 
 
 def _folded_bodies(node: Node) -> str:
@@ -43,8 +43,8 @@ def _svg(graph: Graph) -> str:
     boxes = [_box(positions[p], p.name, str(p.type), "input") for p in graph.parameters]
     for node in nodes:
         text = ", ".join(str(value.type) for value in node.results)
-        where = "" if node.span is None else f"\nline {node.span.line}"
-        boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + where))
+        note = "" if node.span is None else f"\nline {node.span.line}"
+        boxes.append(_box(positions[node], node.op.name, text, "region" if node.regions else "op", node.name + note))
     boxes += [_box(positions[i], "output", str(value.type), "output") for i, value in enumerate(graph.outputs)]
     view = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(lines)}{"".join(boxes)}</svg>'
@@ -89,16 +89,16 @@ def _line(source: tuple[int, int], target: tuple[int, int]) -> str:
 
 def _box(position: tuple[int, int], title: str, text: str, kind: str, note: str = "") -> str:
     x, y = position
-    shown = "".join(
-        f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_short(line))}</text>'
+    text_lines = "".join(
+        f'<text x="{x + 5}" y="{y + 13 + 14 * i}" style="{_STYLE}">{escape(_shorten(line))}</text>'
         for i, line in enumerate((title, text))
     )
     size = f'width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}"'
     frame = f'<rect x="{x}" y="{y}" {size} rx="4" fill="{_COLOURS[kind]}" stroke="#666"/>'
-    return f"<g><title>{escape(note or title)}: {escape(text)}</title>{frame}{shown}</g>"
+    return f"<g><title>{escape(note or title)}: {escape(text)}</title>{frame}{text_lines}</g>"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 21 else text[:20] + "…"
 
 

@@ -47,8 +47,8 @@ class Operator:
     @property
     def function(self) -> Callable[..., Any]:
         """The function of the `operator` module."""
-        named: Callable[..., Any] | None = getattr(operator, self.name, None)
-        return named or getattr(operator, f"{self.name}_")  # type: ignore[no-any-return]
+        function: Callable[..., Any] | None = getattr(operator, self.name, None)
+        return function or getattr(operator, f"{self.name}_")  # type: ignore[no-any-return]
 
     @property
     def in_place_function(self) -> Callable[[Any, Any], Any]:

@@ -21,8 +21,8 @@ def begin_copy(graph: Graph) -> tuple[Graph, dict[Value, Value]]:
 
 def can_replace(narrow: Type, wide: Type) -> bool:
     """Return whether `narrow` can replace `wide`: a subtype with the same dtypes, different only in shapes."""
-    kinds = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
-    return kinds[0] == kinds[1] and is_subtype(narrow, wide)
+    dtypes_of_leaves = [[(leaf.dtype, leaf.weak) for leaf in leaves(type_)] for type_ in (narrow, wide)]
+    return dtypes_of_leaves[0] == dtypes_of_leaves[1] and is_subtype(narrow, wide)
 
 
 def attributes_key(attributes: Mapping[str, Any]) -> Hashable:

@@ -69,10 +69,10 @@ class Scanner:
     def next_text(self) -> str:
         """Return the text at the position, quoted for messages."""
         self.skip()
-        rest = self.text[self.position : self.position + 20].split("\n")[0]
-        return repr(rest) if rest else "the end of the text"
+        excerpt = self.text[self.position : self.position + 20].split("\n")[0]
+        return repr(excerpt) if excerpt else "the end of the text"
 
-    def string(self, skip: bool = True) -> str | bytes | None:
+    def parse_string(self, skip: bool = True) -> str | bytes | None:
         """Parse a literal in quotes, bytes with a `b`; None where there is none."""
         if skip:
             self.skip()
@@ -87,17 +87,17 @@ class Scanner:
         assert isinstance(value, (str, bytes))
         return value
 
-    def name(self, what: str) -> str:
+    def parse_name(self, description: str) -> str:
         """Parse a bare or quoted name."""
         self.skip()
-        return self.name_here(what)
+        return self.parse_adjacent_name(description)
 
-    def name_here(self, what: str) -> str:
+    def parse_adjacent_name(self, description: str) -> str:
         """Parse a name without space before it."""
         start = self.position
-        result = self.string(skip=False)
+        result = self.parse_string(skip=False)
         if result is None:
             result = self.match(_BARE, skip=False)
         if not isinstance(result, str):
-            self.fail(f"expected {what}, found {self.next_text()}", start)
+            self.fail(f"expected {description}, found {self.next_text()}", start)
         return result

@@ -14,7 +14,7 @@
 A node reads like a call: inputs, then attributes by name, then the types of its results (`()` for none).
 Where a recursive call has a graph that is written out already, `again NAME` stands for it: the innermost graph of
 that name around the call, else the last one before it.
-`%split:1` is the second result of a node with several. ` on '/device:CPU:0'` is the device asked for. Spans
+`%split:1` is the second result of a node with several. ` on '/device:CPU:0'` is the requested device. Spans
 follow as `@ file:line function`; `#` starts a comment.
 """
 
@@ -46,24 +46,24 @@ def to_text(graph: Graph, spans: bool = False, attributes: Attributes = _own_att
     return "\n".join(_graph_lines(graph, spans, attributes, GraphScope())) + "\n"
 
 
-def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, written: GraphScope) -> Iterator[str]:
-    written.begin(graph)
+def _graph_lines(graph: Graph, spans: bool, attributes: Attributes, scope: GraphScope) -> Iterator[str]:
+    scope.begin(graph)
     parameters = ", ".join(f"{reference(value)}: {value.type}" for value in graph.parameters)
     yield f"graph {quote(graph.name)}({parameters}) {{"
     for node in graph.nodes:
         yield f"  {_node_text(node, spans, attributes(node))}{' {' if node.regions else ''}"
         for region in node.regions:
-            if is_recursive(node) and written.resolve(region.name) is region:
+            if is_recursive(node) and scope.resolve(region.name) is region:
                 yield f"    again {quote(region.name)}"
-            elif region in written.enclosing:
+            elif region in scope.enclosing:
                 raise ValueError(f"two graphs around the call %{node.name} are named {region.name!r}")
             else:
-                yield from (f"    {line}" for line in _graph_lines(region, spans, attributes, written))
+                yield from (f"    {line}" for line in _graph_lines(region, spans, attributes, scope))
         if node.regions:
             yield "  }"
     yield f"  return {', '.join(map(reference, graph.outputs))}".rstrip()
     yield "}"
-    written.end()
+    scope.end()
 
 
 def _node_text(node: Node, spans: bool, attributes: Mapping[str, Any]) -> str:
@@ -71,14 +71,14 @@ def _node_text(node: Node, spans: bool, attributes: Mapping[str, Any]) -> str:
     arguments += [f"{name}={value_text(value)}" for name, value in attributes.items()]
     types = ", ".join(str(value.type) for value in node.results) or "()"
     device = f" on {quote(node.device)}" if node.device else ""
-    place = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""
-    return f"%{quote(node.name)} = {quote(node.op.name)}({', '.join(arguments)}): {types}{device}{place}"
+    span_suffix = f" @ {_span_text(node.span)}" if spans and node.span is not None else ""
+    return f"%{quote(node.name)} = {quote(node.op.name)}({', '.join(arguments)}): {types}{device}{span_suffix}"
 
 
 def reference(value: Value) -> str:
     """Return `%name`, or `%name:index` for one of several results."""
-    several = value.node is not None and len(value.node.results) > 1
-    return f"%{quote(value.name)}:{value.index}" if several else f"%{quote(value.name)}"
+    has_several_results = value.node is not None and len(value.node.results) > 1
+    return f"%{quote(value.name)}:{value.index}" if has_several_results else f"%{quote(value.name)}"
 
 
 def _span_text(span: Span) -> str:

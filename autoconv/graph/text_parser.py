@@ -59,18 +59,18 @@ class GraphScope:
         return next((graph for graph in reversed(self.enclosing) if graph.name == name), self._finished.get(name))
 
 
-def _graph(scanner: Scanner, ops: Mapping[str, Op], written: GraphScope) -> Graph:
+def _graph(scanner: Scanner, ops: Mapping[str, Op], scope: GraphScope) -> Graph:
     if scanner.take("again"):
         scanner.skip()
         start = scanner.position
-        name = scanner.name("the name of a graph")
-        known = written.resolve(name)
-        if known is None:
+        name = scanner.parse_name("the name of a graph")
+        graph_before = scope.resolve(name)
+        if graph_before is None:
             scanner.fail(f"there is no graph {name!r} around or before this", start)
-        return known
+        return graph_before
     scanner.expect("graph")
-    graph = Graph(scanner.name("the name of a graph"))
-    written.begin(graph)
+    graph = Graph(scanner.parse_name("the name of a graph"))
+    scope.begin(graph)
     values: dict[tuple[str, int], Value] = {}
     scanner.expect("(")
     while not scanner.take(")"):
@@ -81,12 +81,12 @@ def _graph(scanner: Scanner, ops: Mapping[str, Op], written: GraphScope) -> Grap
         values[name, 0] = graph.add_parameter(parse_type(scanner), name)
     scanner.expect("{")
     while scanner.is_at("%"):
-        _node(scanner, graph, values, ops, written)
+        _node(scanner, graph, values, ops, scope)
     scanner.expect("return")
     while scanner.is_at("%") if not graph.outputs else scanner.take(","):
         graph.outputs.append(_reference(scanner, values))
     scanner.expect("}")
-    written.end()
+    scope.end()
     return graph
 
 
@@ -95,26 +95,26 @@ def _node(
     graph: Graph,
     values: dict[tuple[str, int], Value],
     ops: Mapping[str, Op],
-    written: GraphScope,
+    scope: GraphScope,
 ) -> None:
     start = scanner.position
     name = _new_name(scanner, graph)
     scanner.expect("=")
     scanner.skip()
     op_start = scanner.position
-    op_name = scanner.name("the name of an op")
+    op_name = scanner.parse_name("the name of an op")
     op = ops.get(op_name)
     if op is None:
         scanner.fail(f"there is no op named {op_name!r}", op_start)
     inputs, attributes = _arguments(scanner, values)
     scanner.expect(":")
     types = _types(scanner)
-    device = scanner.name("a device") if scanner.take("on") else ""
+    device = scanner.parse_name("a device") if scanner.take("on") else ""
     span = _span(scanner) if scanner.take("@") else None
     regions = []
     if scanner.take("{"):
         while not scanner.take("}"):
-            regions.append(_graph(scanner, ops, written))
+            regions.append(_graph(scanner, ops, scope))
     try:
         node = graph.add(op, inputs, attributes, regions=regions, types=types, name=name, span=span)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
@@ -161,7 +161,7 @@ def _new_name(scanner: Scanner, graph: Graph) -> str:
     scanner.skip()
     start = scanner.position
     scanner.expect("%")
-    name = scanner.name_here("a name")
+    name = scanner.parse_adjacent_name("a name")
     if name in graph._names:
         scanner.fail(f"the name %{name} is taken already", start)
     return name
@@ -171,7 +171,7 @@ def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
     scanner.skip()
     start = scanner.position
     scanner.expect("%")
-    name = scanner.name_here("a name")
+    name = scanner.parse_adjacent_name("a name")
     index = scanner.match(_INDEX, skip=False)
     result = values.get((name, int(index[1:]) if index else 0))
     if result is None:
@@ -181,7 +181,7 @@ def _reference(scanner: Scanner, values: dict[tuple[str, int], Value]) -> Value:
 
 
 def _span(scanner: Scanner) -> Span:
-    file = scanner.name("a file")
+    file = scanner.parse_name("a file")
     scanner.expect(":")
     line = _number(scanner)
     column = end_line = end_column = 0
@@ -192,8 +192,8 @@ def _span(scanner: Scanner) -> Span:
         scanner.expect(":")
         end_column = _number(scanner)
     scanner.match(_LINE_SPACE, skip=False)
-    named = scanner.match(_FUNCTION, skip=False) is not None
-    function = scanner.name_here("the name of a function") if named else ""
+    has_function = scanner.match(_FUNCTION, skip=False) is not None
+    function = scanner.parse_adjacent_name("the name of a function") if has_function else ""
     return Span(file, line, function, column, end_line, end_column)
 
 

@@ -44,142 +44,144 @@ def _verify_graph(graph: Graph, path: str, seen: set[Graph]) -> None:
     values: set[Value] = set()
     names: set[str] = set()
     for position, parameter in enumerate(graph.parameters):
-        where = f"{path}: parameter {position} (%{parameter.name})"
+        location = f"{path}: parameter {position} (%{parameter.name})"
         if parameter.graph is not graph:
-            raise VerificationError(f"{where} belongs to the graph {parameter.graph.name!r}")
+            raise VerificationError(f"{location} belongs to the graph {parameter.graph.name!r}")
         if parameter.node is not None:
-            raise VerificationError(f"{where} says that the node %{parameter.node.name} makes it")
-        _check_name(where, parameter.name, names)
+            raise VerificationError(f"{location} is recorded as a result of the node %{parameter.node.name}")
+        _check_name(location, parameter.name, names)
         values.add(parameter)
     for node in graph.nodes:
-        where = f"{path}: node %{node.name} ({node.op.name})"
-        _check_name(where, node.name, names)
+        location = f"{path}: node %{node.name} ({node.op.name})"
+        _check_name(location, node.name, names)
         for position, value in enumerate(node.inputs):
-            _check_definition(f"{where}: input {position}", value, graph, values)
-        _check_results(where, node, graph)
-        _check_regions(where, node)
+            _check_definition(f"{location}: input {position}", value, graph, values)
+        _check_results(location, node, graph)
+        _check_regions(location, node)
         for position, region in enumerate(node.regions):
             _verify_graph(region, f"{path} / %{node.name}[{position}] {region.name}", seen)
-        _check_rule(where, node)
-        _check_effects(where, node)
+        _check_rule(location, node)
+        _check_effects(location, node)
         values.update(node.results)
     for position, value in enumerate(graph.outputs):
         _check_definition(f"{path}: output {position}", value, graph, values)
 
 
-def _check_name(where: str, name: str, names: set[str]) -> None:
+def _check_name(location: str, name: str, names: set[str]) -> None:
     if name in names:
-        raise VerificationError(f"{where} has a name that another node or parameter of the graph has too")
+        raise VerificationError(f"{location} has a name that another node or parameter of the graph has too")
     names.add(name)
 
 
-def _check_definition(where: str, value: Value, graph: Graph, values: set[Value]) -> None:
+def _check_definition(location: str, value: Value, graph: Graph, values: set[Value]) -> None:
     if value in values:
         return
     if value.graph is not graph:
         raise VerificationError(
-            f"{where} is %{value.name}, which belongs to the graph {value.graph.name!r}; a region reads what "
+            f"{location} is %{value.name}, which belongs to the graph {value.graph.name!r}; a region reads what "
             "is around it through captures"
         )
-    raise VerificationError(f"{where} is %{value.name}, which is not made before it")
+    raise VerificationError(f"{location} is %{value.name}, which is not made before it")
 
 
-def _check_results(where: str, node: Node, graph: Graph) -> None:
+def _check_results(location: str, node: Node, graph: Graph) -> None:
     for position, value in enumerate(node.results):
         if value.graph is not graph:
-            raise VerificationError(f"{where}: result {position} belongs to the graph {value.graph.name!r}")
+            raise VerificationError(f"{location}: result {position} belongs to the graph {value.graph.name!r}")
         if value.node is not node or value.index != position or value.name != node.name:
             raise VerificationError(
-                f"{where}: result {position} says that it is result {value.index} of "
+                f"{location}: result {position} is recorded as result {value.index} of "
                 f"%{value.name if value.node is None else value.node.name}"
             )
 
 
-def _check_regions(where: str, node: Node) -> None:
+def _check_regions(location: str, node: Node) -> None:
     check = _REGIONS.get(node.op.name)
     if check is not None:
-        check(where, node)
+        check(location, node)
 
 
-def _check_cond(where: str, node: Node) -> None:
+def _check_cond(location: str, node: Node) -> None:
     if not node.inputs:
-        raise VerificationError(f"{where} has no inputs, its first has to be the index of the arm")
+        raise VerificationError(f"{location} has no inputs, its first has to be the index of the arm")
     index, *captures = (value.type for value in node.inputs)
     if not node.regions:
-        raise VerificationError(f"{where} has no arms")
+        raise VerificationError(f"{location} has no arms")
     if isinstance(index, TensorType) and index.dtype.is_bool and len(node.regions) != 2:
-        raise VerificationError(f"{where} has {len(node.regions)} arms for a bool")
+        raise VerificationError(f"{location} has {len(node.regions)} arms for a bool")
     for arm in node.regions:
-        _check_parameters(where, arm, captures, "capture")
-        _check_outputs(where, arm, [value.type for value in node.results], "result")
+        _check_parameters(location, arm, captures, "capture")
+        _check_outputs(location, arm, [value.type for value in node.results], "result")
 
 
-def _check_while(where: str, node: Node) -> None:
+def _check_while(location: str, node: Node) -> None:
     size = node.attributes.get("state")
     if type(size) is not int or not 0 <= size <= len(node.inputs):
-        raise VerificationError(f"{where}: the attribute state is {size!r} for {len(node.inputs)} inputs")
+        raise VerificationError(f"{location}: the attribute state is {size!r} for {len(node.inputs)} inputs")
     if len(node.regions) != 2:
-        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs a test and a body")
+        raise VerificationError(f"{location} has {len(node.regions)} regions, it needs a test and a body")
     if len(node.results) != size:
-        raise VerificationError(f"{where} has {len(node.results)} results for {size} values of state")
+        raise VerificationError(f"{location} has {len(node.results)} results for {size} values of state")
     test, body = node.regions
     for region in node.regions:
-        _check_parameters(where, region, [value.type for value in node.inputs], "input")
+        _check_parameters(location, region, [value.type for value in node.inputs], "input")
     for position, value in enumerate(node.results):
         before = node.inputs[position].type
         if not may_agree(before, value.type):
-            raise VerificationError(f"{where}: state {position} is {before} before the loop and {value.type} after it")
+            raise VerificationError(f"{location}: state {position} is {before} before the loop, {value.type} after it")
     if len(test.outputs) != 1:
-        raise VerificationError(f"{where}: the test has {len(test.outputs)} outputs, it needs one")
+        raise VerificationError(f"{location}: the test has {len(test.outputs)} outputs, it needs one")
     condition_type = test.outputs[0].type
     if not (
         isinstance(
             condition_type, TensorType
         ) and condition_type.dtype.is_bool and shapes_compatible(condition_type.shape, ())
     ):
-        raise VerificationError(f"{where}: the test gives {condition_type}, it has to give a bool scalar")
-    _check_outputs(where, body, [value.type for value in body.parameters[:size]], "value of state")
+        raise VerificationError(f"{location}: the test gives {condition_type}, it has to give a bool scalar")
+    _check_outputs(location, body, [value.type for value in body.parameters[:size]], "value of state")
 
 
-def _check_call(where: str, node: Node) -> None:
+def _check_call(location: str, node: Node) -> None:
     if len(node.regions) != 1:
-        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs one")
-    _check_parameters(where, node.regions[0], [value.type for value in node.inputs], "argument")
-    _check_outputs(where, node.regions[0], [value.type for value in node.results], "result")
+        raise VerificationError(f"{location} has {len(node.regions)} regions, it needs one")
+    _check_parameters(location, node.regions[0], [value.type for value in node.inputs], "argument")
+    _check_outputs(location, node.regions[0], [value.type for value in node.results], "result")
 
 
-def _check_try(where: str, node: Node) -> None:
+def _check_try(location: str, node: Node) -> None:
     if len(node.regions) != 3:
-        raise VerificationError(f"{where} has {len(node.regions)} regions, it needs a body and two ends")
+        raise VerificationError(f"{location} has {len(node.regions)} regions, it needs a body and two ends")
     body, normal, handler = node.regions
     captures = [value.type for value in node.inputs]
-    _check_parameters(where, body, captures, "capture")
-    _check_parameters(where, normal, [*(value.type for value in body.outputs), *captures], "input")
-    _check_parameters(where, handler, [ObjectType(), *captures], "input")
+    _check_parameters(location, body, captures, "capture")
+    _check_parameters(location, normal, [*(value.type for value in body.outputs), *captures], "input")
+    _check_parameters(location, handler, [ObjectType(), *captures], "input")
     for end in (normal, handler):
-        _check_outputs(where, end, [value.type for value in node.results], "result")
+        _check_outputs(location, end, [value.type for value in node.results], "result")
 
 
-def _check_parameters(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+def _check_parameters(location: str, region: Graph, types: Sequence[Type], expected_noun: str) -> None:
     types_of_region = [value.type for value in region.parameters]
-    _check_pairs(f"{where}: the region {region.name!r}", "parameter", types_of_region, what, types)
+    _check_pairs(f"{location}: the region {region.name!r}", "parameter", types_of_region, expected_noun, types)
 
 
-def _check_outputs(where: str, region: Graph, types: Sequence[Type], what: str) -> None:
+def _check_outputs(location: str, region: Graph, types: Sequence[Type], expected_noun: str) -> None:
     types_of_region = [value.type for value in region.outputs]
-    _check_pairs(f"{where}: the region {region.name!r}", "output", types_of_region, what, types)
+    _check_pairs(f"{location}: the region {region.name!r}", "output", types_of_region, expected_noun, types)
 
 
 def _check_pairs(
-    where: str, actual_noun: str, actual_types: Sequence[Type], expected_noun: str, expected_types: Sequence[Type]
+    location: str, actual_noun: str, actual_types: Sequence[Type], expected_noun: str, expected_types: Sequence[Type]
 ) -> None:
     if len(actual_types) != len(expected_types):
         raise VerificationError(
-            f"{where} has {_count(len(actual_types), actual_noun)} for {_count(len(expected_types), expected_noun)}"
+            f"{location} has {_count(len(actual_types), actual_noun)} for {_count(len(expected_types), expected_noun)}"
         )
     for position, (a, b) in enumerate(zip(actual_types, expected_types, strict=True)):
         if not may_agree(a, b):
-            raise VerificationError(f"{where} has {a} as {actual_noun} {position}, its node has {b} as {expected_noun}")
+            raise VerificationError(
+                f"{location} has {a} as {actual_noun} {position}, its node has {b} as {expected_noun}"
+            )
 
 
 def _count(number: int, noun: str) -> str:
@@ -194,24 +196,24 @@ _REGIONS: dict[str, Callable[[str, Node], None]] = {
 }
 
 
-def _check_rule(where: str, node: Node) -> None:
+def _check_rule(location: str, node: Node) -> None:
     """Check declared types against the type rule: they may be wider or narrower, if one value may have both."""
     inputs = [value.type for value in node.inputs]
     try:
         types = node.op.result_types(inputs, node.attributes, node.regions)
     except (TypeError, ValueError) as error:
-        raise VerificationError(f"{where}: its rule refuses ({_texts(inputs)}): {error}") from error
+        raise VerificationError(f"{location}: its rule refuses ({_texts(inputs)}): {error}") from error
     declared = [value.type for value in node.results]
     if len(types) != len(declared) or not all(map(may_agree, types, declared)):
         raise VerificationError(
-            f"{where} is declared to give ({_texts(declared)}), but its rule says ({_texts(types)})"
+            f"{location} is declared to give ({_texts(declared)}), but by its rule ({_texts(types)})"
         )
 
 
-def _check_effects(where: str, node: Node) -> None:
+def _check_effects(location: str, node: Node) -> None:
     computed: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     if node.effects != computed:
-        raise VerificationError(f"{where} says its effects are {node.effects.text}, they are {computed.text}")
+        raise VerificationError(f"{location} has the effects {node.effects.text} recorded, they are {computed.text}")
 
 
 def _texts(types: Iterable[Type]) -> str:

@@ -75,5 +75,5 @@ def test_views_are_in_the_scope_of_their_base_alone():
     assert scopes.metadata_of(y) == ", !alias.scope !{!1000001}, !noalias !{!1000000}"
     (view,) = [node.results[0] for node in graph.walk() if node.op.name == "array_view" and node.inputs[0] is x]
     assert scopes.metadata_of(view) == scopes.metadata_of(x)
-    unknown = AliasScopes(ModuleText(), Overlaps(graph, arguments_are_apart=False))
+    unknown = AliasScopes(ModuleText(), Overlaps(graph, arguments_are_disjoint=False))
     assert not unknown.metadata_of(x) and not unknown.metadata_of(view)

@@ -128,13 +128,13 @@ def test_names_are_unique() -> None:
 def test_result_of_another_node() -> None:
     graph = line()
     graph.nodes[1].results[0].index = 1
-    refused(graph, "result 0 says that it is result 1 of %sin")
+    refused(graph, "result 0 is recorded as result 1 of %sin")
 
 
 def test_result_type_against_the_rule() -> None:
     graph = line()
     graph.nodes[0].results[0].type = TensorType(float32, (3,))
-    refused(graph, r"declared to give \(float32\[3\]\), but its rule says \(float32\[2\]\)")
+    refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[2\]\)")
     graph.nodes[0].results[0].type = TensorType(float64, (2,))
     refused(graph, r"declared to give \(float64\[2\]\)")
 
@@ -152,7 +152,7 @@ def test_number_of_results() -> None:
     graph = line()
     graph.nodes[1].results = ()
     graph.outputs = []
-    refused(graph, r"declared to give \(\), but its rule says \(float32\[2\]\)")
+    refused(graph, r"declared to give \(\), but by its rule \(float32\[2\]\)")
 
 
 def test_inputs_that_the_rule_refuses() -> None:
@@ -227,4 +227,4 @@ def test_constants_in_graphs_are_checked() -> None:
     graph = Graph("f")
     node = graph.add(OPS["constant"], (), {"value": np.zeros(3, np.float32)})
     node.attributes["value"] = np.zeros(4, np.float32)
-    refused(graph, r"declared to give \(float32\[3\]\), but its rule says \(float32\[4\]\)")
+    refused(graph, r"declared to give \(float32\[3\]\), but by its rule \(float32\[4\]\)")

@@ -24,7 +24,7 @@ class Overlaps:
     set stands for any array, and so do the arguments of the graph where they may have common elements.
     """
 
-    def __init__(self, graph: Graph, arguments_are_apart: bool = True) -> None:
+    def __init__(self, graph: Graph, arguments_are_disjoint: bool = True) -> None:
         self._roots: dict[Value, frozenset[Value | None]] = {}
         self._sources: dict[Value, list[Value]] = {}
         self._visited: set[Graph] = set()  # recursive functions are visited once
@@ -32,17 +32,17 @@ class Overlaps:
         for value in graph.parameters:
             if isinstance(value.type, ArrayType):
                 base = shared[0] if value in shared else value
-                self._roots[value] = frozenset({base if arguments_are_apart else None})
+                self._roots[value] = frozenset({base if arguments_are_disjoint else None})
         self._collect(graph)
         self._reach_fixed_point()
 
     def between(self, a: Value, b: Value) -> str:
-        """Return how two arrays alias.
+        """Return the alias relation of two arrays.
 
         `DISJOINT`: no common elements; `EQUAL`: the same elements in the same order; `OVERLAP`: some common elements;
         `UNKNOWN`: unknown.
         """
-        first, second = self._known(a), self._known(b)
+        first, second = self._possible_roots(a), self._possible_roots(b)
         if None not in first and None not in second and not first & second:
             return DISJOINT
         base_a, base_b = base_of(a), base_of(b)
@@ -60,23 +60,23 @@ class Overlaps:
 
     def roots(self, value: Value) -> frozenset[Value]:
         """Return the base arrays of a value: arguments, and arrays allocated by nodes."""
-        return frozenset(root for root in self._known(value) if root is not None)
+        return frozenset(root for root in self._possible_roots(value) if root is not None)
 
     def known_roots(self, value: Value) -> frozenset[Value] | None:
         """Return the base arrays of a value; None if it may be any array."""
-        known = self._known(value)
-        return None if None in known else self.roots(value)
+        possible_roots = self._possible_roots(value)
+        return None if None in possible_roots else self.roots(value)
 
     def all_roots(self) -> list[Value]:
         """Return all arguments and allocated arrays that count as base arrays, which have no common elements."""
         return [value for value, roots in self._roots.items() if roots == {value}]
 
-    def may_be(self, value: Value, array: Value) -> bool:
+    def may_view(self, value: Value, array: Value) -> bool:
         """Return whether a value may be a view of this parameter of the graph."""
-        roots = self._known(value)
-        return None in roots or bool(roots & self._known(array))
+        roots = self._possible_roots(value)
+        return None in roots or bool(roots & self._possible_roots(array))
 
-    def _known(self, value: Value) -> frozenset[Value | None]:
+    def _possible_roots(self, value: Value) -> frozenset[Value | None]:
         return self._roots.get(base_of(value), frozenset({None}))
 
     def _collect(self, graph: Graph) -> None:
@@ -128,9 +128,9 @@ class Writes:
         self._writes_unknown_memory = False  # True if there are writes to memory that is not an operand
         self._is_unwritten: dict[Value, bool] = {}
         for node in graph.walk():
-            self._note(node)
+            self._record(node)
 
-    def _note(self, node: Node) -> None:
+    def _record(self, node: Node) -> None:
         traits = node.op.traits
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
@@ -145,8 +145,9 @@ class Writes:
     def leave(self, array: Value) -> bool:
         """Return whether the elements of an array are never written, through aliases included."""
         if array not in self._is_unwritten:
-            pairs = (self._overlaps.between(target, array) for target in self._targets)
-            self._is_unwritten[array] = not self._writes_unknown_memory and all(how == DISJOINT for how in pairs)
+            relations = (self._overlaps.between(target, array) for target in self._targets)
+            are_disjoint = all(relation == DISJOINT for relation in relations)
+            self._is_unwritten[array] = are_disjoint and not self._writes_unknown_memory
         return self._is_unwritten[array]
 
 
@@ -161,7 +162,7 @@ def written_parameters(graph: Graph) -> list[int]:
     if not array_positions or not written:
         return []
     overlaps = Overlaps(graph)
-    return [i for i in array_positions if any(overlaps.may_be(value, graph.parameters[i]) for value in written)]
+    return [i for i in array_positions if any(overlaps.may_view(value, graph.parameters[i]) for value in written)]
 
 
 def base_of(value: Value) -> Value:
@@ -211,8 +212,8 @@ def _layout_in_base(value: Value, base: Value) -> _Layout | None:
     elif node.op.name == "array_part" and node.attributes["which"] == "imag":
         offset += type_.dtype.size
     elif node.op.name == "array_diagonal":
-        right = node.attributes["offset"]
-        offset += (max(right, 0) * outer[2][-1] + max(-right, 0) * outer[2][-2]) if type_.shape[-1] else 0
+        diagonal = node.attributes["offset"]
+        offset += (max(diagonal, 0) * outer[2][-1] + max(-diagonal, 0) * outer[2][-2]) if type_.shape[-1] else 0
     return offset, type_.shape, type_.strides  # type: ignore[return-value]
 
 
@@ -228,13 +229,18 @@ def _offset(node: Node, outer: _Layout) -> int:
 
 
 def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
-    ends = [_byte_range(place, size) for place in (a, b)]
-    if ends[0] is None or ends[1] is None or ends[0][1] <= ends[1][0] or ends[1][1] <= ends[0][0]:
+    byte_ranges = [_byte_range(layout, size) for layout in (a, b)]
+    if byte_ranges[0] is None or byte_ranges[1] is None:
         return DISJOINT
-    low = min(ends[0][0], ends[1][0])
-    memory = np.empty(max(ends[0][1], ends[1][1]) - low, np.uint8)
-    kind = np.dtype((np.void, size))
-    first, second = (np.ndarray(shape, kind, memory, offset - low, strides) for offset, shape, strides in (a, b))
+    (low_a, high_a), (low_b, high_b) = byte_ranges[0], byte_ranges[1]
+    if high_a <= low_b or high_b <= low_a:
+        return DISJOINT
+    low = min(low_a, low_b)
+    memory = np.empty(max(high_a, high_b) - low, np.uint8)
+    element_dtype = np.dtype((np.void, size))
+    first, second = (
+        np.ndarray(shape, element_dtype, memory, offset - low, strides) for offset, shape, strides in (a, b)
+    )
     work: Any = _MAX_WORK
     try:
         return OVERLAP if np.shares_memory(first, second, work) else DISJOINT
@@ -242,8 +248,8 @@ def _may_overlap(a: _Layout, b: _Layout, size: int) -> str:
         return UNKNOWN
 
 
-def _byte_range(place: _Layout, size: int) -> tuple[int, int] | None:
-    offset, shape, strides = place
+def _byte_range(layout: _Layout, size: int) -> tuple[int, int] | None:
+    offset, shape, strides = layout
     if 0 in shape:
         return None
     steps = [(count - 1) * stride for count, stride in zip(shape, strides, strict=True)]

@@ -73,8 +73,8 @@ def size_limits(graph: Graph) -> Iterator[Symbol]:
 def _is_of_arguments(size: Symbol) -> bool:
     """Return whether a size is a polynomial over sizes of arguments, of degree 2 or more."""
     factors = [factor for factor, _ in monomials(size)]
-    plain = all(type(symbol) is Symbol for each in factors for symbol in each)
-    return plain and max(map(len, factors)) > 1
+    has_only_argument_sizes = all(type(symbol) is Symbol for factor in factors for symbol in factor)
+    return has_only_argument_sizes and max(map(len, factors)) > 1
 
 
 def _is_bounded(size: Symbol, node: Node) -> bool:

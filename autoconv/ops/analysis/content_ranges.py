@@ -5,7 +5,7 @@
 
 Cells are the arrays of one integer dtype that a graph allocates, and the states of its loops. Each update of a cell
 writes a number of some cell plus a number of a small interval, or a number of a known interval. A run has at most as
-many updates as the trip counts of its loops allow, and never more than `_MOST_UPDATES`. So the cells stay in one
+many updates as the trip counts of its loops allow, and never more than `_UPDATE_LIMIT`. So the cells stay in one
 interval, and sums of their numbers need no test for overflow.
 
 The analysis begins with all cells and drops those that have another kind of update, to a fixed point.
@@ -28,9 +28,9 @@ from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.analysis.induction import trip_count_bound
 from autoconv.ops.analysis.tally import Tally
 
-_MOST_UPDATES = 1 << 53  # at a thousand million a second, they take 104 days
-_DEEPEST = 64  # nodes between a cell and the number that an update writes
-_OF_CELLS = Tally((0, 0), None)
+_UPDATE_LIMIT = 1 << 53  # at a thousand million a second, they take 104 days
+_DEPTH_LIMIT = 64  # nodes between a cell and the number that an update writes
+_CELL_TALLY = Tally((0, 0), None)
 _SUMS = {"add": 1, "python_add": 1, "subtract": -1, "python_subtract": -1}
 _CHOICES = frozenset({"maximum", "minimum"})
 _SAME_NUMBERS = frozenset({"broadcast_to", "cast", "identity", "python_cast", "python_int"})
@@ -64,28 +64,28 @@ class _Cells:
         self._updates: list[tuple[frozenset[Value], Value | Tally | None]] = []
         self._tallies: dict[Value, Tally | None] = {}
         for node in graph.walk():
-            self._note_flow(node)
-            self._note_allocation(node)
+            self._record_flow(node)
+            self._record_allocation(node)
         for node in graph.walk():
-            self._note_writes(node)
-        self._drop_others()
+            self._record_writes(node)
+        self._drop_unbounded()
 
     def number_ranges(self) -> dict[Value, Range]:
         updates = [self._tally_of_update(update) for cells, update in self._updates if cells & self._cells]
-        joined = reduce(Tally.union, [each for each in updates if each is not None], _OF_CELLS)
-        if joined.resets is None:
+        joined_tally = reduce(Tally.union, [tally for tally in updates if tally is not None], _CELL_TALLY)
+        if joined_tally.resets is None:
             return {}
-        cells = joined.range_after(self._update_bound, joined.resets)
+        cell_range = joined_tally.range_after(self._update_bound, joined_tally.resets)
         result: dict[Value, Range] = {}
         for node in self._graph.walk():
-            for value in (*node.results, *(each for region in node.regions for each in region.parameters)):
+            for value in (*node.results, *(parameter for region in node.regions for parameter in region.parameters)):
                 if self._has_integers(value, scalar=True) and value not in self._ranges:
                     tally = self._tally(value)
                     if tally is not None and tally.steps is not None and self._is_small(tally):
-                        result[value] = tally.range_after(1, cells)
+                        result[value] = tally.range_after(1, cell_range)
         return result
 
-    def _note_flow(self, node: Node) -> None:
+    def _record_flow(self, node: Node) -> None:
         for source, target in flow_edges(node):
             self._sources.setdefault(target, []).append(source)
         if not node.op.traits.repeats:
@@ -100,7 +100,7 @@ class _Cells:
             for value in (node.inputs[position], body.outputs[position]):
                 self._updates.append((frozenset({cell}), value))
 
-    def _note_allocation(self, node: Node) -> None:
+    def _record_allocation(self, node: Node) -> None:
         if not node.op.traits.allocates:
             return
         for value in node.results:
@@ -114,7 +114,7 @@ class _Cells:
                 content = _tally_of_constant(node.attributes["fill"])
             self._updates.append((frozenset({value}), content))
 
-    def _note_writes(self, node: Node) -> None:
+    def _record_writes(self, node: Node) -> None:
         traits = node.op.traits
         arrays = [value for value in node.inputs if isinstance(value.type, ArrayType)]
         if traits.stores_into is not None:
@@ -133,7 +133,7 @@ class _Cells:
         roots = self._overlaps.known_roots(array)
         return frozenset(self._cells) if roots is None else roots
 
-    def _drop_others(self) -> None:
+    def _drop_unbounded(self) -> None:
         while True:
             self._tallies = {}
             dropped = set[Value]()
@@ -159,12 +159,12 @@ class _Cells:
         node, type_ = value.node, value.type
         if value in self._ranges:
             return Tally(None, self._ranges[value])
-        if not isinstance(type_, TensorType) or depth > _DEEPEST:
+        if not isinstance(type_, TensorType) or depth > _DEPTH_LIMIT:
             return None
         if type_.dtype is not self._dtype:
             return self._tally_of_other_dtype(type_.dtype)
         if value in self._states:
-            return _OF_CELLS if self._states[value] in self._cells else None
+            return _CELL_TALLY if self._states[value] in self._cells else None
         if value in self._sources:
             return self._union(self._sources[value], depth)
         if node is None:
@@ -174,7 +174,7 @@ class _Cells:
             return _tally_of_constant(node.attributes["value"])
         if name == "array_load":
             roots = self._overlaps.known_roots(inputs[0])
-            return _OF_CELLS if roots is not None and roots <= self._cells else None
+            return _CELL_TALLY if roots is not None and roots <= self._cells else None
         if name in _SUMS:
             return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SUMS[name])
         if name in _CHOICES:
@@ -186,10 +186,11 @@ class _Cells:
         return None
 
     def _union(self, values: Sequence[Value | None], depth: int) -> Tally | None:
-        reached = [value for value in values if value is None or value.node is None or value.node.op.name != "absent"]
-        found = [None if value is None else self._tally(value, depth + 1) for value in reached]
-        known = [each for each in found if each is not None]
-        return reduce(Tally.union, known) if known and len(known) == len(found) else None
+        tallies = [
+            None if value is None else self._tally(value, depth + 1) for value in values if not _is_absent(value)
+        ]
+        known_tallies = [each for each in tallies if each is not None]
+        return reduce(Tally.union, known_tallies) if known_tallies and len(known_tallies) == len(tallies) else None
 
     def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:
         if dtype.is_bool:
@@ -213,12 +214,16 @@ def _update_bound(graph: Graph, ranges: Mapping[Value, Range]) -> int:
     """Return a bound of the number of updates in a run: of stores, allocations, and states of loops."""
     total = 1
     for node in graph.nodes:
-        trips = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
-        if trips is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
-            return _MOST_UPDATES
+        trip_count = trip_count_bound(node, ranges) if node.op.traits.repeats else 1
+        if trip_count is None or (node.regions and (is_recursive(node) or not node.op.traits.control)):
+            return _UPDATE_LIMIT
         inner = sum(_update_bound(region, ranges) + state_size(node) for region in node.regions)
-        total += 1 + trips * inner
-    return min(total, _MOST_UPDATES)
+        total += 1 + trip_count * inner
+    return min(total, _UPDATE_LIMIT)
+
+
+def _is_absent(value: Value | None) -> bool:
+    return value is not None and value.node is not None and value.node.op.name == "absent"
 
 
 def _tally_of_constant(number: object) -> Tally | None:

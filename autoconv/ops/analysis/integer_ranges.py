@@ -1,8 +1,8 @@
 """Ranges of the integers of a graph, by interval analysis with widening (Cousot and Cousot, 1977).
 
 Loops are analysed to a fixed point, and conditions refine what they compare. The ranges of `integer_ranges` hold in
-every run: code without checks may be written for them. `optimise/overflow` asks where an int may exceed 64 bits, and
-assumes for that that no run is long enough for a counter to do so.
+every run: code without checks may be written for them. `optimise/overflow` finds the ints that may exceed 64 bits, on
+the assumption that no run is long enough for a counter to do so.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Ranges = list[Range | None]  # of values in order; None for a value that is no i
 _MAX_ROUNDS = 12  # visits of a loop's body until its state counts as unknown
 _EXACT_ROUNDS = 2  # the first ones, before bounds are widened to the next of `_BOUNDS`
 _POWERS = [1 << bits for bits in (0, 1, 2, 4, 8, 16, 24, 32, 48, 62)]
-_BOUNDS = sorted({sign * (power - less) for power in _POWERS for less in (0, 1) for sign in (1, -1)})
+_BOUNDS = sorted({sign * (power - offset) for power in _POWERS for offset in (0, 1) for sign in (1, -1)})
 # Bounds of a number that grows by at most `_SLOW_STEP` in an iteration: no feasible run reaches them.
-_SLOWLY: Range = (-(1 << 61), 1 << 61)
+_SLOW_GROWTH_RANGE: Range = (-(1 << 61), 1 << 61)
 _SLOW_STEP = 1 << 10
 _MAX_ASSUMED = 6  # comparisons of a loop's test that are assumed to be false in turn
 _FALSE: Range = (0, 0)
@@ -45,9 +45,9 @@ _CASTS = frozenset({"cast", "identity", "python_bool", "python_cast"})  # they k
 
 
 def integer_ranges(graph: Graph) -> dict[Value, Range]:
-    """Return what is known of the integers and bools without dimensions in a graph and its regions.
+    """Return the ranges of the integers and bools without dimensions in a graph and its regions.
 
-    Values of regions that several nodes share, and those known by their dtype alone, are left out.
+    Values of regions that several nodes share, and those bounded by their dtype alone, are left out.
 
     Example:
         >>> import autoconv
@@ -73,7 +73,7 @@ class RangeAnalysis:
 
     `reached` is called for these nodes in the order of a run, once for each time that the node's region is entered from
     the source. The ranges of the inputs are then at their fixed point (`of`). With `assumes_slow_growth`, a number that
-    grows by a small step in each iteration stays within `_SLOWLY`.
+    grows by a small step in each iteration stays within `_SLOW_GROWTH_RANGE`.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class RangeAnalysis:
         self._reached = reached
         self._assumes_slow_growth = assumes_slow_growth
         self._entered: set[Graph] = set()  # bodies of recursive functions
-        self._known: dict[Value, Range] = {}
+        self._known_ranges: dict[Value, Range] = {}
         self._absent: set[Value] = set()  # placeholders, which nothing reads
         self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
-        self._assumed: dict[Value, Range] = {}
+        self._assumed_ranges: dict[Value, Range] = {}
         self._owners: dict[Graph, Node] = {}
         self._shared: set[Graph] = set()
         self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
@@ -94,16 +94,16 @@ class RangeAnalysis:
         """Return the ranges that hold wherever a value is computed."""
         for graph in self._shared:
             for value in (*graph.parameters, *(value for node in graph.walk() for value in node.results)):
-                self._known.pop(value, None)
+                self._known_ranges.pop(value, None)
             for node in graph.walk():
                 for region in node.regions:
                     for value in region.parameters:
-                        self._known.pop(value, None)
-        return {value: known for value, known in self._known.items() if known != _limits(value)}
+                        self._known_ranges.pop(value, None)
+        return {value: known for value, known in self._known_ranges.items() if known != _limits(value)}
 
     def of(self, value: Value) -> Range | None:
         """Return the range of a value; None for one that is no integer without dimensions."""
-        known = self._known.get(value)
+        known = self._known_ranges.get(value)
         return _limits(value) if known is None else known
 
     def run(self, graph: Graph) -> None:
@@ -124,14 +124,14 @@ class RangeAnalysis:
         limits = _limits(value)
         if limits is None:
             return
-        assumed = self._assumed.get(value)
+        assumed = self._assumed_ranges.get(value)
         if assumed is not None:
             range_ = assumed
         narrowed = limits if range_ is None else intersection(range_, limits)
-        self._known[value] = limits if narrowed is None else narrowed
+        self._known_ranges[value] = limits if narrowed is None else narrowed
 
     @contextmanager
-    def _unreported(self) -> Iterator[None]:
+    def _suppress_reports(self) -> Iterator[None]:
         """Suspend reports: for states that are no fixed point, and for regions that are never entered."""
         reached, self._reached = self._reached, None
         try:
@@ -208,7 +208,7 @@ class RangeAnalysis:
                     ) if is_taken else None
                 )
             if refined is None:  # it is never taken
-                with self._unreported():
+                with self._suppress_reports():
                     self._visit(region, [None] * len(operand_ranges), node)
                 continue
             outputs = self._visit(region, refined, node)
@@ -223,12 +223,12 @@ class RangeAnalysis:
     def _visit_loop(self, node: Node) -> None:
         operands = [self.of(value) for value in node.inputs]
         before = self._states.get(node)
-        if before is not None and before[0] == operands and not self._assumed:
+        if before is not None and before[0] == operands and not self._assumed_ranges:
             state = before[1]
         else:
-            with self._unreported():
+            with self._suppress_reports():
                 state = self._find_state(node, operands, before)
-            if not self._assumed:
+            if not self._assumed_ranges:
                 self._states[node] = operands, state
         if self._reached is not None:
             self._run_iteration(node, state, operands[len(state) :])
@@ -242,7 +242,7 @@ class RangeAnalysis:
         start, captures = operands[:count], operands[count:]
         state = list(start) if before is None else _join(start, before[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:count]]
-        for turn in range(_MAX_ROUNDS + 2):
+        for round_number in range(_MAX_ROUNDS + 2):
             after = self._run_iteration(node, state, captures)
             if self._assumes_slow_growth:
                 after = [_without_slow_growth(a, b) for a, b in zip(state, after, strict=True)]
@@ -252,12 +252,12 @@ class RangeAnalysis:
                 if state != joined:
                     self._run_iteration(node, state, captures)
                 return state
-            if turn < _EXACT_ROUNDS:
+            if round_number < _EXACT_ROUNDS:
                 state = joined
-            elif turn < _MAX_ROUNDS - 1:
+            elif round_number < _MAX_ROUNDS - 1:
                 state = [_widen(a, b, _BOUNDS) for a, b in zip(state, joined, strict=True)]
-            elif turn == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
-                state = [_widen(a, b, _SLOWLY) for a, b in zip(state, joined, strict=True)]
+            elif round_number == _MAX_ROUNDS - 1 and self._assumes_slow_growth:
+                state = [_widen(a, b, _SLOW_GROWTH_RANGE) for a, b in zip(state, joined, strict=True)]
             else:
                 state = [a if a == b else c for a, b, c in zip(state, joined, limits, strict=True)]
         self._run_iteration(node, limits, captures)
@@ -268,7 +268,7 @@ class RangeAnalysis:
         test, body = node.regions
         parameter_ranges = [*state, *captures]
         test_result = test.outputs[0]
-        with self._unreported():
+        with self._suppress_reports():
             required = self._required_comparisons(node, parameter_ranges)
         outputs = self._visit(test, parameter_ranges, node)
         if outputs[0] != _FALSE:
@@ -279,7 +279,7 @@ class RangeAnalysis:
                 )
             if refined is not None:
                 return self._visit(body, refined, node)
-        with self._unreported():
+        with self._suppress_reports():
             self._visit(body, [None] * len(body.parameters), node)  # it never runs with these
         return list(state)
 
@@ -287,7 +287,8 @@ class RangeAnalysis:
         """Return the comparisons that have to hold for a loop's test to hold, as in `first and second`."""
         test = node.regions[0]
         test_result = test.outputs[0]
-        if self._assumed or all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
+        is_whole_test = all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes)
+        if self._assumed_ranges or is_whole_test:
             return []
         comparisons = [
             inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
@@ -295,10 +296,10 @@ class RangeAnalysis:
         required = []
         for value in comparisons[:_MAX_ASSUMED]:
             if value is not test_result:
-                self._assumed = {value: _FALSE}
+                self._assumed_ranges = {value: _FALSE}
                 if self._visit(test, parameter_ranges, node)[0] == _FALSE:
                     required.append(value)
-                self._assumed = {}
+                self._assumed_ranges = {}
         return required
 
     def _implied_facts(self, condition: Value, holds: bool) -> dict[Value, Range]:
@@ -355,13 +356,13 @@ def _widen(before: Range | None, after: Range | None, bounds: Sequence[int]) -> 
 
 
 def _without_slow_growth(before: Range | None, after: Range | None) -> Range | None:
-    """Return the range after an iteration, where a bound of `_SLOWLY` that grows by a small step stays."""
+    """Return the range after an iteration, where a bound of `_SLOW_GROWTH_RANGE` that grows by a small step stays."""
     if before is None or after is None:
         return after
     low, high = after
-    if before[0] == _SLOWLY[0] > low >= before[0] - _SLOW_STEP:
+    if before[0] == _SLOW_GROWTH_RANGE[0] > low >= before[0] - _SLOW_STEP:
         low = before[0]
-    if before[1] == _SLOWLY[1] < high <= before[1] + _SLOW_STEP:
+    if before[1] == _SLOW_GROWTH_RANGE[1] < high <= before[1] + _SLOW_STEP:
         high = before[1]
     return low, high
 

@@ -16,7 +16,7 @@ from autoconv.graph.linear_form import LinearForm, of_atom
 from autoconv.graph.region_flow import parameter_sources
 from autoconv.graph.types import TensorType
 
-_DEEPEST = 32  # nodes between a value and its atoms
+_DEPTH_LIMIT = 32  # nodes between a value and its atoms
 _COPIES = frozenset({"identity", "python_cast", "python_int"})  # of integers: they keep the number
 
 
@@ -24,7 +24,7 @@ class LinearForms:
     """The linear forms of the integers without dimensions in a graph and its regions."""
 
     def __init__(self, graph: Graph) -> None:
-        self._captured: dict[Value, Value] = {}  # by parameter of a region: the outer value that it always holds
+        self._outer_values: dict[Value, Value] = {}  # by parameter of a region: the outer value that it always holds
         self._forms: dict[Value, LinearForm] = {}
         self._collect_captures(graph, set())
 
@@ -35,35 +35,35 @@ class LinearForms:
             for region in node.regions:
                 if region in seen:  # of several nodes
                     for parameter in region.parameters:
-                        self._captured.pop(parameter, None)
+                        self._outer_values.pop(parameter, None)
                     continue
                 seen.add(region)
                 sources: dict[Value, set[Value]] = {}
                 for parameter, source in parameter_sources(node, region):
                     sources.setdefault(parameter, set()).update({source} - {parameter})
-                for parameter, found in sources.items():
-                    if len(found) == 1:
-                        self._captured[parameter] = found.pop()
+                for parameter, outer_values in sources.items():
+                    if len(outer_values) == 1:
+                        self._outer_values[parameter] = outer_values.pop()
                 self._collect_captures(region, seen)
 
-    def outer(self, value: Value) -> Value:
+    def outermost(self, value: Value) -> Value:
         """Return the outermost value that a parameter captures; the value itself if it captures none."""
-        while value in self._captured:
-            value = self._captured[value]
+        while value in self._outer_values:
+            value = self._outer_values[value]
         return value
 
     def of(self, value: Value, depth: int = 0) -> LinearForm:
         """Return the linear form of an integer; a form of one atom if it is computed in another way."""
-        value = self.outer(value)
+        value = self.outermost(value)
         if value not in self._forms:
-            self._forms[value] = (self._computed(value.node, depth) if value.node else None) or of_atom(value)
+            self._forms[value] = (self._form_of_node(value.node, depth) if value.node else None) or of_atom(value)
         return self._forms[value]
 
-    def _computed(self, node: Node, depth: int) -> LinearForm | None:
+    def _form_of_node(self, node: Node, depth: int) -> LinearForm | None:
         constant = _constant(node)
         if constant is not None:
             return LinearForm(constant)
-        if depth > _DEEPEST or not all(_is_number(value) for value in (*node.inputs, *node.results)):
+        if depth > _DEPTH_LIMIT or not all(_is_number(value) for value in (*node.inputs, *node.results)):
             return None
         name = node.op.name
         if name in _COPIES:

@@ -63,7 +63,7 @@ def cast_range(range_: Range, limits: Range) -> Range | None:
 
 
 def _ordered_ranges(x: Range, y: Range, distance: int) -> tuple[Range, Range]:
-    """Return the ranges of `x` and `y` where `x + apart <= y`."""
+    """Return the ranges of `x` and `y` where `x + distance <= y`."""
     return (x[0], min(x[1], y[1] - distance)), (max(y[0], x[0] + distance), y[1])
 
 
@@ -158,7 +158,8 @@ _RULES: dict[str, Callable[..., Range | None]] = {
     "range_length": _length,
 }  # fmt: skip
 
-# Of the ops on tensors, as far as NumPy and Python mean the same; an interval beyond the dtype's says nothing of them.
+# By op on tensors, for those with the meaning of the op on Python numbers. Results beyond the dtype wrap: an interval
+# that exceeds the dtype's bounds none of them.
 _TYPED_RULES: dict[str, Callable[..., Range | None]] = {
     operator.typed: _RULES[operator.number]
     for operator in BINARY if operator.number in _RULES and operator.name not in ("lshift", "rshift")

@@ -51,7 +51,7 @@ list_empty_of = define(
 
 custom_gradient = define(
     name="custom_gradient", graphdef="IdentityN", result=_custom_types, kernel=_custom,
-    gradient=no_gradient("its region is what makes the cotangents"),
+    gradient=no_gradient("its region computes the cotangents"),
 )  # fmt: skip
 """`custom_gradient(*arguments, *results, *captures)` returns the results. Its region maps their cotangents and the
 captures to the cotangents of the arguments at the positions in the attribute `reached`."""

@@ -113,13 +113,13 @@ def _exception_argument(entry: Any, data: Sequence[Any]) -> Any:
 
 def copy_exception(exception: BaseException) -> BaseException:
     """Return a fresh copy of the exception, as each raise needs its own, with its cause and context."""
-    kind: Any = type(exception)
+    class_: Any = type(exception)
     try:
-        copy = kind.__new__(kind, *exception.args)  # without running the constructor again
+        copy = class_.__new__(class_, *exception.args)  # without running the constructor again
     except Exception:  # a class that cannot be made from its arguments
         return exception.with_traceback(None)
     copy.args = exception.args
-    for name in _slot_names(kind):  # such as SyntaxError.msg, StopIteration.value
+    for name in _slot_names(class_):  # such as SyntaxError.msg, StopIteration.value
         with suppress(AttributeError, TypeError):
             attribute = getattr(exception, name)
             if getattr(copy, name, _slot_names) is not attribute:  # the new instance may lack the attribute
@@ -129,11 +129,11 @@ def copy_exception(exception: BaseException) -> BaseException:
 
 
 @lru_cache(maxsize=256)
-def _slot_names(kind: type) -> tuple[str, ...]:
+def _slot_names(class_: type) -> tuple[str, ...]:
     """Return the names of attributes that instances of an exception class hold in slots, not in their `__dict__`."""
     return tuple(
         name
-        for base in kind.__mro__
+        for base in class_.__mro__
         if base not in (BaseException, object)
         for name, descriptor in vars(base).items()
         if isinstance(descriptor, (GetSetDescriptorType, MemberDescriptorType)) and not name.startswith("__")

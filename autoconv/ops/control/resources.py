@@ -34,24 +34,24 @@ def _read_type(resource: Type) -> TensorType:
 
 
 def _assign_type(resource: Type, value: TensorType) -> TensorType:
-    old = _value_of_resource("assign_variable", resource)
-    if value.dtype is not old.dtype:
+    declared_type = _value_of_resource("assign_variable", resource)
+    if value.dtype is not declared_type.dtype:
         raise TypeError(
-            f"a variable of {old.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
+            f"a variable of {declared_type.dtype.name} cannot be assigned a value of {value.dtype.name}; cast first"
         )
-    if not shapes_compatible(old.shape, value.shape):
+    if not shapes_compatible(declared_type.shape, value.shape):
         raise ValueError(
-            f"Cannot assign value to variable: the shape of the variable is [{shape_text(old.shape)}], "
+            f"Cannot assign value to variable: the shape of the variable is [{shape_text(declared_type.shape)}], "
             f"that of the value [{shape_text(value.shape)}]"
         )
-    return old if value.shape is None else old.with_shape(value.shape)
+    return declared_type if value.shape is None else declared_type.with_shape(value.shape)
 
 
 def _check_value(resource: Any, value: Any) -> Any:
     value = np.asarray(value)
-    old = resource.value
-    if value.dtype != old.dtype:
-        raise InvalidArgumentError(f"a variable of {old.dtype} cannot be assigned a value of {value.dtype}")
+    old_value = resource.value
+    if value.dtype != old_value.dtype:
+        raise InvalidArgumentError(f"a variable of {old_value.dtype} cannot be assigned a value of {value.dtype}")
     declared = getattr(resource, "shape", None)
     if not shapes_compatible(declared, value.shape):
         raise InvalidArgumentError(
@@ -75,13 +75,13 @@ def _assign_subtract(resource: Any, value: Any) -> Any:
 
 
 def _update(resource: Any, value: Any, ufunc: np.ufunc) -> Any:
-    old = resource.value
-    if np.shape(value) != old.shape:
+    old_value = resource.value
+    if np.shape(value) != old_value.shape:
         raise InvalidArgumentError(
-            f"Cannot update variable with shape {list(old.shape)} using a Tensor with shape "
+            f"Cannot update variable with shape {list(old_value.shape)} using a Tensor with shape "
             f"{list(np.shape(value))}, shapes must be equal."
         )
-    resource.value = np.asarray(ufunc(old, _check_value(resource, value)))
+    resource.value = np.asarray(ufunc(old_value, _check_value(resource, value)))
     return resource.value
 
 
@@ -112,6 +112,6 @@ assign_sub_variable = define(
     samples=(sample(Cell([1.5, 2.0]), np.array([0.5, 1.0])),),
 )  # fmt: skip
 
-ON_VARIABLES = frozenset(
+VARIABLE_OPS = frozenset(
     op.name for op in (read_variable, assign_variable, assign_add_variable, assign_sub_variable)
 )  # their first operand is a variable

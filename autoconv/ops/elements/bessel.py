@@ -57,12 +57,12 @@ def _scaled_rule(order: int) -> Rule:
     def rule(b: Elements, x: Any) -> Any:
         if x.dtype not in _HANKEL_START:
             return None
-        size = b.intrinsic("fabs", x)
-        small = horner(b, size * size * 0.25, near[x.dtype]) * apply(b, "exp", -size)
+        magnitude = b.intrinsic("fabs", x)
+        small = horner(b, magnitude * magnitude * 0.25, near[x.dtype]) * apply(b, "exp", -magnitude)
         if order:
-            small = small * (size * 0.5)
-        large = horner(b, 1.0 / size, far[x.dtype]) / (b.intrinsic("sqrt", size) * math.sqrt(2.0 * math.pi))
-        choice = b.select(size >= _HANKEL_START[x.dtype], large, small)
+            small = small * (magnitude * 0.5)
+        large = horner(b, 1.0 / magnitude, far[x.dtype]) / (b.intrinsic("sqrt", magnitude) * math.sqrt(2.0 * math.pi))
+        choice = b.select(magnitude >= _HANKEL_START[x.dtype], large, small)
         return b.select(x < 0.0, -choice, choice) if order else choice
 
     return rule

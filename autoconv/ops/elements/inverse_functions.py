@@ -50,24 +50,24 @@ def _first_octant(b: Elements, ratio: Any) -> Any:
 
 
 def _atan(b: Elements, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    steep = size > 1.0
-    angle = _first_octant(b, b.select(steep, 1.0 / size, size))
+    magnitude = b.intrinsic("fabs", x)
+    steep = magnitude > 1.0
+    angle = _first_octant(b, b.select(steep, 1.0 / magnitude, magnitude))
     high, low = _HALF_PI[x.dtype]
     return b.intrinsic("copysign", b.select(steep, high - (angle - low), angle), x)
 
 
 def _atan2(b: Elements, y: Any, x: Any) -> Any:
-    across, up = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
-    steep = up > across
-    longer, shorter = b.select(steep, up, across), b.select(steep, across, up)
+    abs_x, abs_y = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
+    steep = abs_y > abs_x
+    longer, shorter = b.select(steep, abs_y, abs_x), b.select(steep, abs_x, abs_y)
     ratio = b.select(longer.same(0.0), shorter, shorter / longer)  # 0, or nan
     infinite = longer.same(float("inf")) & shorter.same(float("inf"))
     angle = _first_octant(b, b.select(infinite, 1.0, ratio))
     high, low = _HALF_PI[x.dtype]
     angle = b.select(steep, high - (angle - low), angle)
-    backwards = b.intrinsic("copysign", b.constant(1.0, x.dtype), x) < 0.0
-    return b.intrinsic("copysign", b.select(backwards, 2.0 * high - (angle - 2.0 * low), angle), y)
+    is_obtuse = b.intrinsic("copysign", b.constant(1.0, x.dtype), x) < 0.0
+    return b.intrinsic("copysign", b.select(is_obtuse, 2.0 * high - (angle - 2.0 * low), angle), y)
 
 
 def _small_asin(b: Elements, x: Any, square: Any) -> Any:
@@ -77,59 +77,59 @@ def _small_asin(b: Elements, x: Any, square: Any) -> Any:
 
 def _asin(b: Elements, x: Any) -> Any:
     """Beyond 1/2, asin(x) is π/2 - 2·asin(√((1 - x) / 2))."""
-    size = b.intrinsic("fabs", x)
-    far = size > 0.5
-    square = b.select(far, (1.0 - size) * 0.5, size * size)
-    near = b.select(far, b.intrinsic("sqrt", square), size)
-    rest = _small_asin(b, near, square)
+    magnitude = b.intrinsic("fabs", x)
+    far = magnitude > 0.5
+    square = b.select(far, (1.0 - magnitude) * 0.5, magnitude * magnitude)
+    near = b.select(far, b.intrinsic("sqrt", square), magnitude)
+    correction = _small_asin(b, near, square)
     high, low = _HALF_PI[x.dtype]
-    choice = b.select(far, (high - 2.0 * near) - (2.0 * rest - low), near + rest)
+    choice = b.select(far, (high - 2.0 * near) - (2.0 * correction - low), near + correction)
     return b.intrinsic("copysign", choice, x)
 
 
 def _acos(b: Elements, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    far = size > 0.5
-    square = b.select(far, (1.0 - size) * 0.5, x * x)
+    magnitude = b.intrinsic("fabs", x)
+    far = magnitude > 0.5
+    square = b.select(far, (1.0 - magnitude) * 0.5, x * x)
     near = b.select(far, b.intrinsic("sqrt", square), x)
-    rest = _small_asin(b, near, square)
+    correction = _small_asin(b, near, square)
     high, low = _HALF_PI[x.dtype]
-    twice = 2.0 * (near + rest)
-    beyond = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
-    return b.select(far, beyond, high - (near - (low - rest)))
+    twice = 2.0 * (near + correction)
+    far_angle = b.select(x < 0.0, 2.0 * high - (twice - 2.0 * low), twice)
+    return b.select(far, far_angle, high - (near - (low - correction)))
 
 
 def _sinh(b: Any, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    b.mark_rare(size > _EXP_END[x.dtype])
-    grown = apply(b, "expm1", size)
-    return b.intrinsic("copysign", 0.5 * (grown + grown / (grown + 1.0)), x)
+    magnitude = b.intrinsic("fabs", x)
+    b.mark_rare(magnitude > _EXP_END[x.dtype])
+    exponential = apply(b, "expm1", magnitude)
+    return b.intrinsic("copysign", 0.5 * (exponential + exponential / (exponential + 1.0)), x)
 
 
 def _cosh(b: Any, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    b.mark_rare(size > _EXP_END[x.dtype])
-    grown = apply(b, "exp", size)
-    return 0.5 * grown + 0.5 / grown
+    magnitude = b.intrinsic("fabs", x)
+    b.mark_rare(magnitude > _EXP_END[x.dtype])
+    exponential = apply(b, "exp", magnitude)
+    return 0.5 * exponential + 0.5 / exponential
 
 
 def _asinh(b: Any, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    b.mark_rare(size > _SQUARE_END[x.dtype])
-    square = size * size
-    result = apply(b, "log1p", size + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
+    magnitude = b.intrinsic("fabs", x)
+    b.mark_rare(magnitude > _SQUARE_END[x.dtype])
+    square = magnitude * magnitude
+    result = apply(b, "log1p", magnitude + square / (1.0 + b.intrinsic("sqrt", 1.0 + square)))
     return b.intrinsic("copysign", result, x)
 
 
 def _acosh(b: Any, x: Any) -> Any:
     b.mark_rare(x > _SQUARE_END[x.dtype])
-    above = x - 1.0
-    return apply(b, "log1p", above + b.intrinsic("sqrt", above * (above + 2.0)))
+    excess = x - 1.0
+    return apply(b, "log1p", excess + b.intrinsic("sqrt", excess * (excess + 2.0)))
 
 
 def _atanh(b: Elements, x: Any) -> Any:
-    size = b.intrinsic("fabs", x)
-    return b.intrinsic("copysign", 0.5 * apply(b, "log1p", 2.0 * size / (1.0 - size)), x)
+    magnitude = b.intrinsic("fabs", x)
+    return b.intrinsic("copysign", 0.5 * apply(b, "log1p", 2.0 * magnitude / (1.0 - magnitude)), x)
 
 
 VECTORISED.update({

@@ -127,8 +127,8 @@ def _reduce_argument(b: Elements, x: Any) -> tuple[Any, Any, Any]:
     """Return n, r and e^r - 1 with x = n·ln 2 + r."""
     n, integer = _round(b, x, 1.4426950408889634)
     upper, lower = _LN2[x.dtype]
-    rest = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
-    return integer, rest, b.fma(horner(b, rest, _EXPM1[x.dtype]), rest * rest, rest)
+    reduced = b.fma(n, b.constant(-lower, x.dtype), b.fma(n, b.constant(-upper, x.dtype), x))
+    return integer, reduced, b.fma(horner(b, reduced, _EXPM1[x.dtype]), reduced * reduced, reduced)
 
 
 def _exp(b: Elements, x: Any) -> Any:
@@ -172,7 +172,7 @@ _LN2_LOG = {
 
 def _log(b: Elements, x: Any) -> Any:
     single = x.dtype is float32
-    integer, mantissa, bias = (int32, 23, 127) if single else (int64, 52, 1023)
+    integer, mantissa = (int32, 23) if single else (int64, 52)
     tiny, lift = (2.0**-126, 25) if single else (2.0**-1022, 54)
     subnormal = x < tiny
     bits = b.bitcast(b.select(subnormal, x * 2.0**lift, x), integer)
@@ -182,13 +182,12 @@ def _log(b: Elements, x: Any) -> Any:
     exponent = b.bits("ashr", offset, mantissa)
     m = b.bitcast(bits - b.bits("shl", exponent, mantissa), x.dtype)
     k = b.cast(exponent, x.dtype) - b.select(subnormal, b.constant(lift, x.dtype), 0.0)
-    del bias
     f = m - 1.0
     upper, lower = _LN2_LOG[x.dtype]
     if single:
         square = f * f
-        beyond = b.fma(horner(b, f, _LOG_32) * f, square, k * lower)
-        logarithm = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), beyond))
+        tail = b.fma(horner(b, f, _LOG_32) * f, square, k * lower)
+        logarithm = b.fma(k, b.constant(upper, x.dtype), f + b.fma(square, b.constant(-0.5, x.dtype), tail))
     else:
         s = f / (f + 2.0)
         z = s * s
@@ -234,12 +233,12 @@ def _quadrant(b: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the quadrant n, and the sine and cosine of x - n·π/2."""
     b.mark_rare(~(b.intrinsic("fabs", x) < _PI_LIMIT[x.dtype]))
     n, integer = _round(b, x, 0.6366197723675814)
-    rest = x
+    reduced = x
     for part in _PI_HALVES[x.dtype]:
         if part:
-            rest = b.fma(n, b.constant(-part, x.dtype), rest)
-    z = rest * rest
-    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, rest, rest)
+            reduced = b.fma(n, b.constant(-part, x.dtype), reduced)
+    z = reduced * reduced
+    sine = b.fma(horner(b, z, _SIN[x.dtype]) * z, reduced, reduced)
     cosine = b.fma(horner(b, z, _COS[x.dtype]) * z, z, b.fma(z, b.constant(-0.5, x.dtype), b.constant(1.0, x.dtype)))
     return integer, sine, cosine
 
@@ -274,15 +273,15 @@ _TANH_DENOMINATOR = (1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.
 
 def _tanh(b: Elements, x: Any) -> Any:
     """Evaluate a rational function near 0, and 1 - 2/(e^2x + 1) elsewhere."""
-    size = b.intrinsic("fabs", x)
+    magnitude = b.intrinsic("fabs", x)
     z = x * x
     if x.dtype is float32:
         near = b.fma(horner(b, z, _TANH_32) * z, x, x)
     else:
         near = b.fma(horner(b, z, _TANH_NUMERATOR) / horner(b, z, _TANH_DENOMINATOR) * z, x, x)
-    bounded = b.select(size > 20.0, 20.0, size)  # beyond, tanh rounds to 1
+    bounded = b.select(magnitude > 20.0, 20.0, magnitude)  # beyond, tanh rounds to 1
     far = 1.0 - 2.0 / (_exp_of_moderate(b, bounded * 2.0) + 1.0)
-    return b.intrinsic("copysign", b.select(size < 0.625, near, far), x)
+    return b.intrinsic("copysign", b.select(magnitude < 0.625, near, far), x)
 
 
 _ERF_NUMERATOR = (
@@ -331,13 +330,13 @@ def _erf(b: Elements, x: Any) -> Any:
         bounded = _clamp(b, x, -_ERF_32_END, _ERF_32_END)
         z = bounded * bounded
         return b.fma(bounded, horner(b, z, _ERF_32_NUMERATOR) / horner(b, z, _ERF_32_DENOMINATOR), bounded * 0.25)
-    size = b.intrinsic("fabs", x)
+    magnitude = b.intrinsic("fabs", x)
     z = x * x
     near = x * (horner(b, z, _ERF_NUMERATOR) / horner(b, z, _ERF_DENOMINATOR))
-    bounded = b.select(size > 7.0, 7.0, size)
+    bounded = b.select(magnitude > 7.0, 7.0, magnitude)
     quotient = horner(b, bounded, _ERFC_NUMERATOR) / horner(b, bounded, _ERFC_DENOMINATOR)
     far = b.intrinsic("copysign", 1.0 - _exp_of_moderate(b, -(bounded * bounded)) * quotient, x)
-    return b.select(size >= 1.0, far, near)  # nan selects `near`, which is nan
+    return b.select(magnitude >= 1.0, far, near)  # nan selects `near`, which is nan
 
 
 # (bound, factor): sizes above, or below, the bound are scaled by the factor, so that their squares are normal numbers.
@@ -345,11 +344,11 @@ _FAR = {float32: (2.0**60, 2.0**-80), float64: (2.0**500, 2.0**-600)}
 _NEAR = {float32: (2.0**-40, 2.0**80), float64: (2.0**-400, 2.0**600)}
 
 
-def scale_of(b: Elements, size: Any) -> tuple[Any, Any]:
+def scale_of(b: Elements, magnitude: Any) -> tuple[Any, Any]:
     """Return a power of two and its inverse; scaled by it, squares of the size neither overflow nor lose bits."""
-    (high, shrink), (low, grow) = _FAR[size.dtype], _NEAR[size.dtype]
-    far, near = size > high, size < low
-    one = b.constant(1.0, size.dtype)
+    (high, shrink), (low, grow) = _FAR[magnitude.dtype], _NEAR[magnitude.dtype]
+    far, near = magnitude > high, magnitude < low
+    one = b.constant(1.0, magnitude.dtype)
     return (
         b.select(far, shrink, b.select(near, grow, one)),
         b.select(far, 1.0 / shrink, b.select(near, 1.0 / grow, one)),

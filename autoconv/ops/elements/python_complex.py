@@ -70,10 +70,10 @@ def _quotient(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     ratio = b.select(upright, yi, yr) / b.select(upright, yr, yi)
     scale = b.select(upright, yr + yi * ratio, yr * ratio + yi)
     first, second = b.select(upright, xr, xi), b.select(upright, xi, xr)
-    turned = first * ratio
+    rotated = first * ratio
     # Addition commutes, so one form serves for the real part; subtraction needs both orders.
     real = (first + second * ratio) / scale
-    imag = b.select(upright, second - turned, turned - second) / scale
+    imag = b.select(upright, second - rotated, rotated - second) / scale
     is_exact = upright | flat
     return b.select(is_exact, real, float("nan")), b.select(is_exact, imag, float("nan"))
 
@@ -115,11 +115,11 @@ def power(b: Elements, xr: Any, xi: Any, yr: Any, yi: Any) -> Pair:
     """Exponentiate in polar form. Small whole exponents, and zeros, go to the kernel."""
     small = b.compare("le", b.intrinsic("fabs", yr), 100.0) & yr.same(b.intrinsic("floor", yr)) & yi.same(0.0)
     b.fail(small | (xr.same(0.0) & xi.same(0.0)))
-    size, turn = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
-    length, angle = b.libm("pow", size, yr), turn * yr
-    turned = yi.differs(0.0)
-    length = b.select(turned, length / b.libm("exp", turn * yi), length)
-    angle = b.select(turned, angle + yi * b.libm("log", size), angle)
+    magnitude, angle_of_base = b.libm("hypot", xr, xi), b.libm("atan2", xi, xr)
+    length, angle = b.libm("pow", magnitude, yr), angle_of_base * yr
+    has_imaginary_exponent = yi.differs(0.0)
+    length = b.select(has_imaginary_exponent, length / b.libm("exp", angle_of_base * yi), length)
+    angle = b.select(has_imaginary_exponent, angle + yi * b.libm("log", magnitude), angle)
     real, imag = length * b.libm("cos", angle), length * b.libm("sin", angle)
     all_finite(b, real, imag)
     return real, imag
@@ -140,13 +140,13 @@ def log(b: Elements, x: Any, y: Any) -> Pair:
     width, height = b.intrinsic("fabs", x), b.intrinsic("fabs", y)
     b.fail(~(b.compare("le", width, _LARGEST) & b.compare("le", height, _LARGEST)))
     b.fail(b.compare("lt", width, sys.float_info.min) & b.compare("lt", height, sys.float_info.min))
-    size = b.libm("hypot", width, height)
-    wide = b.compare("gt", width, height)
-    large, small = b.select(wide, width, height), b.select(wide, height, width)
-    above = (large - 1.0) * (large + 1.0) + small * small
-    near = b.select(above.same(0.0), above, b.libm("log1p", above)) / 2.0
-    close = b.compare("ge", size, 0.71) & b.compare("le", size, 1.73)
-    return b.select(close, near, b.libm("log", size)), b.libm("atan2", y, x)
+    magnitude = b.libm("hypot", width, height)
+    is_wide = b.compare("gt", width, height)
+    large, small = b.select(is_wide, width, height), b.select(is_wide, height, width)
+    excess = (large - 1.0) * (large + 1.0) + small * small
+    near = b.select(excess.same(0.0), excess, b.libm("log1p", excess)) / 2.0
+    close = b.compare("ge", magnitude, 0.71) & b.compare("le", magnitude, 1.73)
+    return b.select(close, near, b.libm("log", magnitude)), b.libm("atan2", y, x)
 
 
 def sqrt(b: Elements, x: Any, y: Any) -> Pair:
@@ -156,10 +156,10 @@ def sqrt(b: Elements, x: Any, y: Any) -> Pair:
     b.fail(tiny & (width.differs(0.0) | height.differs(0.0)))
     eighth = width / 8.0
     root = b.intrinsic("sqrt", eighth + b.libm("hypot", eighth, height / 8.0)) * 2.0
-    other = height / (root * 2.0)
-    right = b.compare("ge", x, 0.0)
-    real = b.select(right, root, other)
-    imag = b.intrinsic("copysign", b.select(right, other, root), y)
+    quotient = height / (root * 2.0)
+    is_right = b.compare("ge", x, 0.0)
+    real = b.select(is_right, root, quotient)
+    imag = b.intrinsic("copysign", b.select(is_right, quotient, root), y)
     is_zero = x.same(0.0) & y.same(0.0)
     return b.select(is_zero, 0.0, real), b.select(is_zero, y, imag)
 
@@ -176,11 +176,11 @@ def cosh(b: Elements, x: Any, y: Any) -> Pair:
 
 def tanh(b: Elements, x: Any, y: Any) -> Pair:
     _fail_if_large(b, x, y)
-    along, across = b.libm("tanh", x), b.libm("tan", y)
-    shrunk = 1.0 / b.libm("cosh", x)
-    both = along * across
-    under = both * both + 1.0
-    return along * (across * across + 1.0) / under, across / under * shrunk * shrunk
+    tanh_x, tan_y = b.libm("tanh", x), b.libm("tan", y)
+    inverse_cosh = 1.0 / b.libm("cosh", x)
+    product = tanh_x * tan_y
+    denominator = product * product + 1.0
+    return tanh_x * (tan_y * tan_y + 1.0) / denominator, tan_y / denominator * inverse_cosh * inverse_cosh
 
 
 def _fail_if_large(b: Elements, x: Any, y: Any) -> None:
@@ -210,11 +210,11 @@ def angle(b: Elements, x: Any, y: Any) -> Any:
     return b.libm("atan2", y, x)
 
 
-def rect(b: Elements, size: Any, turn: Any) -> Pair:
-    all_finite(b, size, turn)
-    flat = turn.same(0.0)
-    real = b.select(flat, size, size * b.libm("cos", turn))
-    return real, b.select(flat, size * turn, size * b.libm("sin", turn))
+def rect(b: Elements, length: Any, angle_of_base: Any) -> Pair:
+    all_finite(b, length, angle_of_base)
+    flat = angle_of_base.same(0.0)
+    real = b.select(flat, length, length * b.libm("cos", angle_of_base))
+    return real, b.select(flat, length * angle_of_base, length * b.libm("sin", angle_of_base))
 
 
 RULES: dict[str, Callable[..., Any]] = {

@@ -59,10 +59,10 @@ def atanh(b: Elements, x: Any, y: Any) -> Pair:
     x, y = select_pair(b, negative, (-x, -y), (x, y))
     height = b.intrinsic("fabs", y)
     b.fail(x.same(1.0) & b.compare("lt", height, _SMALL_SQUARE))
-    short, square = one - x, height * height
+    distance, square = one - x, height * height
     near = (
-        b.libm("log1p", (x * 4.0) / (short * short + square)) / 4.0,
-        -b.libm("atan2", y * -2.0, short * (x + 1.0) - square) / 2.0,
+        b.libm("log1p", (x * 4.0) / (distance * distance + square)) / 4.0,
+        -b.libm("atan2", y * -2.0, distance * (x + 1.0) - square) / 2.0,
     )
     size = b.libm("hypot", x / 2.0, y / 2.0)
     far = x / 4.0 / size / size, -b.intrinsic("copysign", b.constant(math.pi / 2, float64), -y)

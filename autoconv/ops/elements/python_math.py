@@ -1,4 +1,4 @@
-"""Element rules of Python's module math: the C library's functions, whose operands the op's kernel refuses.
+"""Element rules of Python's module math: the C library's functions.
 
 Infinities and nan are operands as any others. What makes Python raise goes to the kernel.
 """
@@ -45,34 +45,34 @@ def _is_invalid(b: Elements, result: Any, *operands: Any) -> Any:
     return test
 
 
-# The operands for which Python raises, by function; `found` is the C library's result.
-_REFUSED: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
-    **dict.fromkeys(("log", "log2", "log10"), lambda b, x, found: b.compare("le", x, 0.0)),
-    **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, found: _magnitude(b, x).same(_INF)),
-    **dict.fromkeys(("asin", "acos"), lambda b, x, found: b.compare("gt", _magnitude(b, x), 1.0)),
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), lambda b, x, found: _overflows(b, found, x)),
+# The operands for which Python raises, by function; `result` is that of the C library.
+_FAILURES: dict[str, Callable[[Elements, Any, Any], Any] | None] = {
+    **dict.fromkeys(("log", "log2", "log10"), lambda b, x, result: b.compare("le", x, 0.0)),
+    **dict.fromkeys(("sin", "cos", "tan"), lambda b, x, result: _magnitude(b, x).same(_INF)),
+    **dict.fromkeys(("asin", "acos"), lambda b, x, result: b.compare("gt", _magnitude(b, x), 1.0)),
+    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), lambda b, x, result: _overflows(b, result, x)),
     **dict.fromkeys(("atan", "tanh", "asinh", "erf", "erfc", "cbrt")),
-    "sqrt": lambda b, x, found: b.compare("lt", x, 0.0),
-    "log1p": lambda b, x, found: b.compare("le", x, -1.0),
-    "acosh": lambda b, x, found: b.compare("lt", x, 1.0),
-    "atanh": lambda b, x, found: b.compare("ge", _magnitude(b, x), 1.0),
+    "sqrt": lambda b, x, result: b.compare("lt", x, 0.0),
+    "log1p": lambda b, x, result: b.compare("le", x, -1.0),
+    "acosh": lambda b, x, result: b.compare("lt", x, 1.0),
+    "atanh": lambda b, x, result: b.compare("ge", _magnitude(b, x), 1.0),
 }
 
-C_FUNCTIONS = frozenset({*_REFUSED, "atan2", "pow"})  # that the rules call by name
+C_FUNCTIONS = frozenset({*_FAILURES, "atan2", "pow"})  # that the rules call by name
 
 
 def _c_function(name: str) -> Callable[..., Any]:
     def rule(b: Elements, x: Any) -> Any:
         result = b.intrinsic("sqrt", x) if name == "sqrt" else b.libm(name, x)
-        refused = _REFUSED[name]
-        if refused is not None:
-            b.fail(refused(b, x, result))
+        fails = _FAILURES[name]
+        if fails is not None:
+            b.fail(fails(b, x, result))
         return result
 
     return rule
 
 
-def _rounding(name: str) -> Callable[..., Any]:
+def _rounding_rule(name: str) -> Callable[..., Any]:
     def rule(b: Elements, x: Any) -> Any:
         # Written so that nan fails too.
         b.fail(~(b.compare("ge", x, -(2.0**63)) & b.compare("lt", x, 2.0**63)))
@@ -100,8 +100,8 @@ def _logarithm(b: Elements, x: Any, base: Any) -> Any:
 
 _ROUNDED = ("floor", "ceil", "trunc")
 _RULES: dict[tuple[str, int], Callable[..., Any]] = {
-    **{(name, 1): _c_function(name) for name in _REFUSED},
-    **{(name, 1): _rounding(name) for name in _ROUNDED},
+    **{(name, 1): _c_function(name) for name in _FAILURES},
+    **{(name, 1): _rounding_rule(name) for name in _ROUNDED},
     ("fabs", 1): _magnitude,
     ("degrees", 1): lambda b, x: x * (180.0 / pi),
     ("radians", 1): lambda b, x: x * (pi / 180.0),

@@ -33,15 +33,15 @@ def _are_python_kinds(*operands: Any) -> bool:
 
 for _name, _checked in (("add", "add"), ("subtract", "sub"), ("multiply", "mul")):
 
-    def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, checked: str = _checked) -> Any:
+    def _rule(b: Elements, x: Any, y: Any, *, name: str = _name, checked_name: str = _checked) -> Any:
         if not _are_python_kinds(x, y):
             return None
         x, y = _to_common_kind(b, x, y)
         if x.dtype.is_floating:
             return {"add": x.__add__, "subtract": x.__sub__, "multiply": x.__mul__}[name](y)
-        found, overflows = b.checked(checked, x, y)
+        result, overflows = b.checked(checked_name, x, y)
         b.fail(overflows)
-        return found
+        return result
 
     element(f"python_{_name}")(_rule)
 
@@ -203,7 +203,7 @@ def common_size(b: Elements, first: Any, *others: Any) -> Any:
 
 
 @element("python_int")
-def integer(b: Elements, x: Any) -> Any:
+def to_integer(b: Elements, x: Any) -> Any:
     if not x.dtype.is_floating:
         return b.cast(x, int64)
     # Written so that nan fails too.
@@ -212,15 +212,15 @@ def integer(b: Elements, x: Any) -> Any:
 
 
 @element("python_round")
-def rounded(b: Elements, x: Any, *, digits: int | None) -> Any:
+def round_half_to_even(b: Elements, x: Any, *, digits: int | None) -> Any:
     """Round a float half to even, to an int; with digits, CPython computes the decimal fraction."""
     if digits is not None:
         return None
-    return integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
+    return to_integer(b, b.intrinsic("rint", x) if x.dtype.is_floating else x)
 
 
 @element("python_float")
-def floating(b: Elements, x: Any) -> Any:
+def to_float(b: Elements, x: Any) -> Any:
     return b.cast(x, float64)
 
 

@@ -77,12 +77,12 @@ _STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
 
 
 def _zeta_less_one(k: int) -> float:
-    """ζ(k) - 1: the first terms, and the rest by the Euler-Maclaurin formula."""
+    """ζ(k) - 1: the first terms, and the tail by the Euler-Maclaurin formula."""
     n = 64
-    rest = n ** (1 - k) / (k - 1) + 0.5 * n**-k + k * n ** (-k - 1) / 12
-    rest -= k * (k + 1) * (k + 2) * n ** (-k - 3) / 720
-    rest += k * (k + 1) * (k + 2) * (k + 3) * (k + 4) * n ** (-k - 5) / 30240
-    return math.fsum([*(m**-k for m in range(2, n)), rest])
+    tail = n ** (1 - k) / (k - 1) + 0.5 * n**-k + k * n ** (-k - 1) / 12
+    tail -= k * (k + 1) * (k + 2) * n ** (-k - 3) / 720
+    tail += k * (k + 1) * (k + 2) * (k + 3) * (k + 4) * n ** (-k - 5) / 30240
+    return math.fsum([*(m**-k for m in range(2, n)), tail])
 
 
 def _around_two(terms: int) -> tuple[float, ...]:
@@ -169,17 +169,17 @@ _ERFC_FAR = (
 
 def erf(b: Elements, x: Any) -> Any:
     """Return the error function, by its complement where that is small."""
-    size = b.intrinsic("fabs", x)
+    magnitude = b.intrinsic("fabs", x)
     near = x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
-    return b.select(size >= 1.0, b.intrinsic("copysign", 1.0 - _complement(b, size), x), near)
+    return b.select(magnitude >= 1.0, b.intrinsic("copysign", 1.0 - _complement(b, magnitude), x), near)
 
 
 def erfc(b: Elements, x: Any) -> Any:
-    """Return one less the error function, with a small relative error where it is next to 0."""
-    size = b.intrinsic("fabs", x)
+    """Return 1 - erf(x), with a small relative error where it is next to 0."""
+    magnitude = b.intrinsic("fabs", x)
     near = 1.0 - x * (horner(b, x * x, ERF[0]) / horner(b, x * x, ERF[1]))
-    far = _complement(b, size)
-    return b.select(size >= 1.0, b.select(x < 0.0, 2.0 - far, far), near)
+    far = _complement(b, magnitude)
+    return b.select(magnitude >= 1.0, b.select(x < 0.0, 2.0 - far, far), near)
 
 
 def _complement(b: Elements, x: Any) -> Any:

@@ -34,7 +34,7 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    An error that NumPy would warn of leaves a flag of the processor up. Native code leaves one as well.
+    An error of which NumPy would warn sets a flag of the processor, as in native code.
 
     Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
@@ -61,12 +61,12 @@ _THREADS_WITH_ERRORS: set[int] = set()
 
 
 def note_error(*_: object) -> None:
-    """Note that NumPy would warn in this thread of what a quiet kernel computes."""
+    """Record that a quiet kernel has met an error in this thread of which NumPy would warn."""
     _THREADS_WITH_ERRORS.add(get_ident())
 
 
 def _raise_flag() -> None:
-    """Leave the processor's flag of a division by zero up: NumPy clears flags as a function begins."""
+    """Set the processor's flag of a division by zero; done last, since NumPy's functions clear flags first."""
     _THREADS_WITH_ERRORS.discard(get_ident())
     with np.errstate(all="ignore"):
         np.divide(1.0, 0.0)

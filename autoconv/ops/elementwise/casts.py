@@ -58,11 +58,11 @@ def common_bounds(source: DType, target: DType) -> tuple[Any, Any]:
         return max(low, source.min), min(high, source.max)
     if target.is_floating:
         return source.numpy.type(low), source.numpy.type(high)
-    kind = source.numpy.type
+    scalar_type = source.numpy.type
     low, high = max(low, int(source.min)), min(high, int(source.max))
-    lowest, highest = kind(low), kind(high)
+    lowest, highest = scalar_type(low), scalar_type(high)
     if int(highest) > high:  # rounded up, so take the next lower number
-        highest = np.nextafter(highest, kind(0))
+        highest = np.nextafter(highest, scalar_type(0))
     return lowest, highest
 
 

@@ -59,9 +59,9 @@ def _sign_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
     (ct,), (x,), (y,) = cotangents, inputs, results
     if not dtype_of(x).is_complex:
         return (b.zeros_like(x),)
-    along = b.real(b.multiply(b.conjugate(y), ct))
-    across = b.subtract(ct, b.multiply(_real_as_dtype(b, along, x), y))
-    return (b.divide(across, _real_as_dtype(b, b.abs(x), x)),)
+    parallel = b.real(b.multiply(b.conjugate(y), ct))
+    orthogonal = b.subtract(ct, b.multiply(_real_as_dtype(b, parallel, x), y))
+    return (b.divide(orthogonal, _real_as_dtype(b, b.abs(x), x)),)
 
 
 def _conjugate_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

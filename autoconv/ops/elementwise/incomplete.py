@@ -31,7 +31,7 @@ EULER_MACLAURIN = (  # (2j)! / B(2j) for j = 1 …
 _log_gamma, _digamma = kernel_of(special.lgamma), kernel_of(special.digamma)
 
 
-def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
+def _blockwise_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel: broadcast the operands, and compute in float64, some thousand elements at a time."""
 
     def run(*operands: Any) -> Any:
@@ -58,11 +58,11 @@ def _gamma_parts(a: Any, x: Any, precision: float, with_slope: bool = False) -> 
     """
     lower, upper, slope = (np.full_like(x, np.nan) for _ in range(3))
     valid = (x >= 0) & (a >= 0) & ~((a == 0) & (x == 0))
-    ends = valid & ((x == 0) | (a == 0) | np.isinf(x))
-    one = ends & (x != 0)
-    lower[ends], slope[ends] = 0.0, 0.0
-    lower[one] = 1.0
-    inner = valid & ~ends & np.isfinite(a)
+    is_limit = valid & ((x == 0) | (a == 0) | np.isinf(x))
+    is_one = is_limit & (x != 0)
+    lower[is_limit], slope[is_limit] = 0.0, 0.0
+    lower[is_one] = 1.0
+    inner = valid & ~is_limit & np.isfinite(a)
     lower[valid & np.isinf(a) & np.isfinite(x)] = 0.0
     upper = 1.0 - lower
     series = np.flatnonzero(inner & (x <= a + 1.0))
@@ -110,14 +110,14 @@ def _gamma_fraction(a: Any, x: Any, precision: float, with_slope: bool) -> tuple
     for n in range(1, MAX_TERMS):
         y = 1.0 - operands[0] + n
         z, factor = operands[1] + y + 1.0 + n, y * n
-        before, last = parts[:2]
-        following = [last, last * z - before * factor]
+        second_last, last = parts[:2]
+        following = [last, last * z - second_last * factor]
         value = following[1][0] / following[1][1]
         is_unfinished = np.abs(value - values[active]) > precision * value
         values[active] = value
         if with_slope:
             before_slope, last_slope = parts[2:]
-            following += [last_slope, last_slope * z - last - before_slope * factor + before * n]
+            following += [last_slope, last_slope * z - last - before_slope * factor + second_last * n]
             slope = (following[3][0] - value * following[3][1]) / following[1][1]
             is_unfinished |= np.abs(slope - slopes[active]) > 64 * precision * np.abs(slope)
             slopes[active] = slope
@@ -149,8 +149,8 @@ def _beta(a: Any, b: Any, x: Any, precision: float) -> Any:
         first, second = np.where(is_reflected, b, a), np.where(is_reflected, a, b)
         argument = np.where(is_reflected, 1.0 - x, x)
         log_scale = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b) + a * np.log(x) + b * np.log1p(-x)
-        part = np.exp(log_scale) * _beta_fraction(first, second, argument, precision) / first
-        result[inner] = np.where(is_reflected, 1.0 - part, part)
+        value = np.exp(log_scale) * _beta_fraction(first, second, argument, precision) / first
+        result[inner] = np.where(is_reflected, 1.0 - value, value)
     return result
 
 
@@ -253,7 +253,7 @@ def _define(name: str, graphdef: str, function: Callable[..., Any], gradient: An
         return broadcast(*map(floating, inputs))
 
     define(
-        name=name, graphdef=graphdef, result=result, kernel=_by_blocks(function), gradient=gradient, unify="all",
+        name=name, graphdef=graphdef, result=result, kernel=_blockwise_kernel(function), gradient=gradient, unify="all",
         elementwise=True, costly=True, samples=samples,
     )  # fmt: skip
 

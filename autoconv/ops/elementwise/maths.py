@@ -105,8 +105,8 @@ def _integer_power(x: Any, y: Any) -> Any:
     except ValueError as error:
         if "negative" not in str(error):
             raise
-        refused = InvalidArgumentError("Integers to negative integer powers are not allowed")
-        raise refused.in_place_of(error.with_traceback(None)) from None
+        refusal = InvalidArgumentError("Integers to negative integer powers are not allowed")
+        raise refusal.in_place_of(error.with_traceback(None)) from None
 
 
 def _power(x: Any, y: Any) -> Any:

@@ -28,7 +28,7 @@ _GRADIENTS = {
     "acosh": "acosh", "atanh": "atanh", "modulus": "abs", "phase": "angle", "angle": "angle",
 }  # fmt: skip
 # Functions without complex operands, of two real ones.
-OF_REALS = frozenset({"rect"})
+REAL_OPERANDS = frozenset({"rect"})
 
 
 def _polar_part(index: int) -> Callable[[Any], float]:
@@ -53,7 +53,7 @@ def _cmath(*inputs: Any, function: str) -> np.ndarray:
 
 
 def _cmath_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    if attributes["function"] in OF_REALS:
+    if attributes["function"] in REAL_OPERANDS:
         return _rect_gradient(b, inputs, cotangents)
     op = _GRADIENTS.get(attributes["function"])
     if op is None or len(inputs) > 1:
@@ -65,10 +65,10 @@ def _rect_gradient(b: Builder, inputs: Any, cotangents: Any) -> Any:
     """Gradient for a length and an angle, either of which may be an int."""
     size, angle = (x if x.dtype.is_floating else b.python_cast(x, dtype=float64, weak=True) for x in inputs)
     real, imag = b.real(cotangents[0]), b.imag(cotangents[0])
-    along, across = b.cos(angle), b.sin(angle)
+    cosine, sine = b.cos(angle), b.sin(angle)
     parts = (
-        b.add(b.multiply(real, along), b.multiply(imag, across)),
-        b.multiply(size, b.subtract(b.multiply(imag, along), b.multiply(real, across))),
+        b.add(b.multiply(real, cosine), b.multiply(imag, sine)),
+        b.multiply(size, b.subtract(b.multiply(imag, cosine), b.multiply(real, sine))),
     )
     return tuple(c if x.dtype.is_floating else None for c, x in zip(parts, inputs, strict=True))
 
@@ -82,7 +82,7 @@ define(
     ),
 )  # fmt: skip
 
-# The functions of `python_complex_part` by name; operands are complex, except for those in OF_REALS.
+# The functions of `python_complex_part` by name; operands are complex, except for those in REAL_OPERANDS.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
     "power_by_int": lambda x, n: x ** int(n.real), "abs": builtins.abs, **CMATH,
@@ -95,19 +95,19 @@ def _part_type(*parts: TensorType, **_: Any) -> TensorType:
     return TensorType(float64, (), True)
 
 
-def _part(*parts: Any, function: str, part: str) -> np.ndarray:
+def _compute_part(*parts: Any, function: str, part: str) -> np.ndarray:
     numbers: list[Any] = [np.asarray(x).item() for x in parts]
-    if function not in OF_REALS:
+    if function not in REAL_OPERANDS:
         numbers = [complex(*pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
     return np.array(getattr(FUNCTIONS[function](*numbers), part), np.float64)
 
 
 define(
     name="python_complex_part", graphdef="PythonComplexPart", result=_part_type,
-    kernel=_part, gradient=no_gradient("it is made where gradients are there already"), effects=Effects.RAISE,
+    kernel=_compute_part, gradient=no_gradient("it is made where gradients are there already"), effects=Effects.RAISE,
     samples=(
         sample(_X, _X, function="sqrt", part="imag"), sample(_X, _X, _X, _X, function="divide", part="real"),
     ),
 )  # fmt: skip
 
-__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "OF_REALS"]
+__all__ = ["BOOL_CMATH", "CMATH", "FLOAT_CMATH", "FUNCTIONS", "REAL_OPERANDS"]

@@ -148,8 +148,8 @@ def gradient_of(op: str) -> Callable[..., Any]:
     """Return the gradient rule of the typed op: on floats and complex numbers both mean the same."""
 
     def rule(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-        wide = complex128 if any(x.dtype.is_complex for x in inputs) else float64
-        cast = tuple(x if x.dtype is wide else b.python_cast(x, dtype=wide, weak=True) for x in inputs)
+        common_dtype = complex128 if any(x.dtype.is_complex for x in inputs) else float64
+        cast = tuple(x if x.dtype is common_dtype else b.python_cast(x, dtype=common_dtype, weak=True) for x in inputs)
         gradients = OPS[op].gradient(b, cast, results, cotangents, attributes)  # type: ignore[operator]
         return tuple(_cotangent(b, c, x.dtype) for c, x in zip(gradients, inputs, strict=True))
 

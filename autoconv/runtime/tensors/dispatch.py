@@ -15,7 +15,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.python_operators import ARITHMETIC, OPERATORS
 from autoconv.graph.types import TensorType, weak_fits, weak_rank
 from autoconv.ops import OPS
-from autoconv.ops.control.resources import ON_VARIABLES
+from autoconv.ops.control.resources import VARIABLE_OPS
 from autoconv.ops.record import Op
 from autoconv.ops.values.list_value import ListValue
 from autoconv.runtime.recording import tape_recorders
@@ -106,7 +106,7 @@ def record(region: Region, op: Op, values: Sequence[Any], attributes: dict[str, 
     """Append a node for the op; `values` are tensors, constants and graph values."""
     shown = name or display_name(op.name)
     inputs = [graph_value(region, value, f"{shown}/{_OPERAND_NAMES[min(i, 3)]}") for i, value in enumerate(values)]
-    home = home_of(values) if op.name in ON_VARIABLES else ""
+    home = home_of(values) if op.name in VARIABLE_OPS else ""
     try:
         node = region.record(op.name, inputs, attributes, shown=shown, device=home or region.trace.device)
     except (TypeError, ValueError) as error:
@@ -331,7 +331,7 @@ def _kind_name(dtype: DType) -> str:
 
 def _run(op: Op, values: Sequence[Any], attributes: dict[str, Any]) -> Any:
     assert op.kernel is not None
-    home = home_of(values) if op.name in ON_VARIABLES else ""
+    home = home_of(values) if op.name in VARIABLE_OPS else ""
     if home or other_device_request():
         remote = run_remotely(op, values, attributes, home)
         if remote is not None:

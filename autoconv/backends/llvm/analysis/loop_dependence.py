@@ -93,11 +93,11 @@ class LoopDependence:
 
     def _base(self, view: Value) -> Value:
         source = self._source(view)
-        return self.forms.outer(view) if source is None else self._base(source)
+        return self.forms.outermost(view) if source is None else self._base(source)
 
     def _source(self, view: Value) -> Value | None:
         """Return the source of a value that is a view by an index; None for other values."""
-        node = self.forms.outer(view).node
+        node = self.forms.outermost(view).node
         return node.inputs[0] if node is not None and node.op.name == "array_view" else None
 
     def _position_forms(self, view: Value) -> list[list[LinearForm]]:
@@ -125,7 +125,7 @@ class LoopDependence:
 
     def _entries(self, view: Value, source: Value) -> list[tuple[Entry, tuple[object, ...], int]]:
         """Return the entries of a view's index with their parts and dimensions of the source."""
-        node = self.forms.outer(view).node
+        node = self.forms.outermost(view).node
         assert node is not None
         operands = iter(node.inputs[1:])
         entries = entries_of(len(_shape(source)), node.attributes["spec"])
@@ -178,7 +178,7 @@ class _IterationPair:
     def _limit_form(self, limit: Value) -> LinearForm:
         """Return the linear form of a loop's limit, for a loop whose body runs: a range then has a positive length."""
         forms = self._dependence.forms
-        node = forms.outer(limit).node
+        node = forms.outermost(limit).node
         if node is not None and node.op.name == "range_length":
             start, stop, step = node.inputs
             if forms.of(step) == LinearForm(1):

@@ -15,7 +15,7 @@ from autoconv.graph.dtypes import DType, bool_, float64
 from autoconv.graph.graph import Node, Value
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.elements.python_complex import BY_STEPS
-from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, OF_REALS
+from autoconv.ops.elementwise.python_complex import BOOL_CMATH, FLOAT_CMATH, REAL_OPERANDS
 
 Rule = Callable[[GraphBuilder, Node, Any], Any]
 
@@ -114,7 +114,7 @@ def _cast(b: GraphBuilder, node: Node, x: Any) -> Any:
 
 def _cmath(b: GraphBuilder, node: Node, x: Any) -> Any:
     function = node.attributes["function"]
-    if function in OF_REALS:
+    if function in REAL_OPERANDS:
         return _parts(b, node, function, [_real(b, one) for one in x])
     if len(x) > 1:
         return None
