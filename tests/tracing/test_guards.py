@@ -345,5 +345,8 @@ def test_replaced_defaults_and_code(decorator, tiers, monkeypatch):
         assert [int(compiled(1)) for _ in range(3)] == [14] * 3 and compiled.__defaults__ == (10,)
         target.__kwdefaults__ = {"z": 100}
         assert [int(compiled(1)) for _ in range(3)] == [111] * 3
+        target.__kwdefaults__["z"] = 50
+        assert [int(compiled(1)) for _ in range(3)] == [61] * 3
+        target.__kwdefaults__["z"] = 100
         target.__code__ = other.__code__
         assert [int(compiled(1)) for _ in range(3)] == [1110] * 3 and plain.__code__ is other.__code__

@@ -36,7 +36,7 @@ from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, Reference, accepts
 from autoconv.tracing.key.call import Call
-from autoconv.tracing.key.definition import definition_of, has_definition
+from autoconv.tracing.key.definition import Definition
 from autoconv.tracing.key.signature import Signature, is_method
 from autoconv.tracing.specialise.bailout import FREE_VALUE_TRACES, Bailout
 from autoconv.tracing.specialise.call_profile import CallProfile
@@ -121,7 +121,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             self._bailout.trace_budget.free_traces = FREE_VALUE_TRACES
         self._initialise_dispatch(self._retracing.cell, is_timed, contract.runs_plain)
         self._traces, self._called_before = 0, False
-        self._definition = definition_of(python_function)
+        self._definition = Definition(python_function)
 
     @present_errors
     def _decorate(self, decorator: Callable[[Any], Any]) -> None:
@@ -141,7 +141,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
             return call_with_followed(self.python_function, args, kwargs)
         if region is not None and (self._contract.effects_each_call or self._is_part_of(region)):
             return self._inline_call(region, args, kwargs)
-        if not has_definition(self.python_function, self._definition):  # the program has replaced parts of it
+        if not self._definition.is_of(self.python_function):  # the program has replaced parts of it
             Function.__init__(self, self.python_function, self._contract, self._options)
         self._signature.check_arity()
         self._retracing.calls += 1

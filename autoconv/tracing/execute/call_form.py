@@ -94,7 +94,7 @@ def make_call_form(
     if result is None or not all(map(_is_plain, values)):
         return None
     identities = [identity_guard(place, read()) for _, read, _, place in guards.checks]
-    identities.append(_definition_guard(guards.function))
+    identities += _definition_guards(guards.function)
     places = [i for i in range(len(key.leaves)) if i not in checked_literals]
     origins = [_parameter_form(leaf) for leaf in leaves]
     return CallForm(
@@ -179,12 +179,15 @@ def identity_guard(place: tuple[Any, Any] | None, value: Any) -> Guard | None:
     return GlobalGuard(container, name, value, words, empty)
 
 
-def _definition_guard(function: types.FunctionType | None) -> Guard | None:
-    """Return the guard that the traced function has the code and defaults that it had; None for another callable."""
+def _definition_guards(function: types.FunctionType | None) -> list[Guard]:
+    """Return guards that the traced function has the code and defaults that it had; none for another callable."""
     offsets = function_offsets()[:-1]
     if function is None or not offsets:
-        return None
-    return CellGuard(types.CellType(function), function, tuple(zip(offsets, definition_of(function), strict=True)))
+        return []
+    words = tuple(zip(offsets, definition_of(function), strict=True))
+    keyword_defaults = function.__kwdefaults__ or {}
+    items = [GlobalGuard(keyword_defaults, name, value) for name, value in keyword_defaults.items()]
+    return [CellGuard(types.CellType(function), function, words), *items]
 
 
 def _is_constant(defaults: tuple[Any, ...] | None) -> bool:

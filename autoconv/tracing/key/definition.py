@@ -10,14 +10,30 @@ def definition_of(function: Any) -> tuple[Any, ...]:
     return tuple(getattr(function, name, None) for name in ("__code__", "__defaults__", "__kwdefaults__"))
 
 
-def has_definition(function: Any, definition: tuple[Any, ...]) -> bool:
-    """Return whether the function still has this code and these defaults."""
-    code, defaults, keyword_defaults = definition
-    return (
-        getattr(function, "__code__", None) is code
-        and getattr(function, "__defaults__", None) is defaults
-        and getattr(function, "__kwdefaults__", None) is keyword_defaults
-    )
+class Definition:
+    """The code and the defaults of a function at one time. Keyword defaults are compared by item as well."""
+
+    __slots__ = ("_items", "_parts")
+
+    def __init__(self, function: Any) -> None:
+        self._parts = definition_of(function)
+        self._items = dict(self._parts[2] or {})
+
+    def is_of(self, function: Any) -> bool:
+        """Return whether the function still has this code and these defaults."""
+        code, defaults, keyword_defaults = self._parts
+        return (
+            getattr(function, "__code__", None) is code
+            and getattr(function, "__defaults__", None) is defaults
+            and getattr(function, "__kwdefaults__", None) is keyword_defaults
+            and (not (self._items or keyword_defaults) or self._has_items(keyword_defaults))
+        )
+
+    def _has_items(self, keyword_defaults: Any) -> bool:
+        items = self._items
+        return len(items) == len(keyword_defaults or ()) and all(
+            keyword_defaults.get(name, items) is value for name, value in items.items()
+        )
 
 
-__all__ = ["definition_of", "has_definition"]
+__all__ = ["Definition", "definition_of"]
