@@ -213,7 +213,7 @@ def _check_rule(location: str, node: Node) -> None:
 def _check_effects(location: str, node: Node) -> None:
     computed: Effects = node_effects(node.op, node.regions, node.attributes, node.inputs)
     if node.effects != computed:
-        raise VerificationError(f"{location} has the effects {node.effects.text} recorded, they are {computed.text}")
+        raise VerificationError(f"{location}: its effects are {node.effects.text}, computed are {computed.text}")
 
 
 def _texts(types: Iterable[Type]) -> str:

@@ -165,14 +165,14 @@ def test_inputs_that_the_rule_refuses() -> None:
 def test_effects() -> None:
     graph = line()
     graph.nodes[0].effects = Effects.RAISE
-    refused(graph, "its effects are raise, they are pure")
+    refused(graph, "its effects are raise, computed are pure")
 
 
 def test_effects_of_regions_count() -> None:
     graph = from_text(LOOP, OPS)
     assert graph.nodes[0].effects == Effects.RAISE
     graph.nodes[0].effects = Effects.PURE
-    refused(graph, "its effects are pure, they are raise")
+    refused(graph, "its effects are pure, computed are raise")
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def bincount(
     """Count how often each number from 0 on is in `arr`, or sum the `weights` of each number, if these are given.
 
     The result is as long as the greatest number requires, `minlength` at least and `maxlength` at most; greater numbers
-    are not tensor_range. With `axis` -1, each row of a matrix is tensor_range for itself. `binary_output`: 1 for a
+    are not counted. With `axis` -1, each row of a matrix is counted for itself. `binary_output`: 1 for a
     number that is there. Raises ValueError for another axis.
 
     >>> autoconv.math.bincount([1, 3, 1]).numpy()

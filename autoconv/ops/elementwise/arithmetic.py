@@ -34,7 +34,7 @@ def _binary(name: str, graphdef: str, kernel: Callable[..., Any], gradient: Any,
 def quiet(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return the kernel without NumPy's warnings about overflow, division by zero and invalid values.
 
-    An error of which NumPy would warn sets a flag of the processor, as in native code.
+    Errors for which NumPy would issue a warning set a flag of the processor, as in native code.
 
     Shapes that do not broadcast at run time raise InvalidArgumentError. The kernel itself is `__wrapped__`.
     """
@@ -61,7 +61,7 @@ _THREADS_WITH_ERRORS: set[int] = set()
 
 
 def note_error(*_: object) -> None:
-    """Record that a quiet kernel has met an error in this thread of which NumPy would warn."""
+    """Record an error in a quiet kernel of this thread, for which NumPy would issue a warning."""
     _THREADS_WITH_ERRORS.add(get_ident())
 
 
