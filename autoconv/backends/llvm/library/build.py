@@ -15,11 +15,12 @@ from autoconv.backends.llvm.ir.constants import bytes_constant, table_constant
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.module import ModuleText
 from autoconv.backends.llvm.ir.operand import Operand
-from autoconv.backends.llvm.ir.signature import Parameter, Signature
+from autoconv.backends.llvm.ir.signature import Parameter, Signature, names_in
 from autoconv.backends.llvm.legalize.pipeline import legalize_graph
 from autoconv.backends.llvm.library import assembly
 from autoconv.backends.llvm.library.entry import write_function, write_variant
 from autoconv.backends.llvm.library.failures import CAUGHT, ERRORS, NO_MEMORY, Failures
+from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA, write_linear_algebra
 from autoconv.backends.llvm.library.processors import Processor, processor
 from autoconv.backends.llvm.library.products import write_products
 from autoconv.backends.llvm.library.references import LibraryCalls, LibraryModule
@@ -50,7 +51,7 @@ def library_object(form: LibraryForm, graphs: Sequence[Graph], cpu: str, triple:
                 needs_by_name = {(name, str(node.span) if node else ""): node for name, node in needs_python}
                 raise NoLibraryCode([(name, node.span if node else None) for (name, _), node in needs_by_name.items()])
         function = _write_library_function(form, failures, len(texts), target_processor)
-        texts += [*_shared_texts(target_processor), function]
+        texts += [*_shared_texts(target_processor), *_linear_algebra_texts(texts), function]
     public = [form.name, f"{form.name}_message", f"{form.name}_free"]
     return LibraryObject(_compile(texts, public, target_processor), tuple(failures.messages))
 
@@ -149,6 +150,14 @@ def _shared_texts(target_processor: Processor) -> list[str]:
     module = ModuleText()
     write_products(module)
     return [host, references.text(has_stack_floor=False, has_float_flags=False), module.single_text()]
+
+
+def _linear_algebra_texts(texts: Sequence[str]) -> list[str]:
+    """Return the text of the routines of linear algebra that the texts call."""
+    called = LINEAR_ALGEBRA & names_in("\n".join(texts))
+    module = ModuleText()
+    write_linear_algebra(module, called)
+    return [module.single_text()] if called else []
 
 
 def _compile(texts: Sequence[str], public: Sequence[str], target_processor: Processor) -> bytes:

@@ -23,6 +23,7 @@ from autoconv.backends.llvm.library.failures import (
     location_of,
     message_and_class,
 )
+from autoconv.backends.llvm.library.linear_algebra import LINEAR_ALGEBRA
 from autoconv.backends.llvm.target import abi
 from autoconv.backends.llvm.target.machine import current_target
 from autoconv.graph.graph import Node
@@ -50,7 +51,7 @@ class LibraryModule(ModuleText):
 
     def declare(self, name: str, result: str, parameters: str, attributes: str = "") -> str:
         is_own = self.is_shared or name.startswith(("llvm.", "library_"))
-        if not is_own and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS:
+        if not is_own and name not in HOST_FUNCTIONS | _PRODUCT_FUNCTIONS | _MATH_FUNCTIONS | LINEAR_ALGEBRA:
             self.note_python(name)
         return super().declare(name, result, parameters, attributes)
 

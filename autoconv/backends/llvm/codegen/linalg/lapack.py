@@ -48,8 +48,8 @@ _UNTHREADED_SIZE = 2000  # elements of a matrix up to which LAPACK uses no threa
 
 
 def has_routines(*names: str) -> bool:
-    """Return whether the present LAPACK has the named routines."""
-    return current_target().has_libraries and all(f"lapack_{name}" in abi.symbols() for name in names)
+    """Return whether there are routines of these names: NumPy's, or those that a C library has of its own."""
+    return not current_target().has_libraries or all(f"lapack_{name}" in abi.symbols() for name in names)
 
 
 def workspace(
@@ -62,9 +62,24 @@ def workspace(
     query stores its results at the argument positions `work`, `integers` and `reals`, each followed by a length. If a
     size is open, the code of the query is written here, and the results are symbols of its registers.
     """
+    if not current_target().has_libraries:
+        size = _library_workspace(name, arguments)
+        return (size if isinstance(size, int) else _new_size(region.out, dimension(region.out, size))), 1, 1
     if any(isinstance(argument, Symbol) for argument in arguments):
         return _write_workspace_query(region, name, arguments, (work, integers, reals))
     return _query_workspace(name, *arguments, positions=(work, integers, reals))
+
+
+def _library_workspace(name: str, arguments: Sequence[Any]) -> Dimension:
+    """Return how many numbers the routine of a C library needs."""
+    if name in ("dsyevd", "zheevd"):
+        return dimensions.times(arguments[2], arguments[2])
+    if name in ("dgesdd", "zgesdd"):
+        job, rows, columns = arguments[:3]
+        long, short = dimensions.maximum(rows, columns), dimensions.minimum(rows, columns)
+        vectors = dimensions.times(long, long if job == "A" else short)
+        return dimensions.plus(vectors, dimensions.times(short, dimensions.plus(short, 2)))
+    return 1
 
 
 @functools.cache
@@ -98,10 +113,15 @@ def _write_workspace_query(
     symbols = []
     for result, ir_type in zip(stored, ("double", "i64", "double"), strict=True):
         count = out.load(ir_type, result)
-        symbols.append(Symbol(out.module.unique_name("workspace")))
-        size = out.cast("fptosi", count, "i64") if ir_type == "double" else count
-        out.line(f"{register_of(symbols[-1])} = add i64 {size}, 0")
+        symbols.append(_new_size(out, out.cast("fptosi", count, "i64") if ir_type == "double" else count))
     return symbols[0], symbols[1], symbols[2]
+
+
+def _new_size(out: FunctionText, size: Position) -> Symbol:
+    """Return a symbol for a size that the code computes."""
+    symbol = Symbol(out.module.unique_name("workspace"))
+    out.line(f"{register_of(symbol)} = add i64 {size}, 0")
+    return symbol
 
 
 def _pass_by_reference(out: FunctionText, argument: Argument) -> str:

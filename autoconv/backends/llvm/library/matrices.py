@@ -1,0 +1,152 @@
+"""Routines of linear algebra of a C library: column-major matrices, and code that all routines share.
+
+A routine has the name and the parameters of the LAPACK routine that native code calls, of float64 ("d") or complex128
+("z"). Parameters are passed by reference; the last one is `info`, which is 0, or not 0 where the routine failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from autoconv.backends.llvm.ir.function import FunctionText
+from autoconv.backends.llvm.ir.module import ModuleText
+from autoconv.backends.llvm.ir.operand import Operand
+from autoconv.backends.llvm.ir.scalars import Element, ElementWriter, Pair, load, store
+from autoconv.backends.llvm.ir.signature import Parameter, Signature
+from autoconv.backends.llvm.ir.types import memory
+from autoconv.graph.dtypes import DType, bool_, float64
+
+Index = Operand | str | int
+
+
+class Matrix:
+    """A column-major matrix in memory; `width` is the distance of columns."""
+
+    def __init__(self, routine: RoutineText, pointer: object, width: Index) -> None:
+        self._routine = routine
+        self.pointer = str(pointer)
+        self.width = width
+
+    def _offset(self, row: Index, column: Index) -> Operand:
+        out = self._routine.out
+        return out.add(out.mul(column, self.width), row)
+
+    def get(self, row: Index, column: Index) -> Element:
+        return load(self._routine.b, self._routine.dtype, self.pointer, self._offset(row, column))
+
+    def set(self, row: Index, column: Index, x: Element) -> None:
+        store(self._routine.b, x, self.pointer, self._offset(row, column))
+
+
+class RoutineText:
+    """The text of a routine: `integer` loads parameters; arithmetic is that of `dtype`, real or complex."""
+
+    def __init__(self, module: ModuleText, name: str, parameters: str, dtype: DType) -> None:
+        declared = [Parameter("ptr", f"%{parameter}") for parameter in parameters.split()]
+        self.out = FunctionText(module, Signature("void", declared, "nounwind", f"lapack_{name}", exported=True))
+        self.b = ElementWriter(self.out)
+        self.dtype = dtype
+        self.is_complex = dtype.is_complex
+        self.out.store("i64", 0, "%info")
+
+    def integer(self, name: str) -> Operand:
+        return self.out.load("i64", f"%{name}")
+
+    def is_letter(self, name: str, letter: str) -> Operand:
+        """Return whether a parameter is a letter, as an i1."""
+        return self.out.icmp("eq", self.out.load("i8", f"%{name}"), ord(letter))
+
+    def matrix(self, name: str, width: Index) -> Matrix:
+        return Matrix(self, f"%{name}", width)
+
+    def finish(self) -> None:
+        self.out.ret()
+        self.out.finish()
+
+    def fail_if(self, condition: object) -> None:
+        with self.out.if_(str(condition)):
+            self.out.store("i64", 1, "%info")
+
+    # ---- numbers
+
+    def real(self, number: float) -> Element:
+        return self.b.constant(number, float64)
+
+    def number(self, real: Element | float) -> Element:
+        """Return a real number as one of the dtype."""
+        part = real if isinstance(real, Element) else self.real(real)
+        return self.b.pair(part, self.real(0.0)) if self.is_complex else part
+
+    def conjugate(self, x: Element) -> Element:
+        return self.b.pair(x.real, -x.imag) if isinstance(x, Pair) else x
+
+    def subtract(self, x: Element, y: Element) -> Element:
+        if isinstance(x, Pair) and isinstance(y, Pair):
+            return self.b.pair(x.real - y.real, x.imag - y.imag)
+        return x - y
+
+    def scale(self, x: Element, factor: Element) -> Element:
+        """Multiply by a real number."""
+        return self.b.pair(x.real * factor, x.imag * factor) if isinstance(x, Pair) else x * factor
+
+    def real_part(self, x: Element) -> Element:
+        return x.real if isinstance(x, Pair) else x
+
+    def magnitude(self, x: Element) -> Element:
+        return self.b.libm("hypot", x.real, x.imag) if isinstance(x, Pair) else self.b.intrinsic("fabs", x)
+
+    def square(self, x: Element) -> Element:
+        """Return the square of the magnitude."""
+        return x.real * x.real + x.imag * x.imag if isinstance(x, Pair) else x * x
+
+    def reciprocal(self, x: Element) -> Element:
+        """Return 1/x, by a division by the larger part (Smith, 1962)."""
+        if not isinstance(x, Pair):
+            return 1.0 / x
+        is_real_larger = self.b.intrinsic("fabs", x.real) >= self.b.intrinsic("fabs", x.imag)
+        large, small = (self.b.select(is_real_larger, *parts) for parts in ((x.real, x.imag), (x.imag, x.real)))
+        ratio = small / large
+        first = 1.0 / (large + small * ratio)
+        second = ratio * first
+        return self.b.pair(
+            self.b.select(is_real_larger, first, second), self.b.select(is_real_larger, -second, -first)
+        )  # fmt: skip
+
+    def select(self, condition: Element, x: Element, y: Element) -> Element:
+        if isinstance(x, Pair) and isinstance(y, Pair):
+            real, imag = self.b.select(condition, x.real, y.real), self.b.select(condition, x.imag, y.imag)
+            return self.b.pair(real, imag)
+        return self.b.select(condition, x, y)
+
+    # ---- loops
+
+    @contextmanager
+    def count(self, start: Index, stop: Index) -> Iterator[Operand]:
+        with self.out.loop(str(start), str(stop)) as i:
+            yield i
+
+    def total(self, dtype: DType, start: Index, stop: Index, term: Callable[[Operand], Element]) -> Element:
+        """Return the sum of `term(i)` from `start` up to `stop`."""
+        cell = self.cell(dtype)
+        with self.count(start, stop) as i:
+            self.put(cell, self.get(cell, dtype) + term(i))
+        return self.get(cell, dtype)
+
+    def cell(self, dtype: DType) -> str:
+        """Return a cell that holds 0."""
+        cell = self.out.alloca(memory(dtype))
+        self.put(cell, self.b.constant(0, dtype) if not dtype.is_complex else self.number(0.0))
+        return cell
+
+    def get(self, cell: str, dtype: DType) -> Element:
+        return load(self.b, dtype, cell, 0)
+
+    def put(self, cell: str, x: Element) -> None:
+        store(self.b, x, cell, 0)
+
+    def truth(self, condition: object) -> Element:
+        return self.b.wrap(bool_, str(condition))
+
+
+__all__ = ["Index", "Matrix", "RoutineText"]
