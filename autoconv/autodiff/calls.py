@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autoconv.autodiff.conditionals import add_cotangent_parameters
 from autoconv.autodiff.cotangents import accumulate, conform, cotangent_type, zeros_of
 from autoconv.autodiff.dependence import varied_values
-from autoconv.autodiff.forward_backward import Inner, Level, extend_node, shallow_copy
+from autoconv.autodiff.forward_backward import Level, UnconditionalLevel, extend_node, shallow_copy
 from autoconv.autodiff.recursion import reverse_recursion
 from autoconv.graph.graph import Graph, Node, Value, is_recursive
 from autoconv.ops.record import OPS
@@ -27,13 +27,13 @@ def reverse_call(level: Level, node: Node, varied: set[Value], backprop: Callabl
         forward.outputs.append(value)
         return extend_node(node, node.inputs, node.regions, [value.type])[0]
 
-    child = Inner(
+    child = UnconditionalLevel(
         level, forward, dict(zip(parameters_before, inputs, strict=True)), add_result, Graph(f"{forward.name}_back")
     )
     node.regions = (forward,)
-    inner = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
-    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], inner)
-    backprop(child, inner)
+    varied_in_call = varied_values(forward, (p for p, outer in child.outer.items() if outer in varied), level.heap)
+    parameters = add_cotangent_parameters(child, [(r, forward.outputs[r.index]) for r in results], varied_in_call)
+    backprop(child, varied_in_call)
     positions = [j for j, p in enumerate(parameters_before) if inputs[j] in varied and p in child.cotangents]
     child.backward.outputs = [
         conform(child.builder, child.cotangents[parameters_before[j]], inputs[j].type) for j in positions

@@ -60,9 +60,9 @@ def recompute_and_reverse(
     for parameter in parameters:
         if parameter in varied or _is_used(child.forward, parameter):
             outer_value = child.resolve(parameter)
-            tensor = isinstance(outer_value.type, TensorType)
-            # A value of its own for each parameter.
-            copies[parameter] = child.builder.identity(outer_value) if tensor else outer_value
+            is_tensor = isinstance(outer_value.type, TensorType)
+            # Each parameter needs a value of its own, as cotangents are kept by value.
+            copies[parameter] = child.builder.identity(outer_value) if is_tensor else outer_value
     nodes = []
     for node in forward_nodes:
         copied = append_copy(child.backward, node, copies)
@@ -75,9 +75,9 @@ def recompute_and_reverse(
             accumulate(level.builder, level.cotangents, copies[output], converted)
     backprop(level, {copies[value] for value in varied if value in copies}, nodes)
     for parameter in parameters:
-        found = level.cotangents.get(copies[parameter]) if parameter in copies else None
-        if found is not None:
-            child.cotangents[parameter] = found
+        cotangent_of_copy = level.cotangents.get(copies[parameter]) if parameter in copies else None
+        if cotangent_of_copy is not None:
+            child.cotangents[parameter] = cotangent_of_copy
 
 
 def _is_used(graph: Graph, parameter: Value) -> bool:

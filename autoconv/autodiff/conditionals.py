@@ -74,18 +74,18 @@ def add_backward_cond(
     for arm, outputs in zip(arms, outputs_of_arms, strict=True):
         child = arm.child
         inner = [child.capture(outer) for outer in union]
-        tops, rests = [], []
+        tops, bottoms = [], []
         for owner, inner_stack, _ in stacks:
             if owner is child:
-                assert inner_stack.top is not None and inner_stack.rest is not None
+                assert inner_stack.top is not None and inner_stack.bottom is not None
                 tops.append(inner_stack.top)
-                rests.append(inner_stack.rest)
+                bottoms.append(inner_stack.bottom)
             else:
                 passed_stack = child.backward.add_parameter(inner_stack.type, "stack")
                 tops.append(passed_stack)
-                rests.append(passed_stack)
+                bottoms.append(passed_stack)
         child.backward.parameters = [*arm.parameters, *inner, *tops]
-        child.backward.outputs = [*outputs, *rests]
+        child.backward.outputs = [*outputs, *bottoms]
     resolved = [level.resolve(outer) for outer in union]
     # The type of a cotangent popped from a list may be less precise than the result's.
     pairs = zip(cotangents, arms[0].parameters, strict=True)
@@ -97,8 +97,8 @@ def add_backward_cond(
         OPS["cond"], [index, *cotangents, *resolved, *(pop_from(stack) for *_, stack in stacks)],
         regions=[arm.child.backward for arm in arms], types=types, span=level.builder.span,
     )  # fmt: skip
-    for (_, _, stack), rest in zip(stacks, back.results[len(positions) :], strict=True):
-        stack.rest = rest
+    for (_, _, stack), bottom in zip(stacks, back.results[len(positions) :], strict=True):
+        stack.bottom = bottom
     for j, cotangent in zip(positions, back.results, strict=False):
         accumulate(level.builder, level.cotangents, captures[j], cotangent, node)
 

@@ -26,7 +26,7 @@ Cotangents = dict[Value, Value]
 def is_differentiable(type_: Type) -> bool:
     """Return whether a value of the type may carry a gradient.
 
-    A Python object may hold a tensor, so it may: an op that reads a tensor from an object has to define its gradient.
+    A Python object may, because it may hold a tensor: an op that reads a tensor from an object defines its gradient.
     """
     if isinstance(type_, TensorType):
         return type_.dtype.is_differentiable
@@ -66,12 +66,12 @@ def _zero_array(type_: TensorType) -> np.ndarray:
 def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Value, node: Node | None = None) -> None:
     """Add to the cotangent of `value`."""
     before = cotangents.get(value)
-    kind = cotangent_type(value.type)
+    type_ = cotangent_type(value.type)
     if before is None:
         cotangents[value] = cotangent
-    elif isinstance(kind, TensorType):
-        cotangents[value] = _sum(b, before, cotangent)
-    elif isinstance(kind, ListType):
+    elif isinstance(type_, TensorType):
+        cotangents[value] = _add_cotangents(b, before, cotangent)
+    elif isinstance(type_, ListType):
         cotangents[value] = b.list_add(before, cotangent)
     else:
         raise StagingError(
@@ -80,7 +80,7 @@ def accumulate(b: Builder, cotangents: Cotangents, value: Value, cotangent: Valu
         )
 
 
-def _sum(b: Builder, before: Value, cotangent: Value) -> Value:
+def _add_cotangents(b: Builder, before: Value, cotangent: Value) -> Value:
     """Add two cotangents. Before: add(x, add_at_item(zeros, y)); after: add_at_item(x, y)."""
     node = cotangent.node
     updates_zeros = node is not None and node.op.name == "add_at_item" and before.type == cotangent.type

@@ -17,7 +17,7 @@ class Heap:
     """
 
     def __init__(self) -> None:
-        self.varied = False
+        self.holds_varied = False
         self.holds_varied_arrays = False
 
 
@@ -40,12 +40,12 @@ def _varied_values(
         if nodes is not None and node not in nodes:
             continue
         objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
-        if heap.varied:
+        if heap.holds_varied:
             varied.update(objects)
         if not any(value in varied for value in node.inputs):
             continue
         if objects and not node.regions:
-            heap.varied = True
+            heap.holds_varied = True
             varied.update(objects)
         if not node.regions and any(isinstance(value.type, ArrayType) for value in (*node.inputs, *node.results)):
             heap.holds_varied_arrays = True
@@ -88,10 +88,10 @@ def varied_state(
     """Return which parameters of a loop's body are varied in some iteration, given the varied inputs of the loop."""
     flags = list(inputs)
     while True:
-        before = heap.varied
+        before = heap.holds_varied
         after = _varied_outputs(body, flags, heap, enclosing)
         joined = [a or b for a, b in zip(flags[:size], after, strict=True)]
-        if joined == flags[:size] and heap.varied == before:
+        if joined == flags[:size] and heap.holds_varied == before:
             return flags
         flags[:size] = joined
 

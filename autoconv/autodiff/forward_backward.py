@@ -8,7 +8,8 @@ values that a gradient reads are stored. The kind of level determines how:
 - In an arm, a loop's body or an end of a try, captures are read from the enclosing level. Computed values are pushed
   onto a stack: a tensor list per value, threaded through all enclosing regions and popped in the backward pass
   (`Region`). So nested loops share one flat stack per value, and an arm that was not taken pushes nothing.
-- The graph of a call, which runs as often as the enclosing one, returns the value as a further result (`Inner`).
+- The graph of a call, which runs as often as the enclosing one, returns the value as a further result
+  (`UnconditionalLevel`).
 """
 
 from __future__ import annotations
@@ -108,13 +109,13 @@ class Level:
 
 @dataclass(eq=False)
 class Stack:
-    """A stored value of a region: pushed from `entry` to `exit` in the forward graph, popped from `top` to `rest`."""
+    """A stored value of a region: pushed from `entry` to `exit` in the forward graph, popped from `top` to `bottom`."""
 
     type: ListType
     entry: Value
     exit: Value | None = None
     top: Value | None = None
-    rest: Value | None = None
+    bottom: Value | None = None
 
 
 class Root(Level):
@@ -168,7 +169,7 @@ class Region(Level):
         self.counters: dict[Value, Callable[[], Value]] = {}
         self._repeats = repeats
         self._invariant: dict[Value, bool] = {}
-        self._repeated_values: dict[Value, bool] = {}
+        self._from_counters: dict[Value, bool] = {}
 
     def open_stack(self, node: Node, type_: ListType) -> Stack:
         stack = Stack(type_, self.forward.add_parameter(type_, "stack"))
@@ -214,7 +215,7 @@ class Region(Level):
 
     def _is_from_counters(self, value: Value) -> bool:
         """Return whether the value is a number that depends on counters and invariants alone."""
-        result = self._repeated_values.get(value)
+        result = self._from_counters.get(value)
         if result is None:
             node = value.node
             result = value in self.counters or (
@@ -224,7 +225,7 @@ class Region(Level):
                 and all(isinstance(v.type, TensorType) and v.shape == () for v in (value, *node.inputs))
                 and all(map(self._is_recomputable, node.inputs))
             )
-            self._repeated_values[value] = result
+            self._from_counters[value] = result
         return result
 
     def _is_recomputable(self, value: Value) -> bool:
@@ -242,12 +243,12 @@ class Region(Level):
         entry = self.forward.add_parameter(type_, "stack")
         pushed = GraphBuilder(self.forward).list_push(entry, value)
         top = self.backward.add_parameter(type_, "stack")
-        rest, result = self.builder.list_pop(top)
-        self.stacks.append(Stack(type_, entry, pushed, top, rest))
+        bottom, result = self.builder.list_pop(top)
+        self.stacks.append(Stack(type_, entry, pushed, top, bottom))
         return result  # type: ignore[no-any-return]
 
 
-class Inner(Level):
+class UnconditionalLevel(Level):
     """A graph that runs once per run of the enclosing level; `add_result` adds a result to that level.
 
     It shares the backward graph of that level, or has its own: then `captures` are the values that this one reads.

@@ -45,7 +45,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     """Count the iterations in the forward loop, and add a backward loop with the same number."""
     inputs, size = node.inputs, state_size(node)
     recomputes = level.recompute_every is not None and divide_into_segments(node, level.recompute_every)
-    body = _fix_carried(level, node, varied, backprop, recomputes)
+    body = _find_carried_state(level, node, varied, backprop, recomputes)
     child = body.child
     carried = [_cotangent(child, body.forward_parameters[i]) for i in body.carried_positions]
     sums = [
@@ -58,7 +58,7 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     sums = [conform(child.builder, s, total.type) for s, total in zip(sums, body.sums, strict=True)]
     results = node.results[:size]
     result_cotangents = [level.cotangents.get(results[i]) for i in body.carried_positions]
-    count, stacks = _count_and_thread(level, node, body)
+    count, stacks = _add_counter_and_stacks(level, node, body)
     level_b = level.builder
     initial_values = [
         conform(level_b, zeros_of(level_b, results[i]) if ct is None else ct, results[i].type)
@@ -69,9 +69,9 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     captures = list(child.captures.items())
     remaining_after = child.builder.subtract(body.remaining, _ONE)
     child.backward.parameters = [*state, *(inner for _, inner in captures)]
-    child.backward.outputs = [remaining_after, *carried, *sums, *(s.rest for s in child.stacks)]  # type: ignore[list-item]
+    child.backward.outputs = [remaining_after, *carried, *sums, *(s.bottom for s in child.stacks)]  # type: ignore[list-item]
     types = [value.type for value in state]
-    test = _test([value.type for value in child.backward.parameters])
+    test = _build_test([value.type for value in child.backward.parameters])
     back = level.backward.add(
         OPS["while"],
         [
@@ -85,11 +85,11 @@ def reverse_while(level: Level, node: Node, varied: set[Value], backprop: Callab
     for position, cotangent in zip([*body.carried_positions, *body.summed_positions], outputs, strict=False):
         if inputs[position] in varied:
             accumulate(level_b, level.cotangents, inputs[position], cotangent, node)
-    for stack, rest in zip(stacks, outputs[len(initial_values) :], strict=True):
-        stack.rest = rest
+    for stack, bottom in zip(stacks, outputs[len(initial_values) :], strict=True):
+        stack.bottom = bottom
 
 
-def _fix_carried(
+def _find_carried_state(
     level: Level, node: Node, varied: set[Value], backprop: Callable[..., None], recomputes: bool
 ) -> _Body:
     """Return the backward body with cotangents for all state that needs them: a least fixed point.
@@ -156,8 +156,8 @@ def _step(parameter: Value, after: Value) -> int:
         return 0
     if creation.op.name not in ("add", "python_add") or parameter not in creation.inputs or after.type != type_:
         return 0
-    other = creation.inputs[creation.inputs[0] is parameter].node
-    number = None if other is None or other.op.name != "constant" else np.asarray(other.attributes["value"])
+    step = creation.inputs[creation.inputs[0] is parameter].node
+    number = None if step is None or step.op.name != "constant" else np.asarray(step.attributes["value"])
     return 0 if number is None or number.dtype != np.int64 or number.shape else int(number)
 
 
@@ -176,15 +176,15 @@ def _cotangent(child: Region, parameter: Value) -> Value:
     return conform(child.builder, cotangent, parameter.type)
 
 
-def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
+def _add_counter_and_stacks(level: Level, node: Node, body: _Body) -> tuple[Value, list[Stack]]:
     """Thread the stacks through the loop and make it count; return the iteration count and the enclosing stacks."""
     size = state_size(node)
     child, forward, parameters_before = body.child, body.child.forward, body.forward_parameters
     test = shallow_copy(node.regions[0])
-    before = len(level.forward.nodes)
+    node_count = len(level.forward.nodes)
     outer_stacks = [level.open_stack(node, inner_stack.type) for inner_stack in child.stacks]
     start = GraphBuilder(level.forward).constant(value=_ZERO)
-    move_before(level.forward, node, before)
+    move_before(level.forward, node, node_count)
     iteration = forward.add_parameter(_COUNT, "done")
     forward.outputs += [GraphBuilder(forward).add(iteration, _ONE), *(inner_stack.exit for inner_stack in child.stacks)]  # type: ignore[list-item]
     forward.parameters = [
@@ -205,7 +205,7 @@ def _count_and_thread(level: Level, node: Node, body: _Body) -> tuple[Value, lis
     return count, outer_stacks
 
 
-def _test(types: Sequence[Type]) -> Graph:
+def _build_test(types: Sequence[Type]) -> Graph:
     test = Graph("while_cond")
     remaining, *_ = [test.add_parameter(type_, "while") for type_ in types]
     test.outputs = [GraphBuilder(test).greater(remaining, _ZERO)]

@@ -55,7 +55,7 @@ class _Conversion:
             arrays.append(position)
         before = dict(region.contents)
         self._convert_nodes(region, self._graph)
-        outputs = [self._output(region, value) for value in self._graph.outputs]
+        outputs = [self._load_output(region, value) for value in self._graph.outputs]
         after = {i: region.contents[self._graph.parameters[i]] for i in arrays}
         written = [i for i in arrays if after[i] is not before[self._graph.parameters[i]]]
         outputs += [after[i] for i in written]
@@ -63,7 +63,7 @@ class _Conversion:
         compute_effects(region.graph)
         return region.graph, written
 
-    def _output(self, region: WrittenRegion, value: Value) -> Value:
+    def _load_output(self, region: WrittenRegion, value: Value) -> Value:
         return self._load(region, value) if isinstance(value.type, ArrayType) else region.values[value]
 
     # ---- nodes
@@ -117,7 +117,7 @@ class _Conversion:
         return b.fill(b.constant(value=fill, weak=False), b.stack(*sizes, axis=0), shape=node.results[0].shape)
 
     def _convert_shape_check(self, region: WrittenRegion, node: Node) -> None:
-        copy_node(region.graph, node, [self._output(region, value) for value in node.inputs], [])
+        copy_node(region.graph, node, [self._load_output(region, value) for value in node.inputs], [])
 
     def _convert_load(self, region: WrittenRegion, node: Node) -> None:
         region.values[node.results[0]] = self._load(region, node.inputs[0])
@@ -201,9 +201,9 @@ class _Conversion:
 
     def _convert_cond(self, region: WrittenRegion, node: Node) -> None:
         written = self._written_arrays(node, region)
-        plain = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
-        references = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
-        roots = {i: self._roots_of(node.results[i], region) for i in references}
+        value_positions = [i for i, value in enumerate(node.results) if not isinstance(value.type, ArrayType)]
+        array_positions = [i for i, value in enumerate(node.results) if isinstance(value.type, ArrayType)]
+        roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
         captures = Captures(region)
         arms = []
         for arm in node.regions:
@@ -211,17 +211,17 @@ class _Conversion:
             for parameter, value in zip(arm.parameters, node.inputs[1:], strict=True):
                 captures.bind(inner, parameter, value)
             self._convert_nodes(inner, arm)
-            outputs = [inner.values[arm.outputs[i]] for i in plain]
-            outputs += [self._root_index(inner, arm.outputs[i], roots[i]) for i in references]
+            outputs = [inner.values[arm.outputs[i]] for i in value_positions]
+            outputs += [self._root_index(inner, arm.outputs[i], roots[i]) for i in array_positions]
             inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
             arms.append(inner)
         cond = captures.record("cond", [region.values[node.inputs[0]]], node, {}, arms)
         results = list(cond.results)
-        for i in plain:
+        for i in value_positions:
             region.values[node.results[i]] = results.pop(0)
-        for i in references:
-            number = results.pop(0)
-            region.references[node.results[i]] = Reference(roots[i], number if len(roots[i]) > 1 else None)
+        for i in array_positions:
+            root_index = results.pop(0)
+            region.references[node.results[i]] = Reference(roots[i], root_index if len(roots[i]) > 1 else None)
         region.contents.update(zip(written, results, strict=True))
 
     def _convert_while(self, region: WrittenRegion, node: Node) -> None:
@@ -229,43 +229,46 @@ class _Conversion:
         written = self._written_arrays(node, region)
         if any(inner.op.traits.stores_into is not None for inner in node.regions[0].walk()):
             raise_no_gradient("an array is changed by the test of a loop")
-        plain = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
-        references = [i for i in range(count) if i not in plain]
-        roots = {i: self._roots_of(node.results[i], region) for i in references}
+        value_positions = [i for i in range(count) if not isinstance(node.inputs[i].type, ArrayType)]
+        array_positions = [i for i in range(count) if i not in value_positions]
+        roots = {i: self._roots_of(node.results[i], region) for i in array_positions}
         captures = Captures(region)
-        start = [region.values[node.inputs[i]] for i in plain]
-        start += [self._root_index(region, node.inputs[i], roots[i]) for i in references]
-        start += [region.contents[root] for root in written]
-        types = [node.results[i].type for i in plain]
-        types += [value.type for value in start[len(plain) :]]
-        parts = []
+        initial_state = [region.values[node.inputs[i]] for i in value_positions]
+        initial_state += [self._root_index(region, node.inputs[i], roots[i]) for i in array_positions]
+        initial_state += [region.contents[root] for root in written]
+        types = [node.results[i].type for i in value_positions]
+        types += [value.type for value in initial_state[len(value_positions) :]]
+        inner_regions = []
         for graph in node.regions:
             inner = captures.add_region(graph.name)
             state = iter([inner.graph.add_parameter(type_, "state") for type_ in types])
-            self._set_state(inner, graph.parameters, state, plain, roots, written)
+            self._set_state(inner, graph.parameters, state, value_positions, roots, written)
             for parameter, value in zip(graph.parameters[count:], node.inputs[count:], strict=True):
                 captures.bind(inner, parameter, value)
             self._convert_nodes(inner, graph)
             if graph is node.regions[0]:
                 inner.graph.outputs = [inner.values[graph.outputs[0]]]
             else:
-                outputs = [inner.values[graph.outputs[i]] for i in plain]
-                outputs += [self._root_index(inner, graph.outputs[i], roots[i]) for i in references]
+                outputs = [inner.values[graph.outputs[i]] for i in value_positions]
+                outputs += [self._root_index(inner, graph.outputs[i], roots[i]) for i in array_positions]
                 inner.graph.outputs = [*outputs, *(inner.contents[root] for root in written)]
-            parts.append(inner)
-        loop = captures.record("while", start, node, {"state": len(start)}, parts, types)
-        self._set_state(region, node.results, iter(loop.results), plain, roots, written)
+            inner_regions.append(inner)
+        loop = captures.record("while", initial_state, node, {"state": len(initial_state)}, inner_regions, types)
+        self._set_state(region, node.results, iter(loop.results), value_positions, roots, written)
 
     def _set_state(
-        self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], plain: Sequence[int],
+        self, region: WrittenRegion, values: Sequence[Value], state: Iterator[Value], value_positions: Sequence[int],
         roots: Mapping[int, tuple[Value, ...]], written: Sequence[Value],
     ) -> None:  # fmt: skip
-        """Set the values that a loop carries: `plain` values, indices of the roots of arrays, and contents of roots."""
-        for i in plain:
+        """Set the values that a loop carries.
+
+        These are the values at `value_positions`, the indices of arrays in their `roots`, and the contents of roots.
+        """
+        for i in value_positions:
             region.values[values[i]] = next(state)
         for i, array_roots in roots.items():
-            number = next(state)
-            region.references[values[i]] = Reference(array_roots, number if len(array_roots) > 1 else None)
+            root_index = next(state)
+            region.references[values[i]] = Reference(array_roots, root_index if len(array_roots) > 1 else None)
         for root in written:
             region.contents[root] = next(state)
 

@@ -69,11 +69,11 @@ class Captures:
         for _, captured in self._inner:
             union.update(dict.fromkeys(captured))
         for inner, captured in self._inner:
-            own_parameters = [p for p in inner.graph.parameters if p not in captured.values()]
+            uncaptured_parameters = [p for p in inner.graph.parameters if p not in captured.values()]
             for outer in union:
                 if outer not in captured:
                     captured[outer] = inner.graph.add_parameter(outer.type, outer.name)
-            inner.graph.parameters = [*own_parameters, *(captured[outer] for outer in union)]
+            inner.graph.parameters = [*uncaptured_parameters, *(captured[outer] for outer in union)]
         graphs = [inner.graph for inner in regions]
         return self._outer.graph.add_replacement(node, OPS[op], [*leading, *union], attributes, graphs, types)
 
@@ -113,10 +113,10 @@ class _CapturedContents(dict[Value, Value]):
 
 
 def select_arm(
-    region: WrittenRegion, index: Value, arms: Sequence[Sequence[Value]], used: Sequence[Value]
+    region: WrittenRegion, index: Value, arms: Sequence[Sequence[Value]], values: Sequence[Value]
 ) -> list[Value]:
     """Add a `cond` on the index `index`; return the values of the selected arm."""
-    captures = list(dict.fromkeys(used))
+    captures = list(dict.fromkeys(values))
     graphs = []
     for number, arm in enumerate(arms):
         graph = Graph(f"array_{number}")

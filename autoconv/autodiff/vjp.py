@@ -24,9 +24,9 @@ def vjp(
 
     Its parameters are those of `graph` followed by one cotangent for every output, of the output's type. The
     cotangent of an output that is not differentiable is ignored. Its outputs are the cotangents of the parameters at
-    the positions `wrt` (all of them by default), zeros where nothing connects; `with_outputs` puts the
-    outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and an
-    output. `recompute_every` is explained in autoconv.autodiff.checkpoints.
+    the positions `wrt` (all of them by default), zeros where no output depends on the parameter. `with_outputs` puts
+    the outputs of `graph` before them. Raises StagingError for an op without a gradient between a chosen parameter and
+    an output. `recompute_every` is explained in autoconv.autodiff.checkpoints.
     """
     result = shallow_copy(graph)
     result.name = f"{graph.name}_vjp"
@@ -74,21 +74,24 @@ def split(graph: Graph, wrt: Sequence[int], *, recompute_every: int | None = Non
     level = SplitRoot(forward, Graph(f"{graph.name}_back"))
     level.recompute_every = recompute_every
     varied = varied_values(forward, [parameters[i] for i in wrt], level.heap)
-    received = tuple(i for i, v in enumerate(outputs) if v in varied and isinstance(v.type, (TensorType, ListType)))
-    cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in received]
-    for position, cotangent in zip(received, cotangents, strict=True):
+    output_positions = tuple(
+        i for i, value in enumerate(outputs) if value in varied and isinstance(value.type, (TensorType, ListType))
+    )
+    cotangents = [level.backward.add_parameter(cotangent_type(outputs[i].type), "cotangent") for i in output_positions]
+    for position, cotangent in zip(output_positions, cotangents, strict=True):
         accumulate(level.builder, level.cotangents, outputs[position], cotangent)
     backprop(level, varied)
-    reached = tuple(i for i in wrt if parameters[i] in level.cotangents)
+    parameter_positions = tuple(i for i in wrt if parameters[i] in level.cotangents)
     backward = level.backward
     backward.outputs = [
-        conform(level.builder, level.resolve(level.cotangents[parameters[i]]), parameters[i].type) for i in reached
+        conform(level.builder, level.resolve(level.cotangents[parameters[i]]), parameters[i].type)
+        for i in parameter_positions
     ]
     forward.outputs = [*outputs, *level.saved_values]
     saved = [level.resolve(value) for value in level.saved_values]
     backward.parameters = [*cotangents, *saved]
-    lost = any(output in varied for i, output in enumerate(outputs) if i not in received)
-    return Split(forward, backward, len(outputs), received, reached, lost)
+    has_lost_outputs = any(output in varied for i, output in enumerate(outputs) if i not in output_positions)
+    return Split(forward, backward, len(outputs), output_positions, parameter_positions, has_lost_outputs)
 
 
 __all__ = ["Split", "split", "vjp"]

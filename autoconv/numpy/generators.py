@@ -14,7 +14,7 @@ from autoconv.numpy.kernels import encode_argument
 from autoconv.numpy.operands import NotStaged, integer, refusal, refuse, tensor
 from autoconv.ops.numpy.generators import drawn_type
 from autoconv.runtime.annotations import ShapeLike, TensorLike
-from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import numpy_refusal
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.recording.tracebacks import present_errors
@@ -105,7 +105,7 @@ class Draw(BoundSymbolicMethod):
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         attributes = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
         numbers = wrap_results(region.record("generator_draw", operands, attributes).results)
-        return fresh(numbers) if region.trace.memory and not type_.weak else numbers
+        return wrap_new_arrays(numbers) if region.trace.memory and not type_.weak else numbers
 
 
 @creates("random.default_rng")

@@ -16,7 +16,12 @@ import numpy as np
 from autoconv.errors import StagingError
 from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.runtime.annotations import AxisLike, DTypeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import convert_number, convert_numbers, holds_numbers, refuse_warning
+from autoconv.runtime.arrays.assigned_values import (
+    convert_number,
+    convert_numbers,
+    holds_numbers,
+    refuse_warned_conversion,
+)
 from autoconv.runtime.recording.numpy_protocol import (
     FUNCTIONS,
     find_numpy_function,
@@ -177,7 +182,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     target = as_dtype(dtype)
     if x.weak:
         return apply("python_cast", x, dtype=target, weak=False)
-    refuse_warning(x, target)
+    refuse_warned_conversion(x, target)
     return x if x.dtype is target else apply("cast", x, dtype=target)
 
 

@@ -128,13 +128,13 @@ class _Liveness:
         """Return whether a node is live, with all its results and captures."""
         if node not in self.nodes or not _is_trimmed(node):
             return node in self.nodes
-        is_captured = len(self.kept_parameters(node)) == len(node.regions[0].parameters)
-        return is_captured and len(self.kept_results(node)) == len(node.results)
+        is_captured = len(self.live_parameters(node)) == len(node.regions[0].parameters)
+        return is_captured and len(self.live_results(node)) == len(node.results)
 
-    def kept_results(self, node: Node) -> list[int]:
+    def live_results(self, node: Node) -> list[int]:
         return [i for i, value in enumerate(node.results) if value in self.values]
 
-    def kept_parameters(self, node: Node) -> list[int]:
+    def live_parameters(self, node: Node) -> list[int]:
         count = len(node.regions[0].parameters)
         return [i for i in range(count) if any(r.parameters[i] in self.values for r in node.regions)]
 
@@ -184,7 +184,7 @@ def _rebuild(
 def _rebuild_control(
     copy: Graph, node: Node, live: _Liveness, values: dict[Value, Value], copies: dict[Graph, Graph]
 ) -> None:
-    results, parameters = live.kept_results(node), live.kept_parameters(node)
+    results, parameters = live.live_results(node), live.live_parameters(node)
     leading = int(node.op.traits.selects)
     inputs = [*node.inputs[:leading], *(node.inputs[leading + position] for position in parameters)]
     attributes = {**node.attributes}

@@ -76,7 +76,7 @@ class _Folder(Rewriter[None]):
             return [self.values[value] for value in arm.outputs]
         arrays = _evaluate(node, inputs, self.constants)
         if arrays is not None:
-            results = [_constant(self.copy, node, *pair) for pair in zip(node.results, arrays, strict=True)]
+            results = [_add_constant(self.copy, node, *pair) for pair in zip(node.results, arrays, strict=True)]
             self.constants.update(zip(results, arrays, strict=True))
             return results
         if node.op.name != "constant":
@@ -123,13 +123,13 @@ def _evaluate(
     results = output if isinstance(output, tuple) else (output,)
     if len(results) != len(node.results):
         return None
-    arrays_of_results = []
+    result_arrays = []
     for result, value in zip(results, node.results, strict=True):
         array = _as_type(result, value.type)
         if array is None:
             return None
-        arrays_of_results.append(array)
-    return arrays_of_results
+        result_arrays.append(array)
+    return result_arrays
 
 
 def _results_are_small(node: Node, inputs: Sequence[Value], arrays: Sequence[np.ndarray]) -> bool:
@@ -159,7 +159,7 @@ def _as_type(result: Any, type_: Type) -> np.ndarray | None:
     return array if fits else None
 
 
-def _constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
+def _add_constant(copy: Graph, node: Node, value: Value, array: np.ndarray) -> Value:
     assert isinstance(value.type, TensorType)
     attributes: dict[str, Any] = {"value": array, **({"weak": True} if value.weak else {})}
     return copy.add_replacement(node, OPS["constant"], (), attributes).results[0]

@@ -91,9 +91,9 @@ def _lift(
         return inputs, list(regions)
     used = {value for region in regions for node in region.nodes if node not in lifted_nodes for value in node.inputs}
     used.update(value for region in regions for value in region.outputs)
-    carried = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
-    new_regions = [_rebuild(region, lifted_nodes, carried) for region in regions]
-    return [*inputs, *(lifted_value for _, _, lifted_value in carried)], new_regions
+    carried_values = [(region, value, lifted_value) for region, value, lifted_value in lifted if value in used]
+    new_regions = [_rebuild(region, lifted_nodes, carried_values) for region in regions]
+    return [*inputs, *(lifted_value for _, _, lifted_value in carried_values)], new_regions
 
 
 class _Available:
@@ -116,12 +116,12 @@ class _Available:
 
     def lift(self, node: Node) -> list[tuple[Value, Value]]:
         """Copy the node to the enclosing graph; return pairs of its results in the region and in that graph."""
-        node_copy = copy_node(self._outer, node, [self._value(value) for value in node.inputs])
+        node_copy = copy_node(self._outer, node, [self._lifted_value(value) for value in node.inputs])
         pairs = list(zip(node.results, node_copy.results, strict=True))
         self._available.update(pairs)
         return pairs
 
-    def _value(self, value: Value) -> Value:
+    def _lifted_value(self, value: Value) -> Value:
         if value not in self._available:
             assert value.node is not None
             self.lift(value.node)
@@ -135,9 +135,9 @@ def _does_not_grow(node: Node) -> bool:
     return len(static_counts) == len(counts) and static_counts[0] <= max(static_counts[1:])
 
 
-def _rebuild(region: Graph, lifted_nodes: set[Node], carried: Sequence[tuple[Graph, Value, Value]]) -> Graph:
+def _rebuild(region: Graph, lifted_nodes: set[Node], carried_values: Sequence[tuple[Graph, Value, Value]]) -> Graph:
     copy, values = begin_copy(region)
-    for owner, value, _ in carried:
+    for owner, value, _ in carried_values:
         parameter = copy.add_parameter(value.type, value.name)
         if owner is region:
             values[value] = parameter

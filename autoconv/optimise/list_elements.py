@@ -26,7 +26,7 @@ def array_types(graph: Graph) -> dict[Value, TensorType]:
 
     Conservative, as `narrow_lists`; the arrays have static sizes but for the first one.
     """
-    return _collect_lists(graph).arrays()
+    return _collect_lists(graph).array_types()
 
 
 def _collect_lists(graph: Graph) -> _Lists:
@@ -46,7 +46,7 @@ class _Lists:
 
     def __init__(self) -> None:
         self._parent: dict[Value, Value] = {}
-        self._excluded: set[Value] = set()
+        self._spoiled: set[Value] = set()
         self._pushed: list[tuple[Value, Type]] = []
         self._lengths: list[tuple[Value, int | None]] = []  # None for those that are not known
         self._growing: list[Value] = []  # lists that grow or shrink
@@ -60,7 +60,7 @@ class _Lists:
 
     def spoil(self, value: Value) -> None:
         if isinstance(value.type, ListType):
-            self._excluded.add(self._root(value))
+            self._spoiled.add(self._root(value))
 
     def _join(self, first: Value, second: Value) -> None:
         if not isinstance(first.type, ListType) or not isinstance(second.type, ListType):
@@ -69,8 +69,8 @@ class _Lists:
             return
         a, b = self._root(first), self._root(second)
         self._parent[a] = b
-        if a in self._excluded:
-            self._excluded.add(b)
+        if a in self._spoiled:
+            self._spoiled.add(b)
 
     def visit(self, graph: Graph) -> None:
         for node in graph.nodes:
@@ -84,7 +84,7 @@ class _Lists:
         if name == "list_empty":
             self._note_growth(node.results[0])
         elif name == "list_reserve":
-            self._lengths.append((node.results[0], _constant(inputs[0])))
+            self._lengths.append((node.results[0], _constant_number(inputs[0])))
         elif name in ("list_push", "list_pop"):
             self._join(inputs[0], node.results[0])
             self._note_growth(inputs[0])
@@ -114,22 +114,22 @@ class _Lists:
         self._lengths.append((value, None))
         self._growing.append(value)
 
-    def arrays(self) -> dict[Value, TensorType]:
+    def array_types(self) -> dict[Value, TensorType]:
         """Return the types of arrays for lists that keep their length, and whose elements are arrays of one size."""
-        elements, lengths = self._elements(), self._known_lengths()
-        excluded = {self._root(value) for value in (*self._excluded, *self._growing)}
-        created = {self._root(value) for value, _ in self._lengths} - excluded
+        elements, lengths = self._element_types(), self._known_lengths()
+        spoiled = {self._root(value) for value in (*self._spoiled, *self._growing)}
+        created = {self._root(value) for value, _ in self._lengths} - spoiled
         result: dict[Value, TensorType] = {}
         for value in self._parent:
             root = self._root(value)
-            item = _item_of_array(value, elements.get(root))
+            item = _array_element_type(value, elements.get(root))
             if root in created and item is not None:
                 result[value] = TensorType(item.dtype, (lengths[root], *(item.shape or ())))
             else:
-                excluded.add(root)
-        return {value: type_ for value, type_ in result.items() if self._root(value) not in excluded}
+                spoiled.add(root)
+        return {value: type_ for value, type_ in result.items() if self._root(value) not in spoiled}
 
-    def _elements(self) -> dict[Value, Type | None]:
+    def _element_types(self) -> dict[Value, Type | None]:
         """Return the join of the elements of each list; None for elements without one."""
         elements: dict[Value, Type | None] = {}
         for value, type_ in self._pushed:
@@ -149,8 +149,8 @@ class _Lists:
         return lengths
 
     def narrow(self) -> bool:
-        elements = self._elements()
-        spoiled = {self._root(value) for value in self._excluded}
+        elements = self._element_types()
+        spoiled = {self._root(value) for value in self._spoiled}
         changed = False
         for value in list(self._parent):
             root = self._root(value)
@@ -174,13 +174,13 @@ class _Lists:
         return changed
 
 
-def _constant(value: Value) -> int | None:
+def _constant_number(value: Value) -> int | None:
     """Return the number that a value always is; None if it is not known."""
     is_known = value.node is not None and value.node.op.name == "constant"
     return int(value.node.attributes["value"]) if is_known else None  # type: ignore[union-attr]
 
 
-def _item_of_array(list_: Value, element: Type | None) -> TensorType | None:
+def _array_element_type(list_: Value, element: Type | None) -> TensorType | None:
     """Return the type of the elements written into a list if they fit into an array, else None."""
     declared = list_.type.element if isinstance(list_.type, ListType) else None
     if not isinstance(element, TensorType) or not isinstance(declared, TensorType) or declared.weak:
@@ -198,5 +198,5 @@ def _is_static(shape: Shape | None) -> bool:
 
 
 def _is_narrower(new: TensorType, old: Type) -> bool:
-    alike = isinstance(old, TensorType) and (new.dtype, new.weak) == (old.dtype, old.weak)
-    return alike and is_subtype(new, old)
+    have_equal_dtypes = isinstance(old, TensorType) and (new.dtype, new.weak) == (old.dtype, old.weak)
+    return have_equal_dtypes and is_subtype(new, old)

@@ -43,11 +43,11 @@ def replace_lists_by_arrays(graph: Graph, contract: str = "function") -> Graph:
     if not any(node.op.name == "list_reserve" for node in graph.walk()):
         return graph
     try:
-        sized = specialise(graph, [value.type for value in graph.parameters])  # finds the elements, and lengths
+        sized = specialise(graph, [value.type for value in graph.parameters])  # infers element types and lengths
     except CannotSpecialise:
         return graph
     # Items of an array of unknown length are read and written by kernels, which take longer than those of a list.
-    types = {value: kind for value, kind in array_types(sized).items() if kind.shape and kind.shape[0] is not None}
+    types = {value: type_ for value, type_ in array_types(sized).items() if type_.shape and type_.shape[0] is not None}
     return _ListReplacer(sized, types).run() if types else graph
 
 
@@ -64,20 +64,20 @@ class _ListReplacer(Rewriter[Types]):
                 new.type = self.type_of(old)
             return copy.results
         if node.op.name == "list_reserve" and node.results[0] in self.shared:
-            return [self._zeros(node, inputs[0])]
+            return [self._add_zeros(node, inputs[0])]
         if not node.inputs or node.inputs[0] not in self.shared:
             return None
         array, wrap = inputs[0], bool(node.attributes.get("wrap"))
         match node.op.name:
             case "list_length":
-                return [self._length(node, array, int32)]
+                return [self._add_length(node, array, int32)]
             case "list_stack":
                 return [array]
             case "list_get":
-                position = self._position(node, array, inputs[1], wrap=wrap)
+                position = self._add_position(node, array, inputs[1], wrap=wrap)
                 return [self._add(node, "get_item", array, position, spec=(At(INPUT),))]
         assert node.op.name == "list_set"
-        position = self._position(node, array, inputs[1], wrap=wrap, writes=True)
+        position = self._add_position(node, array, inputs[1], wrap=wrap, writes=True)
         result = self._add(node, "set_item", array, inputs[2], position, spec=(At(INPUT),))
         result.type = self.type_of(node.results[0])
         return [result]
@@ -85,19 +85,19 @@ class _ListReplacer(Rewriter[Types]):
     def _add(self, node: Node, op: str, *inputs: Value, **attributes: object) -> Value:
         return self.copy.add(OPS[op], inputs, attributes, span=node.span).results[0]
 
-    def _position(self, node: Node, array: Value, index: Value, **attributes: bool) -> Value:
-        return self._add(node, "list_position", index, self._length(node, array, int64), **attributes)
+    def _add_position(self, node: Node, array: Value, index: Value, **attributes: bool) -> Value:
+        return self._add(node, "list_position", index, self._add_length(node, array, int64), **attributes)
 
-    def _length(self, node: Node, array: Value, dtype: DType) -> Value:
+    def _add_length(self, node: Node, array: Value, dtype: DType) -> Value:
         length = (array.shape or (None,))[0]
         if isinstance(length, int):
             return self._add(node, "constant", value=np.array(length, dtype.numpy))
         return self._add(node, "dimension", array, axis=0, dtype=dtype)
 
-    def _zeros(self, node: Node, count: Value) -> Value:
-        kind = self.shared[node.results[0]]
-        length, *rest = kind.shape or ()
-        zero = self._add(node, "constant", value=np.zeros((), kind.dtype.numpy))
+    def _add_zeros(self, node: Node, count: Value) -> Value:
+        type_ = self.shared[node.results[0]]
+        length, *rest = type_.shape or ()
+        zero = self._add(node, "constant", value=np.zeros((), type_.dtype.numpy))
         if isinstance(length, int) and length >= 0:
             return self._add(node, "fill", zero, shape=(length, *rest))
         sizes = [self._add(node, "list_length_checked", count)]

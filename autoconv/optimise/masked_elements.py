@@ -71,10 +71,10 @@ class _MaskRewriter(Rewriter[None]):
         for node in graph.nodes:
             self._note_mask(node)
         self._replaced = {node for node in graph.nodes if self._rule(node) is not None}
-        self._used = self._used_values()
+        self._values_in_use = self._find_values_in_use()
 
     def node(self, node: Node, inputs: list[Value]) -> Sequence[Value] | None:
-        if node.results and node.results[0] in self._masks and node.results[0] not in self._used:
+        if node.results and node.results[0] in self._masks and node.results[0] not in self._values_in_use:
             return inputs[:1]  # a placeholder: only nodes that are replaced use it
         rule = self._rule(node)
         return None if rule is None else rule(GraphBuilder(self.copy, node.span), node, inputs)
@@ -102,7 +102,7 @@ class _MaskRewriter(Rewriter[None]):
             self._masks[node.results[0]] = mask, shape
             self._costs[node.results[0]] = cost
 
-    def _used_values(self) -> set[Value]:
+    def _find_values_in_use(self) -> set[Value]:
         """Return the masked values that are outputs or operands of nodes that are not replaced."""
         values = {value for value in self.graph.outputs if value in self._masks}
         for node in reversed(self.graph.nodes):
@@ -142,7 +142,7 @@ class _MaskRewriter(Rewriter[None]):
     def mask(self, b: GraphBuilder, value: Value) -> Value:
         """Return the mask of the value, reshaped to the rank of the whole array."""
         mask, shape = self._masks[value]
-        return _of_rank(b, self.values[mask], len(shape))
+        return _expand_to_rank(b, self.values[mask], len(shape))
 
     def axes(self, node: Node) -> Any:
         """Return the axes of the whole array that a reduction of masked elements covers: a tuple, or "all".
@@ -177,10 +177,10 @@ class _MaskRewriter(Rewriter[None]):
         value, target = self.whole_value(node.inputs[1]), inputs[0]
         if value.dtype is not target.dtype:
             value = b.cast(value, dtype=target.dtype)
-        in_memory = isinstance(target.type, ArrayType)
-        old = b.array_load(target) if in_memory else target
-        choice = b.select(_of_rank(b, inputs[2], _rank(target)), value, old)
-        if not in_memory:
+        is_in_memory = isinstance(target.type, ArrayType)
+        old = b.array_load(target) if is_in_memory else target
+        choice = b.select(_expand_to_rank(b, inputs[2], _rank(target)), value, old)
+        if not is_in_memory:
             return [choice]
         b.array_store(target, choice)
         return []
@@ -226,7 +226,7 @@ _REDUCTIONS: dict[str, Callable[[_MaskRewriter, GraphBuilder, Node], Value]] = {
 # ---- shapes
 
 
-def _of_rank(b: GraphBuilder, mask: Value, rank: int) -> Value:
+def _expand_to_rank(b: GraphBuilder, mask: Value, rank: int) -> Value:
     """Append dimensions of size 1 to a mask."""
     for axis in range(_rank(mask), rank):
         mask = b.expand_dims(mask, axis=axis)  # a shape of `reshape` cannot hold an open size

@@ -26,14 +26,14 @@ class ReadOnlyArrays:
         self._positions: dict[Value, int] = {}
         self._users: dict[Value, list[tuple[Node, int]]] = {}
         self._outputs: dict[Value, list[tuple[Graph, int]]] = {}
-        self._arrays: list[Value] = []
+        self._candidates: list[Value] = []
         self._collect(graph)
         self._initial_uses = Counter(
             v for v, users in self._users.items() for node, i in users if _is_initial_state(node, i)
         )
         self._writes: Writes | None = None
         self._absent: set[Value] | None = None
-        self.values = set(filter(self._can_be_promoted, self._arrays))
+        self.values = set(filter(self._can_be_promoted, self._candidates))
         self.rebuilt_results: set[Value] = set()
         self._reach_fixed_point()
         self.arguments = self.values & set(graph.parameters)
@@ -42,13 +42,13 @@ class ReadOnlyArrays:
     def _collect(self, graph: Graph) -> None:
         for i, value in enumerate(graph.parameters):
             self._positions[value] = i
-            self._arrays.append(value)
+            self._candidates.append(value)
         for i, value in enumerate(graph.outputs):
             self._outputs.setdefault(value, []).append((graph, i))
         for node in graph.nodes:
             for i, value in enumerate(node.inputs):
                 self._users.setdefault(value, []).append((node, i))
-            self._arrays += node.results
+            self._candidates += node.results
             for region in node.regions:
                 if region not in self._owners:
                     self._owners[region] = node
@@ -113,9 +113,9 @@ class ReadOnlyArrays:
         after = owner.regions[1].outputs[position]
         if after not in self.values or owner.results[position] not in self.values:
             return False
-        return outer in self.values or (self._is_never_written(outer) and outer not in self._may_be_absent())
+        return outer in self.values or (self._is_never_written(outer) and outer not in self._possibly_absent())
 
-    def _may_be_absent(self) -> set[Value]:
+    def _possibly_absent(self) -> set[Value]:
         """Return the values of regions, and results of control nodes, that hold no array on some path."""
         if self._absent is None:
             targets: dict[Value, list[Value]] = {}
@@ -127,13 +127,13 @@ class ReadOnlyArrays:
                         targets.setdefault(source, []).append(target)
             self._absent = set()
             while waiting:
-                found = [target for target in targets.get(waiting.pop(), ()) if target not in self._absent]
-                self._absent.update(found)
-                waiting += found
+                new_targets = [target for target in targets.get(waiting.pop(), ()) if target not in self._absent]
+                self._absent.update(new_targets)
+                waiting += new_targets
         return self._absent
 
     def _is_never_written(self, array: Value) -> bool:
-        """Return whether the array is never written, aliases included."""
+        """Return whether neither the array nor an alias of it is ever written."""
         if self._writes is None:
             self._writes = Writes(self._graph, Overlaps(self._graph))
         return self._writes.leave(array)
@@ -175,8 +175,8 @@ class ReadOnlyArrays:
         assert loop is not None
         test, body = loop.regions
         after, before = body.outputs[result.index], loop.inputs[result.index]
-        fresh = after.node is not None and after.node.op.name == "array_of" and body.outputs.count(after) == 1
-        if not fresh or test.effects & ~(Effects.READ | Effects.RAISE):
+        is_new = after.node is not None and after.node.op.name == "array_of" and body.outputs.count(after) == 1
+        if not is_new or test.effects & ~(Effects.READ | Effects.RAISE):
             return False
         if before in self.values and self._initial_uses[before] > 1:
             return False
@@ -185,9 +185,9 @@ class ReadOnlyArrays:
     def _find_rebuilt_results(self) -> None:
         for value in self.values:
             if value.node is not None and value.node.op.traits.repeats:
-                read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
-                passed = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
-                if not (read and passed):
+                is_only_read = all(self.is_read(node, i) for node, i in self._users.get(value, ()))
+                is_passed_on = all(self.is_passed_on(graph, i) for graph, i in self._outputs.get(value, ()))
+                if not (is_only_read and is_passed_on):
                     self.rebuilt_results.add(value)
 
 

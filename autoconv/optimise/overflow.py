@@ -69,8 +69,8 @@ def may_run_code(node: Node) -> bool:
 class _ReachedNodes:
     """An interval analysis that visits nodes in execution order, and finds where a call may have to rerun.
 
-    `_last_irreversible` is the first irreversible node visited so far. Once the call may have to rerun after it, for
-    the reason `reason`, it is `rerun_after`.
+    `_irreversible_node` is the first irreversible node that was visited. `rerun_after` is this node where the call may
+    have to rerun after it, and `reason` is why.
     """
 
     def __init__(self, graph: Graph, is_irreversible: Callable[[Node], bool] = lambda _: False) -> None:
@@ -79,16 +79,16 @@ class _ReachedNodes:
         self.reason = ""
         self._is_irreversible = is_irreversible
         is_recursive = any(node.attributes.get("recursive") for node in graph.walk())
-        self._last_irreversible = self._first_irreversible(graph) if is_recursive else None
+        self._irreversible_node = self._first_irreversible(graph) if is_recursive else None
         self._ranges = RangeAnalysis(self._visit, assumes_slow_growth=True)
         self._ranges.run(graph)
 
     def _visit(self, node: Node) -> None:
-        if self._last_irreversible is None:
+        if self._irreversible_node is None:
             if node.op.traits.repeats:  # what an iteration does precedes the next one
-                self._last_irreversible = self._first_irreversible(*node.regions)
+                self._irreversible_node = self._first_irreversible(*node.regions)
             elif not node.regions and self._is_irreversible(node):
-                self._last_irreversible = node
+                self._irreversible_node = node
         if is_guess(node) or self._may_exceed(node):
             self.exceeds = True
             self._note_rerun("an int may outgrow 64 bits")
@@ -108,8 +108,8 @@ class _ReachedNodes:
         return bounds is None or not is_inside(bounds)
 
     def _note_rerun(self, reason: str) -> None:
-        if self.rerun_after is None and self._last_irreversible is not None:
-            self.rerun_after, self.reason = self._last_irreversible, reason
+        if self.rerun_after is None and self._irreversible_node is not None:
+            self.rerun_after, self.reason = self._irreversible_node, reason
 
     def _first_irreversible(self, *graphs: Graph) -> Node | None:
         """Return the first irreversible node of the graphs."""

@@ -46,15 +46,15 @@ def partition(
     for node in graph.nodes:
         if is_constant(node) and not any(value in graph.outputs for value in node.results):
             continue
-        device, own_node = device_of(node), node if is_divided(node) else None
-        shared = None if own_node is not None else device
+        device, separate_node = device_of(node), node if is_divided(node) else None
+        joined_device = None if separate_node is not None else device
         stage = order.earliest_stage(
-            node, shared, [part_by_value[value] for value in node.inputs if value in part_by_value]
+            node, joined_device, [part_by_value[value] for value in node.inputs if value in part_by_value]
         )
-        part = parts.setdefault((stage, device, own_node), Part(device, stage, own_node is not None))
+        part = parts.setdefault((stage, device, separate_node), Part(device, stage, separate_node is not None))
         part.nodes.append(node)
         part_by_value.update(dict.fromkeys(node.results, part))
-        order.note(node, part)
+        order.record(node, part)
     _connect(graph, parts.values(), part_by_value)
     for part in parts.values():
         _build(part, graph.name)
@@ -83,15 +83,15 @@ class _EffectOrder:
 
         `device` is the one whose part the node joins, None for a part of its own.
         """
-        after = list(sources)
+        predecessors = list(sources)
         for key in _effect_keys(node):
             if key in self._written:
-                after.append(self._written[key])
+                predecessors.append(self._written[key])
             if node.effects.must_run:
-                after += self._read.get(key, ())
-        return max((part.stage + (part.is_divided or part.device != device) for part in after), default=0)
+                predecessors += self._read.get(key, ())
+        return max((part.stage + (part.is_divided or part.device != device) for part in predecessors), default=0)
 
-    def note(self, node: Node, part: Part) -> None:
+    def record(self, node: Node, part: Part) -> None:
         for key in _effect_keys(node):
             if node.effects.must_run:
                 self._written[key] = part
@@ -105,15 +105,15 @@ def _effect_keys(node: Node) -> list[Hashable]:
     if not node.effects & ~Effects.RAISE:
         return []
     resources: list[Hashable] = [value for value in node.inputs if isinstance(value.type, ResourceType)]
-    outside = node.effects & (Effects.OUTPUT | Effects.RANDOM) or not resources
-    return [*resources, ""] if outside else resources
+    has_other_effects = node.effects & (Effects.OUTPUT | Effects.RANDOM) or not resources
+    return [*resources, ""] if has_other_effects else resources
 
 
 def _connect(graph: Graph, parts: Iterable[Part], part_by_value: dict[Value, Part]) -> None:
     """Set the inputs and outputs of the parts."""
     for part in parts:
-        inside = set(part.nodes)
-        operands = [value for node in part.nodes for value in node.inputs if value.node not in inside]
+        part_nodes = set(part.nodes)
+        operands = [value for node in part.nodes for value in node.inputs if value.node not in part_nodes]
         part.inputs = [value for value in dict.fromkeys(operands) if value.node is None or not is_constant(value.node)
                        or value in part_by_value]
         for value in part.inputs:

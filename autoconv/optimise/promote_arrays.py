@@ -89,15 +89,16 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         return access.results[0]
 
     def _copy_node(self, copy: Graph, node: Node) -> Sequence[Value]:
-        inputs = [self._input(copy, node, i) for i in range(len(node.inputs))]
+        inputs = [self._convert_input(copy, node, i) for i in range(len(node.inputs))]
         regions = self.regions(node, inputs)
         types = [self.type_of(value) for value in node.results]
-        values = [value for value in node.results if value in self.shared.rebuilt_results]
+        rebuilt_results = [value for value in node.results if value in self.shared.rebuilt_results]
         # The loop test is evaluated before the loop, which may write to the test's operands.
-        has_iterated = _append_region(copy, regions[0], inputs) if any(map(self._may_be_initial, values)) else None
+        tests_first = any(map(self._may_be_initial, rebuilt_results))
+        has_iterated = _append_region(copy, regions[0], inputs) if tests_first else None
         loop_copy = copy.add_replacement(node, node.op, inputs, node.attributes, regions, types)
         self.values.update(zip(node.results, loop_copy.results, strict=True))
-        for value in values:
+        for value in rebuilt_results:
             self._arrays[value] = self._rebuild_array(copy, value, has_iterated)
         return loop_copy.results
 
@@ -106,7 +107,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
         assert result.node is not None
         return result.node.inputs[result.index] not in self.shared.values
 
-    def _input(self, copy: Graph, node: Node, position: int) -> Value:
+    def _convert_input(self, copy: Graph, node: Node, position: int) -> Value:
         """Return an input in the copy: the contents where only those are used."""
         value = node.inputs[position]
         if value in self._arrays and not self.shared.is_read(node, position):
@@ -116,8 +117,8 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
             if not isinstance(result.type, ArrayType):
                 return result
             if result.node is not None and result.node.op.name == "absent":  # an absent value has no contents
-                none = {"type": TensorType(result.dtype, result.shape)}
-                return copy.add(OPS["absent"], (), none, span=node.span).results[0]
+                attributes = {"type": TensorType(result.dtype, result.shape)}
+                return copy.add(OPS["absent"], (), attributes, span=node.span).results[0]
             return copy.add(OPS["array_load"], [result], span=node.span).results[0]
         return result
 
@@ -130,7 +131,7 @@ class _Promotion(Rewriter[ReadOnlyArrays]):
             return copy.add(OPS["array_of"], [contents], _array_attributes(result.type), span=loop.span).results[0]
         assert has_iterated is not None
         choices = [contents, self.values[loop.inputs[result.index]]]
-        arms = [_arm(choices, number) for number in range(2)]
+        arms = [_build_arm(choices, number) for number in range(2)]
         return copy.add(
             OPS["cond"], [has_iterated, *choices], regions=arms, types=[result.type], span=loop.span
         ).results[0]
@@ -150,9 +151,9 @@ def _array_attributes(array: Type) -> dict[str, Any]:
     return {"read_only": True} if isinstance(array, ArrayType) and array.read_only else {}
 
 
-def _arm(choices: Sequence[Value], number: int) -> Graph:
+def _build_arm(choices: Sequence[Value], number: int) -> Graph:
     """Return an arm of the cond on whether the loop had an iteration: a new array of a tensor, or the initial array."""
-    arm = Graph(("turned", "unturned")[number])
+    arm = Graph(("iterated", "not_iterated")[number])
     values = [arm.add_parameter(value.type, value.name) for value in choices]
     arm.outputs = [
         values[1] if number else arm.add(OPS["array_of"], values[:1], _array_attributes(choices[1].type)).results[0]

@@ -37,8 +37,8 @@ def simplify_nodes(graph: Graph, contract: str = "function") -> Graph:
 
     The caller may change one of them in place. Each rule is exact to the bit, nan and negative zero included: x + 0 is
     x for integers, x + (-0.0) for floats. The exceptions are powers with the exponents 2, 3 and 0.5, which become
-    products and roots and may differ in the last place. For -inf and -0.0 the root is NumPy's, which uses it for arrays
-    as well.
+    products and roots and may differ in the last place. Only powers of arrays become roots: for -inf and -0.0 NumPy has
+    the root's result for arrays, and another one for numbers.
     """
     return _Simplifier(graph, contract).run()
 
@@ -58,7 +58,7 @@ class _Simplifier(Rewriter[str]):
 # ---- helpers of the rules
 
 
-def _number(value: Value) -> Any:
+def _constant_number(value: Value) -> Any:
     """Return the number of a 0-d constant; None where the value is something else."""
     if value.node is None or value.node.op.name != "constant" or not isinstance(value.type, TensorType):
         return None
@@ -79,7 +79,7 @@ def _operand_of_op(value: Value, name: str) -> Value | None:
     return value.node.inputs[0] if value.node is not None and value.node.op.name == name else None
 
 
-def _add(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) -> Value | None:
+def _add_if_same_type(copy: Graph, node: Node, name: str, *inputs: Value, **attributes: Any) -> Value | None:
     """Add a replacement node if its result has exactly the same type; else return None."""
     try:
         (type_,) = OPS[name].result_types([value.type for value in inputs], attributes)
@@ -109,9 +109,9 @@ def _identity_of_op(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
     if op.traits.identity is None or len(inputs) != 2:
         return None
     x, y = inputs
-    if _is_neutral(_number(y), op.traits.identity, op.name == "add"):
+    if _is_neutral(_constant_number(y), op.traits.identity, op.name == "add"):
         return _if_same_type(x, node)
-    if op.traits.commutative and _is_neutral(_number(x), op.traits.identity, op.name == "add"):
+    if op.traits.commutative and _is_neutral(_constant_number(x), op.traits.identity, op.name == "add"):
         return _if_same_type(y, node)
     return None
 
@@ -123,7 +123,7 @@ def _remove_identity(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value 
 
 def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
-    number = _number(y)
+    number = _constant_number(y)
     if number == 0 and math.copysign(1.0, number) > 0:
         return _if_same_type(x, node)
     return None
@@ -132,7 +132,7 @@ def _subtract(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
 def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     """Replace division by a power of two by multiplication with its inverse, which rounds alike."""
     x, y = inputs
-    number = _number(y)
+    number = _constant_number(y)
     if not isinstance(number, float) or not _is_float(x) or number == 0 or math.isinf(number) or number != number:
         return None
     if number == 1:
@@ -145,20 +145,21 @@ def _divide(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     if inverse.item() != 1.0 / number:  # 2 ** -17 is a float16, 2 ** 17 is not
         return None
     attributes = {**y.node.attributes, "value": inverse}
-    return _add(copy, node, "multiply", x, copy.add(OPS["constant"], (), attributes, span=node.span).results[0])
+    constant = copy.add(OPS["constant"], (), attributes, span=node.span).results[0]
+    return _add_if_same_type(copy, node, "multiply", x, constant)
 
 
 def _power(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     x, y = inputs
-    number = _number(y)
+    number = _constant_number(y)
     if number == 1:
         return _if_same_type(x, node)
     if number == 0.5 and _is_float(x) and x.shape and y.shape == ():
-        return _add(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
+        return _add_if_same_type(copy, node, "sqrt", x)  # NumPy does so for arrays, which shows for -inf and -0.0
     if number not in (2, 3) or isinstance(number, bool):
         return None
-    square = _add(copy, node, "multiply", x, x)
-    return square if square is None or number == 2 else _add(copy, node, "multiply", square, x)
+    square = _add_if_same_type(copy, node, "multiply", x, x)
+    return square if square is None or number == 2 else _add_if_same_type(copy, node, "multiply", square, x)
 
 
 def _involution_rule(name: str) -> Rule:
@@ -188,9 +189,9 @@ def _equal_operands(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
 
 def _select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     condition, x, y = inputs
-    number = _number(condition)
+    number = _constant_number(condition)
     if number is None:
-        return _if_same_type(x, node) if x is y and _number(x) is None else None
+        return _if_same_type(x, node) if x is y and _constant_number(x) is None else None
     return _if_same_type(x if number else y, node)
 
 
@@ -215,7 +216,7 @@ def _cast_of_select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
         return None
     arms = []
     for operand in choice.inputs[1:]:
-        number = _number(operand)
+        number = _constant_number(operand)
         if number is None or operand.node is None:
             return None
         with np.errstate(all="ignore"):
@@ -224,7 +225,7 @@ def _cast_of_select(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value |
             return None
         arms.append({**operand.node.attributes, "value": element, "weak": type_.weak})
     values = [copy.add(OPS["constant"], (), attributes, span=node.span).results[0] for attributes in arms]
-    return _add(copy, node, "select", choice.inputs[0], *values)
+    return _add_if_same_type(copy, node, "select", choice.inputs[0], *values)
 
 
 def _represents_all(wide: DType, narrow: DType) -> bool:
@@ -242,7 +243,7 @@ def _reshape(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
     before = _operand_of_op(inputs[0], node.op.name)
     if result is not None or before is None or len(inputs) != 1:
         return result
-    return _if_same_type(before, node) or _add(copy, node, "reshape", before, **node.attributes)
+    return _if_same_type(before, node) or _add_if_same_type(copy, node, "reshape", before, **node.attributes)
 
 
 def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None:
@@ -261,7 +262,7 @@ def _transpose(copy: Graph, node: Node, inputs: Sequence[Value]) -> Value | None
     combined = tuple(inner[axis] for axis in order)
     if combined == tuple(range(len(combined))):
         return _if_same_type(before, node)
-    return _add(copy, node, "transpose", before, perm=combined)
+    return _add_if_same_type(copy, node, "transpose", before, perm=combined)
 
 
 def _permutation(node: Node) -> tuple[int, ...] | None:

@@ -196,8 +196,8 @@ def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | N
         return None
     if not all(isinstance(value.type, TensorType) and is_static(value.type) for value in inputs):
         return None
-    kinds: list[Any] = [value.type for value in inputs]
-    stand_ins = [np.broadcast_to(np.zeros((), kind.dtype.numpy), kind.shape) for kind in kinds]
+    types: list[Any] = [value.type for value in inputs]
+    stand_ins = [np.broadcast_to(np.zeros((), type_.dtype.numpy), type_.shape) for type_ in types]
     array = np.asarray(node.op.kernel(*stand_ins, **node.attributes))
     return array if array.dtype == result.dtype.numpy and array.size <= 64 else None
 
@@ -205,13 +205,13 @@ def _evaluate_from_shapes(node: Node, inputs: Sequence[Value]) -> np.ndarray | N
 def _move_constant_sizes(node: Node, inputs: list[Value]) -> tuple[list[Value], Any]:
     """Move sizes from an operand that has become a constant to an attribute."""
     sizes = node.op.traits.sizes
-    size_operand = _constant(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
+    size_operand = _constant_array(inputs[-1]) if sizes is not None and len(inputs) == sizes.position + 1 else None
     if sizes is not None and size_operand is not None:
         shape = _SIZE_PARSERS[sizes.form](size_operand)
         if shape is not None:
             return inputs[:-1], {**node.attributes, sizes.attribute: shape}
     if node.op.name == "range" and node.attributes.get("length") is None:
-        bounds = [_constant(value) for value in inputs]
+        bounds = [_constant_array(value) for value in inputs]
         if len(bounds) == 3 and all(bound is not None and bound.dtype.kind in "iu" for bound in bounds):
             start, stop, step = (int(bound) for bound in bounds if bound is not None)
             return inputs, {**node.attributes, "length": max(0, math.ceil((stop - start) / step)) if step else None}
@@ -244,7 +244,7 @@ def _parse_pairs(array: np.ndarray) -> tuple[tuple[int, int], ...] | None:
 _SIZE_PARSERS: dict[str, Callable[[np.ndarray], Any]] = {"vector": _parse_vector, "number": int, "pairs": _parse_pairs}
 
 
-def _constant(value: Value) -> np.ndarray | None:
+def _constant_array(value: Value) -> np.ndarray | None:
     if value.node is None or value.node.op.name != "constant":
         return None
     return np.asarray(value.node.attributes["value"])
@@ -276,12 +276,13 @@ def _specialise_loop(node: Node, types: Sequence[Type], inputs: Sequence[Value],
     for _ in range(_WIDENINGS):
         body_copy = _specialise_graph(body, [*state, *captures], sizes, captured_values)
         state = [value.type for value in body_copy.parameters[:count]]
-        after = [value.type for value in body_copy.outputs]
-        if all(is_subtype(new, old) for new, old in zip(after, state, strict=True)):
+        output_types = [value.type for value in body_copy.outputs]
+        if all(is_subtype(new, old) for new, old in zip(output_types, state, strict=True)):
             return [_specialise_graph(test, [*state, *captures], sizes, captured_values), body_copy]
-        state = [_widen(old, new, value.type) for old, new, value in zip(state, after, body.parameters, strict=False)]
-    wide = [value.type for value in body.parameters[:count]]
-    return [_specialise_graph(region, [*wide, *captures], sizes, captured_values) for region in node.regions]
+        triples = zip(state, output_types, body.parameters, strict=False)
+        state = [_widen(old, new, value.type) for old, new, value in triples]
+    declared_types = [value.type for value in body.parameters[:count]]
+    return [_specialise_graph(region, [*declared_types, *captures], sizes, captured_values) for region in node.regions]
 
 
 def _widen(first: Type, second: Type, declared: Type) -> Type:

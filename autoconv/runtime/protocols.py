@@ -68,17 +68,17 @@ class SupportsSpec(Protocol):
         """Return the spec, which makes a placeholder of a value of the graph."""
 
 
-class SupportsStacked(Protocol):
+class SupportsStack(Protocol):
     """A list whose number of items is symbolic."""
 
-    def __autoconv_stacked__(self) -> Any:
+    def __autoconv_stack__(self) -> Any:
         """Stack the items into one tensor; return None where their number is known."""
 
 
-class SupportsFresh(Protocol):
+class SupportsBinary(Protocol):
     """An array in memory; operators on it return a new one."""
 
-    def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
+    def __autoconv_binary__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
 
 

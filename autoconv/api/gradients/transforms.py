@@ -16,7 +16,7 @@ from autoconv.errors import StagingError
 from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.calls.call import call
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
 from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.contracts import Contract
@@ -309,7 +309,7 @@ def _convert_to_kind(value: TensorLike, *templates: object) -> Any:
     is_number = any(isinstance(template, Tensor) and template.weak for template in templates)
     if isinstance(value, SymbolicTensor):
         casts = is_number and not value.weak and value.type.shape == ()
-        return apply("python_cast", value, dtype=value.type.dtype, weak=True) if casts else fresh(value)
+        return apply("python_cast", value, dtype=value.type.dtype, weak=True) if casts else wrap_new_arrays(value)
     if not isinstance(value, EagerTensor):
         return value
     is_array = any(type(template) is ArrayTensor for template in templates)

@@ -246,7 +246,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
     if as_tensor(values) is not None:
         return apply("identity", values, name=name)
     if items_of(values) is not None:
-        return items_of(values).joined(static_axis)
+        return items_of(values).concatenate(static_axis)
     return apply("concat", *_convert_lists(values), axis=static_axis, name=name)
 
 
@@ -260,7 +260,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
     """
     static_axis = static_int(axis, "axis")
     if items_of(values) is not None:
-        return items_of(values).stacked(static_axis)
+        return items_of(values).stack(static_axis)
     if as_tensor(values) is not None:
         values = unstack(values)
     return apply("stack", *_convert_lists(values), axis=static_axis, name=name)

@@ -45,7 +45,7 @@ from autoconv.operators.values.builtins import CALL, convert_callback, override_
 from autoconv.operators.values.instances import DESCRIPTOR_METHODS, is_user_defined, move_eagerly
 from autoconv.operators.values.items import note_method_call
 from autoconv.ops.python.objects import LIBRARY
-from autoconv.runtime.objects.containers import PLAIN, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, items_of
 from autoconv.runtime.objects.number_methods import refuse_number
 from autoconv.runtime.objects.symbolic_objects import is_object
 from autoconv.runtime.recording.contracts import EAGER, Contract
@@ -134,7 +134,7 @@ def _graph_equivalent(function: Callable[..., Any], region: Any) -> Any:
 def _convert_method(method: types.MethodType, contract: Contract, region: Any) -> Any:
     owner, inner = method.__self__, method.__func__
     refuse_special(method, region)
-    if type(owner) in PLAIN:
+    if type(owner) in PLAIN_OF:
         if method.__name__ in ("__iter__", "__reversed__"):
             return lambda *args, **kwargs: bind_iterator(method(*args, **kwargs))
         if method.__name__ == "sort":

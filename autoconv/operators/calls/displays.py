@@ -79,7 +79,7 @@ def _as_growing_list(iterable: Any) -> Any:
     if not isinstance(iterable, (list, tuple)):
         return iterable
     result = items.new(list(iterable))
-    result.grow()
+    result.move_to_graph()
     return result
 
 

@@ -29,7 +29,7 @@ from autoconv.operators.support.speculation import Attempt
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - its replacements are wrapped here
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of, traced_result
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of, traced_result
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object
@@ -165,7 +165,7 @@ def _apply_to_staged_list(function: Callable[..., Any], items: Any, kwargs: dict
         items.sort(**kwargs)
         return items
     if function in (builtins.min, builtins.max) and not kwargs:
-        return items_of(items).reduced(f"reduce_{function.__name__}")
+        return items_of(items).reduce(f"reduce_{function.__name__}")
     raise StagingError(
         f"{function.__name__}() takes a list whose length is known only at run time", current_place(),
         "a loop over the list, or autoconv.stack(list)",
@@ -255,7 +255,7 @@ def wrap_extend(method: Any) -> Callable[..., Any]:
 def _is_only_in_graph(iterable: object) -> bool:
     return current_region() is not None and (
         type(iterable) in (GeneratorExpression, SymbolicObject)
-        or (type(iterable) in PLAIN and heap_of(iterable) is not None)
+        or (type(iterable) in PLAIN_OF and heap_of(iterable) is not None)
         or is_stream(iterable)
     )
 
@@ -297,7 +297,7 @@ def _zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def _can_be_boxed(iterable: object) -> bool:
-    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN)
+    return type(iterable) in (str, bytes, list, tuple, dict, set, frozenset, range, *PLAIN_OF)
 
 
 OVERRIDES[builtins.zip] = _zip

@@ -25,7 +25,7 @@ from autoconv.operators.support.overrides import OVERRIDES
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.ops.python.objects import FUNCTIONS, LIBRARY
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, heap_of, traced_result
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, traced_result
 from autoconv.runtime.objects.dict_views import DictView
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, record_object
@@ -60,13 +60,13 @@ def on_objects(function: Callable[..., Any], otherwise: Any = None) -> Callable[
             return constructed
         if is_always_recorded:
             return graph_call(function, tuple(collect_list(x) if is_deferred(x) else x for x in args), kwargs)
-        if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN or isinstance(owner, list)):
+        if isinstance(owner, _OWNERS) and (type(owner) not in PLAIN_OF or isinstance(owner, list)):
             result = _method_call(function, otherwise, args, kwargs)
             if result is not NotImplemented:
                 return result
         if function in BY_KEY and callable(kwargs.get("key")):
             return BY_KEY[function](*args, **kwargs)
-        if type(owner) in PLAIN or _is_plain_call(function, args, kwargs, has_own_form=otherwise is not function):
+        if type(owner) in PLAIN_OF or _is_plain_call(function, args, kwargs, has_own_form=otherwise is not function):
             return plain_call(otherwise, args, kwargs)
         return graph_call(function, args, kwargs)
 
@@ -84,7 +84,7 @@ def _method_call(function: Callable[..., Any], otherwise: Any, args: tuple[Any, 
         if name == "extend":
             return extend(owner, args[0])
         args = (collect_list(args[0]),) if name == "join" else args
-    if type(owner) in PLAIN:
+    if type(owner) in PLAIN_OF:
         return NotImplemented
     compares = name in ("index", "count") and holds_symbols((owner,))
     is_static = not compares and not holds_symbols((*args, *kwargs.values()))
@@ -160,7 +160,7 @@ def is_in_graph(value: object) -> bool:
 
 
 def _needs_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN) and holds_symbols(x)) for x in args) or any(
+    return any(is_in_graph(x) or (type(x) in (list, tuple, *PLAIN_OF) and holds_symbols(x)) for x in args) or any(
         map(is_in_graph, kwargs.values())
     )
 

@@ -17,7 +17,7 @@ from autoconv.operators.support.deferred_messages import evaluate_exception
 from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.annotations import TensorLike
-from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box
 from autoconv.runtime.recording.journal import cell_locations
@@ -277,7 +277,7 @@ def is_staged(value: object) -> bool:
     kind = type(value)
     if kind is SymbolicTensor or kind is Variant or kind is SymbolicObject or hasattr(kind, "__autoconv_staged__"):
         return True
-    return heap_of(value) is not None or (kind in PLAIN and items_of(value) is not None)
+    return heap_of(value) is not None or (kind in PLAIN_OF and items_of(value) is not None)
 
 
 def truth(value: object, construct: str = "if statement") -> Any:

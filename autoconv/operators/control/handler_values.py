@@ -27,7 +27,7 @@ from autoconv.operators.regions.marshalling import emit, rebuild
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, contents, heap_of
+from autoconv.runtime.objects.containers import PLAIN_OF, contents, heap_of
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.symbolic_objects import (
     SymbolicObject,
@@ -147,7 +147,7 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
         if id(part) in seen:  # a structure of the program may hold itself
             continue
         seen.add(id(part))
-        if type(part) in PLAIN and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
+        if type(part) in PLAIN_OF and heap_of(part) is None and part._home is not None and part._home.is_inside(body):
             result.append((part, contents(part)))
         home = home_of(part, body)
         if home is not None and home.is_inside(body) and has_attributes(part) and graph_object(part) is None:
@@ -160,7 +160,7 @@ def container_contents(value: Any, body: Region) -> list[tuple[Any, Any]]:
 
 def is_changed(part: object, before: object) -> bool:
     """Return whether the contents of a list or object differ from `before`."""
-    now = tuple(attributes_of(part).items()) if type(part) not in PLAIN else contents(part)
+    now = tuple(attributes_of(part).items()) if type(part) not in PLAIN_OF else contents(part)
     return not have_same_items(now, before)
 
 

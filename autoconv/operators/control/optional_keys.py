@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from autoconv.errors import StagingError
 from autoconv.operators.control.conditionals import if_exp, is_staged
 from autoconv.operators.control.variants import is_arm
-from autoconv.runtime.objects.containers import TracedDict, is_optional, note_container
+from autoconv.runtime.objects.containers import TracedDict, is_optional, record_container_change
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.tensors import dispatch
@@ -53,19 +53,19 @@ def _item(owner: TracedDict, key: object) -> Any:
 
 
 def _set(owner: TracedDict, key: object, value: object) -> None:
-    note_container(owner)
+    record_container_change(owner)
     dict.__setitem__(owner, key, value)
 
 
 def _delete(owner: TracedDict, key: object) -> None:
     _item(owner, key)
-    note_container(owner)
+    record_container_change(owner)
     dict.__delitem__(owner, key)
 
 
 def _pop(owner: TracedDict, key: object, *default: Any) -> Any:
     value = _get(owner, key, *default) if default else _item(owner, key)
-    note_container(owner)
+    record_container_change(owner)
     dict.pop(owner, key, None)
     return value
 
@@ -77,7 +77,7 @@ def _setdefault(owner: TracedDict, key: object, default: object = None) -> Any:
 
 
 def _clear(owner: TracedDict) -> None:
-    note_container(owner)
+    record_container_change(owner)
     dict.clear(owner)
 
 
@@ -96,7 +96,7 @@ _METHODS.update(
         "setdefault": _setdefault, "clear": _clear, "update": _update,
     }
 )  # fmt: skip
-TracedDict.call_maybe = call_method  # type: ignore[assignment]
+TracedDict.call_with_optional_keys = call_method  # type: ignore[assignment]
 
 
 def _is_present(value: Any) -> Any:

@@ -24,7 +24,7 @@ from autoconv.operators.regions.region_body import Recorded, refuse_missing, uni
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN, UnmovedError, materialise
+from autoconv.runtime.objects.containers import PLAIN_OF, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import recording, subregion
@@ -147,7 +147,7 @@ def undo_rounds(trial: Any, start: Node | None, written: Journal) -> None:
 
 def _changed_before_raising(trial: Any, spot: Location) -> bool:
     assert trial.body is not None
-    return trial.body.diverges and type(spot.owner) in PLAIN and spot.key in trial.body.written
+    return trial.body.diverges and type(spot.owner) in PLAIN_OF and spot.key in trial.body.written
 
 
 def _join_handlers(trial: Any, types: Sequence[Any]) -> None:

@@ -34,7 +34,7 @@ from autoconv.operators.regions.raised_errors import passes_handlers, record_rai
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
-from autoconv.runtime.objects.containers import PLAIN, heap_of
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores, is_catchable, pause_stores
@@ -312,7 +312,7 @@ class TryRecorder:
         while inside is not None and inside is not self.parent:
             for key, spot in inside.journal.noted() if inside.journal is not None else ():
                 inside_body = spot.home is not None and spot.home.is_inside(self.region)
-                if key not in keys and type(spot.owner) not in PLAIN and not inside_body:
+                if key not in keys and type(spot.owner) not in PLAIN_OF and not inside_body:
                     keys.add(key)
                     yield spot
             inside = inside.parent
@@ -351,7 +351,7 @@ class TryRecorder:
 
     def _is_made_before(self, part: Any) -> bool:
         """Return whether a container was created before the statement and is not in the graph."""
-        return type(part) in PLAIN and heap_of(part) is None and self.parent.is_inside(part._home)
+        return type(part) in PLAIN_OF and heap_of(part) is None and self.parent.is_inside(part._home)
 
     def _stop_storing(self) -> None:
         if self.stores is not None and self.stores in self.parent.trace.stores:

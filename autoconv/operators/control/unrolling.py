@@ -23,7 +23,7 @@ from autoconv.operators.support.protected_names import BREAK
 from autoconv.operators.support.signature_check import mark_program_error
 from autoconv.operators.support.speculation import Attempt
 from autoconv.runtime.objects.containers import (
-    PLAIN,
+    PLAIN_OF,
     TracedList,
     TracedSet,
     contents,
@@ -70,7 +70,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
         try:
             return _unroll_items(iterable, body, state)
         except _ChangedError:
-            kind = PLAIN[type(owner)].__name__
+            kind = PLAIN_OF[type(owner)].__name__
             raise StagingError(
                 f"a {kind} changes in a loop over it whose end depends on a tensor",
                 current_place(), "a loop over a copy, list(…)"
@@ -94,7 +94,7 @@ def unroll(iterable: Iterable[Any], body: LoopBody, state: tuple[Any, ...]) -> t
 
 def _container_behind(iterable: object) -> tuple[Any, str]:
     """Return the tracked container behind an iterable, and the name of the view or function between them."""
-    if type(iterable) in PLAIN:
+    if type(iterable) in PLAIN_OF:
         return iterable, ""
     if type(iterable) is DictView:
         return iterable.owner, iterable.name
@@ -165,7 +165,7 @@ def _iterate_entries(owner: Any, view: str) -> Iterator[Any]:
 
     Values are read at the time of each step; a change of size raises Python's own error.
     """
-    plain_class: Any = PLAIN[type(owner)]
+    plain_class: Any = PLAIN_OF[type(owner)]
     keys = list(plain_class.__iter__(owner))
     for key in keys:
         if view:
@@ -225,7 +225,7 @@ def _record_rest_of_list(owner: TracedList, done: int, body: LoopBody, state: tu
         staged = _record_as_one_loop(owner, done, body, state)
         if staged is not None:
             return staged
-        TracedList.grow(owner)
+        TracedList.move_to_graph(owner)
     position = done
     while items_of(owner) is None:
         if position >= list.__len__(owner):
@@ -301,7 +301,7 @@ def _source_containers(iterable: Any) -> list[Any]:
         seen.add(id(value))
         if kind is HeldIterator:
             pending.append((value._iterator, depth))
-        elif kind in PLAIN or kind in (list, dict, set):
+        elif kind in PLAIN_OF or kind in (list, dict, set):
             result.append(value)
         elif kind is GeneratorExpression:
             pending += [(part, depth + 1) for part in (value._iterator, getattr(value._source, "iterable", None))]

@@ -318,7 +318,7 @@ for _name, _method in vars(TensorMethods).items():
 for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _forward(_name))
 Variant.__iter__ = _iterate  # type: ignore[attr-defined]
-Variant.__autoconv_stacked__ = _stack  # type: ignore[attr-defined]
+Variant.__autoconv_stack__ = _stack  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]
 Variant.__autoconv_box__ = box_variant  # type: ignore[attr-defined]
 Variant.__autoconv_defined__ = require_defined  # type: ignore[attr-defined]

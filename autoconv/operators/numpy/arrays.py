@@ -29,7 +29,7 @@ from autoconv.runtime.arrays.assigned_values import (
     stack_items,
 )
 from autoconv.runtime.arrays.members import array_member
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.recording.numpy_protocol import MUTATING, implementation, numpy_refusal, qualified_name
 from autoconv.runtime.recording.regions import current_region
@@ -62,7 +62,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     args, kwargs = convert_list_arguments(function, args, kwargs)
     joined_array = join_list(function, args, kwargs)
     if joined_array is not None:
-        return fresh(joined_array)
+        return wrap_new_arrays(joined_array)
     if args and isinstance(args[0], np.ndarray) and function in _MEMORY_SHARING and not holds_symbols((args, kwargs)):
         return function(*args, **kwargs)  # an array of the program: the result is itself or a view
     if function in VIEWS_OF_ANY and any(type(x) is SymbolicArray for x in args):
@@ -82,7 +82,7 @@ def _call_on_memory(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         *args[:skipped], *map(load_elements, args[skipped:]),
         **{key: value if key == "out" else load_elements(value) for key, value in kwargs.items()},
     )  # fmt: skip
-    return result if type(result) is SymbolicArray else fresh(result, gives_array(function, args, kwargs))
+    return result if type(result) is SymbolicArray else wrap_new_arrays(result, gives_array(function, args, kwargs))
 
 
 def _as_numpy_number(value: object) -> Any:
@@ -198,10 +198,10 @@ def _array(value: Any, dtype: Any = None, copy: Any = True, **options: Any) -> A
             return array_member(value, "astype")(value.dtype if dtype is None else dtype)
         return value
     if dtype is None:
-        return fresh(_elements(value), scalars=True)
+        return wrap_new_arrays(_elements(value), scalars=True)
     element_dtype = _dtype(dtype)
     array = cast_to(convert_elements(value, element_dtype), element_dtype)
-    return fresh(array, scalars=True)
+    return wrap_new_arrays(array, scalars=True)
 
 
 def _elements(value: object) -> Tensor:
@@ -251,19 +251,19 @@ def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> A
         key: load_elements(value) for key, value in kwargs.items()
     }
     counts, edges = compute(load_elements(a), load_elements(bins), *loaded_arguments[0], **loaded_arguments[1])
-    return fresh(counts), bins if type(bins) is SymbolicArray or edges is bins else fresh(edges)
+    return wrap_new_arrays(counts), bins if type(bins) is SymbolicArray or edges is bins else wrap_new_arrays(edges)
 
 
 def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     _require_plain_options(options)
     if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
-        return fresh(EagerTensor(np.arange(*bounds, dtype=dtype)))
+        return wrap_new_arrays(EagerTensor(np.arange(*bounds, dtype=dtype)))
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())
     result = dispatch.apply("range", *map(_as_numpy_number, tensors))
-    return fresh(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
+    return wrap_new_arrays(result if dtype is None else dispatch.apply("cast", result, dtype=_dtype(dtype)))
 
 
 def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -273,10 +273,10 @@ def _constant(function: Callable[..., Any]) -> Callable[..., Any]:
         if any(as_tensor(value) is not None for value in (*args, *kwargs.values())):
             compute = implementation(function)
             assert compute is not None
-            return fresh(
+            return wrap_new_arrays(
                 compute(*map(load_elements, args), **{key: load_elements(value) for key, value in kwargs.items()})
             )
-        return fresh(EagerTensor(function(*args, **kwargs)))
+        return wrap_new_arrays(EagerTensor(function(*args, **kwargs)))
 
     return make
 

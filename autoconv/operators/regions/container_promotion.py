@@ -32,7 +32,7 @@ from autoconv.operators.regions.region_body import Recorded
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN, container_location, heap_of, materialise
+from autoconv.runtime.objects.containers import PLAIN_OF, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, graph_object
 from autoconv.runtime.recording.journal import Location
@@ -56,7 +56,7 @@ def move_into_graph(
             containers = [part for value in column for part in _containers(value)]
             moving += [part for part in containers if parent.is_inside(_home(part, parent))]
     for spot, column, layout in zip(spots, columns[count:], layouts[count:], strict=True):
-        if spot.kind == "instance" or (type(spot.owner) in PLAIN and not _keeps_shape(column, layout)):
+        if spot.kind == "instance" or (type(spot.owner) in PLAIN_OF and not _keeps_shape(column, layout)):
             moving.append(spot.owner)
     result = False
     for container in moving:
@@ -71,7 +71,7 @@ def _containers(value: object) -> Iterator[Any]:
     if type(value) is Variant:
         for arm in value.values:
             yield from _containers(arm)
-    elif type(value) in PLAIN or is_created_here(value):
+    elif type(value) in PLAIN_OF or is_created_here(value):
         yield value
     elif type(value) is tuple:
         for part in value:
@@ -79,7 +79,7 @@ def _containers(value: object) -> Iterator[Any]:
 
 
 def _home(value: Any, region: Region) -> Region | None:
-    return value._home if type(value) in PLAIN else home_of(value, region)
+    return value._home if type(value) in PLAIN_OF else home_of(value, region)
 
 
 def is_moved(value: object) -> bool:
@@ -98,7 +98,7 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
     seen: set[int] = set()
     result = False
     for part in [part for value in values for part in mutable_parts(value)]:
-        if id(part) in seen and type(part) in PLAIN and heap_of(part) is None:
+        if id(part) in seen and type(part) in PLAIN_OF and heap_of(part) is None:
             before = arm is None or parent.is_inside(part._home)
             if before and hands_on:
                 continue
@@ -111,7 +111,7 @@ def move_shared(parent: Region, arm: Recorded | None, values: Sequence[Any], han
 
 def is_alias_of_outer(column: Sequence[Any], parent: Region | None) -> bool:
     """Return whether a tensor decides that a name becomes an alias of an existing container."""
-    outer_containers = [v for v in column if type(v) in PLAIN and parent is not None and parent.is_inside(v._home)]
+    outer_containers = [v for v in column if type(v) in PLAIN_OF and parent is not None and parent.is_inside(v._home)]
     if not outer_containers:
         return False
     # Under `compile`, a container known at trace time with symbolic items would be rebuilt as a copy.
@@ -137,7 +137,7 @@ def move_parts(parent: Region, columns: Mapping[str, Sequence[Any]]) -> bool:
         if name.startswith("retval_") or all(value is values[0] for value in values):
             continue
         for part in [part for value in values if isinstance(value, tuple) for part in mutable_parts(value)]:
-            if type(part) in PLAIN and heap_of(part) is None and parent.is_inside(part._home):
+            if type(part) in PLAIN_OF and heap_of(part) is None and parent.is_inside(part._home):
                 materialise(part)
                 result = True
     return result
@@ -153,7 +153,7 @@ def move_raised(parent: Region, arms: Iterable[Recorded]) -> bool:
     result = False
     for arm in arms:
         for key, spot in arm.spots.items() if arm.diverges else ():
-            is_kept = type(spot.owner) in PLAIN or spot.kind == "instance"
+            is_kept = type(spot.owner) in PLAIN_OF or spot.kind == "instance"
             if is_kept and type(arm.written.get(key)) is SymbolicObject and not is_moved(spot.owner):
                 box(spot.owner)
                 result = True
@@ -209,13 +209,13 @@ def _is_of_known_values(layout: Layout) -> bool:
 
 def check_alias(region: Region, body: Callable[..., Any], value: object, layout: Layout, name: str) -> None:
     """Bail out to plain Python under `compile` where an arm makes a name an alias of a container."""
-    if type(value) in PLAIN:
+    if type(value) in PLAIN_OF:
         return
     if name.startswith("retval_"):  # a returned container has no other alias unless it is changed afterwards
         for part in mutable_parts(value):
-            if type(part) in PLAIN and part._outside:  # the result must be the argument itself
+            if type(part) in PLAIN_OF and part._is_argument:  # the result must be the argument itself
                 region.contract.before_write(part, "whether an argument is returned depends on a tensor")
-        region.trace.frozen.update({id(part): part for part in copied_objects(value, layout) if type(part) in PLAIN})
+        region.trace.frozen.update({id(part): part for part in copied_objects(value, layout) if type(part) in PLAIN_OF})
         return
     parts = {id(part) for part in mutable_parts(value)}
     if parts and any(id(part) in parts for other in _free_variable_values(body, name) for part in mutable_parts(other)):

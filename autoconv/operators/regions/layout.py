@@ -16,7 +16,7 @@ from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, GraphItems, heap_of, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems, heap_of, items_of
 from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region, current_region
@@ -193,11 +193,11 @@ def is_same_object(a: Any, b: Any) -> bool:
 
 def layout_of(value: Any, region: Region) -> Layout:
     """Return the layout of a value in its present state; numbers stay static."""
-    if type(value) in PLAIN and heap_of(value) is not None:
+    if type(value) in PLAIN_OF and heap_of(value) is not None:
         value = heap_of(value)
     if type(value) is Items:
         return Grown(value.element)
-    if type(value) in PLAIN and _is_outer(value, region):
+    if type(value) in PLAIN_OF and _is_outer(value, region):
         return Static(value)  # it keeps its identity, and its contents are state of their own
     if items_of(value) is not None:
         return Grown(value._items.element)
@@ -211,7 +211,7 @@ def layout_of(value: Any, region: Region) -> Layout:
     if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
         return Leaf(ObjectType(), as_object)
     wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None and type(value) not in PLAIN:
+    if wrapper is not None and type(value) not in PLAIN_OF:
         # A value whose recording is deferred provides its type.
         graph_type = getattr(value, "__autoconv_graph_type__", None)
         return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
@@ -233,7 +233,7 @@ def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[
     def arm_layout(layout: Layout, value: Any) -> Layout:
         if is_container(layout) and keeps_identity(layout.value):
             return layout
-        is_plain = type(value) in PLAIN and heap_of(value) is None and not region.contract.keeps_identity
+        is_plain = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
         if is_plain and keeps_identity(value):
             return Static(value)
         return open_layout(layout_of(value, region), region)
@@ -285,7 +285,7 @@ def instance_layout(value: object, region: Region, shared: bool = True) -> Insta
 
 def state_layout(value: object, region: Region) -> Layout:
     """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
-    if home_of(value, region) is not None or (type(value) in PLAIN and heap_of(value) is None):
+    if home_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
         return Static(value)
     if region.contract.python_numbers and is_number_subclass(value):
         return Static(value)
@@ -305,7 +305,7 @@ def state_layout(value: object, region: Region) -> Layout:
 
 def is_container(layout: Layout) -> TypeGuard[Static]:
     """Return whether the layout is a tracked list, dict or set with its identity."""
-    return isinstance(layout, Static) and type(layout.value) in PLAIN
+    return isinstance(layout, Static) and type(layout.value) in PLAIN_OF
 
 
 def is_array_layout(layout: Layout) -> bool:
@@ -337,7 +337,7 @@ def is_number_layout(layout: Layout) -> bool:
 def open_layout(layout: Layout, region: Region | None = None) -> Layout:
     """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
     region = current_region() if region is None else region
-    if isinstance(layout, Static) and type(layout.value) in PLAIN and is_structure(layout.value) and region is not None:
+    if region is not None and isinstance(layout, Static) and type(layout.value) in PLAIN_OF and is_structure(layout.value):
         keys, parts = take_apart(layout.value)
         return Parts(structure_form(layout.value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):

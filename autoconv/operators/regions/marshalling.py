@@ -35,9 +35,9 @@ from autoconv.operators.regions.layout import (
 )
 from autoconv.operators.regions.layout_join import is_same_arm, number_kind
 from autoconv.operators.regions.shared_identity import require_identity
-from autoconv.runtime.objects.containers import PLAIN, TracedList, items_of, trace_container, untraced_copy
+from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
-from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
+from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_with_name
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
@@ -225,7 +225,7 @@ def _copy_in_layout(value: Any, layout: Layout) -> Any:
 
 def _known_arm(value: object, layout: Arms) -> Layout | None:
     """Return the arm that holds this very container or object, if there is one."""
-    itself = type(value) in PLAIN or is_created_here(value)
+    itself = type(value) in PLAIN_OF or is_created_here(value)
     return Static(value) if itself and Static(value) in layout.arms else None
 
 
@@ -262,7 +262,7 @@ def _rebuild_static(layout: Static, values: Iterator[Any]) -> Any:
     region = current_region()
     if region is None:
         return untraced_copy(layout.value)
-    if type(layout.value) in PLAIN and not region.is_inside(layout.value._home):
+    if type(layout.value) in PLAIN_OF and not region.is_inside(layout.value._home):
         layout.value._home = region  # a container belongs to the region that receives it
     return layout.value
 
@@ -284,7 +284,7 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
     if region is None:
         return result
     if any(type(part) is layout.kind for part in region.trace.rebuilt.values()):
-        note_rebuilt(region, [result])  # it may be one of the arguments
+        register_rebuilt(region, [result])  # it may be one of the arguments
     if is_dataclass(result):
         region.trace.reassembled[id(result)] = result
     return trace_container(result)

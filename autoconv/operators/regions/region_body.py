@@ -19,7 +19,7 @@ from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_abou
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.support.optional_attributes import expect_missing, may_be_missing
 from autoconv.operators.support.protected_names import Undefined
-from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.recording.journal import MISSING, Journal, Location
 from autoconv.runtime.recording.regions import Region, current_region, recording, subregion
 from autoconv.runtime.support.spans import current_place
@@ -110,7 +110,7 @@ def _copy_if_changed(value: object, changed: set[int]) -> Any:
 
     A structure of tensors is state by its contents, not by its identity.
     """
-    if id(value) in changed and isinstance(value, (list, dict)) and type(value) not in PLAIN and is_structure(value):
+    if id(value) in changed and isinstance(value, (list, dict)) and type(value) not in PLAIN_OF and is_structure(value):
         return copy.copy(value)
     return value
 

@@ -31,7 +31,7 @@ from autoconv.operators.regions.layout import (
     weak_type,
 )
 from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumber_arms
-from autoconv.runtime.objects.containers import KINDS, PLAIN, TracedList, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, TRACED_CLASSES, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 from autoconv.runtime.tensors import dispatch
@@ -197,7 +197,7 @@ def _references(values: Sequence[Any]) -> Iterator[Any]:
 
 
 def _is_new(part: object, region: Region) -> bool:
-    return type(part) in PLAIN and part._home.is_inside(region)  # type: ignore[attr-defined]
+    return type(part) in PLAIN_OF and part._home.is_inside(region)  # type: ignore[attr-defined]
 
 
 def _order(place: Place) -> tuple[int, tuple[int, ...]]:
@@ -233,7 +233,7 @@ def _parts(layout: Layout) -> Sequence[Layout]:
 def _rebuilds_container(layout: Layout) -> bool:
     if isinstance(layout, Arms):
         return any(map(_rebuilds_container, layout.arms))
-    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in KINDS)
+    return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
 
 
 def _part(value: Any, layout: Layout, number: int, region: Region | None) -> Any:

@@ -22,7 +22,7 @@ from autoconv.operators.regions.layout import (
     take_apart,
 )
 from autoconv.operators.regions.region_body import Recorded
-from autoconv.runtime.objects.containers import PLAIN, heap_of, items_of
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import is_structure, structure_form, structure_parts
 
@@ -40,9 +40,10 @@ def copied_objects(value: object, layout: Layout, region: Region | None = None) 
             if Static(part) not in arms:
                 yield from copied_objects(part, open_layout(part_layout, region), region)
         return
-    if isinstance(layout, Arms) and (type(value) in PLAIN or is_created_here(value)) and Static(value) in layout.arms:
+    is_tracked = type(value) in PLAIN_OF or is_created_here(value)
+    if isinstance(layout, Arms) and is_tracked and Static(value) in layout.arms:
         return
-    if (type(value) in PLAIN and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
+    if (type(value) in PLAIN_OF and heap_of(value) is None and items_of(value) is None) or is_created_here(value):
         yield value
     if isinstance(layout, Parts) and is_structure(value) and len(structure_parts(value)) == len(layout.parts):
         for part, inner in zip(structure_parts(value), layout.parts, strict=True):

@@ -13,7 +13,7 @@ from autoconv.errors import StagingError
 from autoconv.runtime.annotations import IntLike, ShapeLike
 from autoconv.runtime.arrays.array_creation import trace_strided
 from autoconv.runtime.arrays.members import array_member, diagonal_of, view_of, windows_of
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.arrays.windows import window_axes
 from autoconv.runtime.recording.numpy_protocol import implementation, qualified_name
 from autoconv.runtime.recording.regions import current_contract
@@ -42,7 +42,9 @@ def _view_of_each(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def one(x: object) -> Any:
         return (
-            view_of(x, function) if type(x) is SymbolicArray else fresh(_compute_on_memory(function, x), scalars=True)
+            view_of(x, function)
+            if type(x) is SymbolicArray
+            else wrap_new_arrays(_compute_on_memory(function, x), scalars=True)
         )
 
     def views(*arrays: Any) -> Any:
@@ -117,7 +119,7 @@ def _identity_if(function: Callable[..., Any], times: int) -> Callable[..., Any]
     def run(array: SymbolicArray, n: Any = 1, *args: Any, **kwargs: Any) -> Any:
         if as_tensor(n) is None and operator.index(n) == times:
             return array
-        return fresh(_compute_on_memory(function, load_elements(array), n, *args, **kwargs))
+        return wrap_new_arrays(_compute_on_memory(function, load_elements(array), n, *args, **kwargs))
 
     return run
 
@@ -131,7 +133,7 @@ def _einsum(*operands: Any, **options: Any) -> Any:
             return views[0]
         if None in (*array.type.shape, *array.type.strides) and _keeps_letters(operands[0]):
             return view_of(array, lambda x: np.einsum(operands[0], x))
-    return fresh(_compute_on_memory(np.einsum, *map(load_elements, operands), **options))
+    return wrap_new_arrays(_compute_on_memory(np.einsum, *map(load_elements, operands), **options))
 
 
 def _keeps_letters(equation: str) -> bool:
@@ -143,7 +145,7 @@ def _keeps_letters(equation: str) -> bool:
 def _meshgrid(*arrays: Any, copy: bool = True, **options: Any) -> Any:
     if not copy:
         _refuse_view(np.meshgrid)
-    return fresh(_compute_on_memory(np.meshgrid, *map(load_elements, arrays), **options))
+    return wrap_new_arrays(_compute_on_memory(np.meshgrid, *map(load_elements, arrays), **options))
 
 
 def _ix(*arrays: Any) -> Any:
@@ -153,7 +155,7 @@ def _ix(*arrays: Any) -> Any:
         return tuple(_reshape(x, tuple(-1 if i == at else 1 for i in count)) for at, x in enumerate(arrays))
     if any(type(x) is SymbolicArray and not x.type.dtype.is_bool for x in arrays):
         _refuse_view(np.ix_)
-    return fresh(_compute_on_memory(np.ix_, *map(load_elements, arrays)))
+    return wrap_new_arrays(_compute_on_memory(np.ix_, *map(load_elements, arrays)))
 
 
 def _windows(array: SymbolicArray, window_shape: Any, axis: Any = None, **options: Any) -> SymbolicArray:
@@ -192,8 +194,8 @@ VIEWS: dict[Any, Callable[..., Any]] = {
         function: lambda array, *args, **options: array_member(array, "astype")(*args, **options)
         for function in _functions_by_name("astype")
     },
-    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else fresh(_diagonal_of(array, k)),
-    np.nan_to_num: lambda array, copy=True, **options: fresh(_without_nan(array, copy, **options)),
+    np.diag: lambda array, k=0: diagonal_of(array, k) if array.ndim == 2 else wrap_new_arrays(_diagonal_of(array, k)),
+    np.nan_to_num: lambda array, copy=True, **options: wrap_new_arrays(_without_nan(array, copy, **options)),
     np.trim_zeros: lambda *args, **options: _compute_on_memory(np.trim_zeros, *args, **options),
     np.ravel: lambda array, order="C": array_member(array, "ravel")(order),
     np.diff: _identity_if(np.diff, 0), np.linalg.matrix_power: _identity_if(np.linalg.matrix_power, 1),

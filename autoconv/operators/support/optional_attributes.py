@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from autoconv.errors import StagingError
-from autoconv.runtime.objects.containers import PLAIN, heap_of, is_optional
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, is_optional
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object, record_object
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
@@ -156,8 +156,8 @@ def _stand_in(region: Region, cls: type, name: str, value: object) -> None:
 
 def has_attribute(x: object, name: str) -> Any:
     """`hasattr(x, name)` for a container or an object known only at run time; NotImplemented for others."""
-    if type(x) in PLAIN and heap_of(x) is None:
-        return hasattr(PLAIN[type(x)](), name)  # without the names that the trace adds
+    if type(x) in PLAIN_OF and heap_of(x) is None:
+        return hasattr(PLAIN_OF[type(x)](), name)  # without the names that the trace adds
     heap = x if type(x) is SymbolicObject else graph_object(x)
     if heap is None:
         return NotImplemented

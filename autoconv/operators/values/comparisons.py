@@ -30,7 +30,7 @@ from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
 from autoconv.runtime.arrays.members import is_same_array
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN, heap_of
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.object_conversions import truth_of
 from autoconv.runtime.objects.symbol_search import holds_symbols
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, apply_object, graph_object
@@ -183,7 +183,7 @@ def may_be_late(items: tuple[Any, ...]) -> bool:
     """Return whether the comparison of items may be known only at run time."""
     return holds_symbols(items) or any(
         user_defined_method(item, "__eq__") is not None
-        or (type(item) in (tuple, list, *PLAIN) and may_be_late(plain_items(item)))
+        or (type(item) in (tuple, list, *PLAIN_OF) and may_be_late(plain_items(item)))
         for item in items
         if not isinstance(item, (dict, set))
     )
@@ -204,7 +204,7 @@ def _is_plain(x: object, kind: type, name: str) -> bool:
     """Return whether `x` is a Python sequence of `kind` whose items the trace holds; named tuples count as tuples."""
     if not isinstance(x, kind) or heap_of(x) is not None:
         return False
-    return type(x) in (kind, *PLAIN) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
+    return type(x) in (kind, *PLAIN_OF) or getattr(type(x), f"__{name}__") is getattr(kind, f"__{name}__")
 
 
 def plain_items(x: Any) -> tuple[Any, ...]:

@@ -30,11 +30,11 @@ from autoconv.operators.values.symbolic_subscript import (
 )
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
 from autoconv.runtime.objects.containers import (
-    PLAIN,
+    PLAIN_OF,
     container_location,
     heap_of,
     items_of,
-    note_container,
+    record_container_change,
     trace_container,
 )
 from autoconv.runtime.objects.object_conversions import unbox
@@ -81,7 +81,7 @@ def get_item(x: Any, index: Any) -> Any:
         raise
 
 
-_PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN})
+_PYTHON_CONTAINERS = frozenset({tuple, str, bytes, range, list, dict, *PLAIN_OF})
 
 
 def _item_of_variants(x: Any, index: Any) -> Any:
@@ -235,7 +235,7 @@ def set_item(x: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 def _holds_at(x: Any, index: object, value: object) -> bool:
     """Return whether an item of a traced list or dict is the value already."""
-    if type(x) not in PLAIN or heap_of(x) is not None or items_of(x) is not None:
+    if type(x) not in PLAIN_OF or heap_of(x) is not None or items_of(x) is not None:
         return False
     if isinstance(x, dict):
         return isinstance(index, (str, int)) and dict.get(x, index) is value
@@ -339,8 +339,8 @@ def note_container_write(x: object) -> None:
     region = current_region()
     if region is None or isinstance(x, (Tensor, np.ndarray, SymbolicObject, Variant, *_IMMUTABLE_TYPES)):
         return
-    if type(x) in PLAIN:
-        note_container(x)
+    if type(x) in PLAIN_OF:
+        record_container_change(x)
         return
     if region.journal is not None and isinstance(x, (list, dict, set)):
         region.journal.note(container_location(x))

@@ -27,7 +27,7 @@ from autoconv.operators.values.tensor_lists import (
     require_region,
     widen_items,
 )
-from autoconv.runtime.objects.containers import TracedList, hold_items, items_of
+from autoconv.runtime.objects.containers import TracedList, items_of, set_graph_items
 from autoconv.runtime.tensors import dispatch
 
 _METHODS: dict[str, Callable[..., Any]] = {}
@@ -79,9 +79,9 @@ def _list_extend(owner: TracedList, values: object) -> None:
     first, second = widen_items(items, layout), widen_items(others, layout)
     if has_lists(first):
         pairs = zip(first.values, second.values, strict=True)
-        hold_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
+        set_graph_items(owner, Items(layout, [_list_op("list_concat", a, b) for a, b in pairs]))
     else:
-        hold_items(owner, Items(layout, [(length(first) + length(second)).value_in_graph]))
+        set_graph_items(owner, Items(layout, [(length(first) + length(second)).value_in_graph]))
 
 
 @_method
@@ -117,7 +117,7 @@ def _repeat(owner: TracedList, count: object) -> TracedList:
 
 
 def _repeat_in_place(owner: TracedList, count: object) -> TracedList:
-    hold_items(owner, items_of(_repeat(owner, count)))
+    set_graph_items(owner, items_of(_repeat(owner, count)))
     return owner
 
 
@@ -146,7 +146,7 @@ def _list___delitem__(owner: TracedList, position: int) -> None:
 def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
     at = position % size
     rest = _slice_list(owner, at + 1, size)
-    hold_items(owner, items_of(_slice_list(owner, 0, at)))
+    set_graph_items(owner, items_of(_slice_list(owner, 0, at)))
     _list_extend(owner, rest)
 
 
@@ -154,7 +154,7 @@ def _remove_at(owner: TracedList, position: Any, size: Any) -> None:
 def _list_insert(owner: TracedList, position: int, value: object) -> None:
     size = length(items_of(owner))
     after = _slice_list(owner, position, size)
-    hold_items(owner, items_of(_slice_list(owner, 0, position)))
+    set_graph_items(owner, items_of(_slice_list(owner, 0, position)))
     append(owner, value)
     _list_extend(owner, after)
 
@@ -162,7 +162,7 @@ def _list_insert(owner: TracedList, position: int, value: object) -> None:
 @_method
 def _list_clear(owner: TracedList) -> None:
     items = items_of(owner)
-    hold_items(owner, Items(items.element, empty_lists(Grown(items.element), require_region())))
+    set_graph_items(owner, Items(items.element, empty_lists(Grown(items.element), require_region())))
 
 
 @_method
@@ -178,7 +178,7 @@ def _list_sort(owner: TracedList, *, key: object = None, reverse: bool = False) 
     if key is not None or not are_tensors(items) or items.element.type.shape != ():
         refuse("is sorted, and holds more than numbers of one dtype, or has a key")
     ordered = dispatch.apply("sort", dispatch.apply("list_stack", items.values[0]), axis=-1, descending=reverse)
-    hold_items(owner, Items(items.element, [_list_op("list_from_tensor", ordered)]))
+    set_graph_items(owner, Items(items.element, [_list_op("list_from_tensor", ordered)]))
 
 
 @_method
@@ -203,7 +203,7 @@ def _items(owner: TracedList) -> Any:
 @_method
 def _list_remove(owner: TracedList, value: object) -> None:
     position = _list_index(owner, value)
-    items: Any = items_of(owner) or TracedList.grow(owner)
+    items: Any = items_of(owner) or TracedList.move_to_graph(owner)
     _remove_at(owner, position, length(items))
 
 
@@ -249,7 +249,7 @@ def _list___setitem__(owner: TracedList, position: int, value: object) -> None:
         _list_op("list_set", list_, index, dispatch.apply("list_get", one, 0), wrap=True)
         for list_, one in zip(items.values, single, strict=True)
     ]
-    hold_items(owner, Items(layout, lists))
+    set_graph_items(owner, Items(layout, lists))
 
 
 def _slice_list(owner: TracedList, start: Any, stop: Any) -> TracedList:

@@ -17,7 +17,7 @@ from autoconv.operators.control.variants import raise_if
 from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf, layout_of
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import append_item, empty_lists, rebuild
-from autoconv.runtime.objects.containers import TracedList, contents, hold_items, items_of
+from autoconv.runtime.objects.containers import TracedList, contents, items_of, set_graph_items
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import mutable_parts
@@ -26,7 +26,7 @@ from autoconv.runtime.tensors.conversion import as_tensor, convert_to_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
-def grow(container: TracedList) -> Items:
+def move_to_graph(container: TracedList) -> Items:
     """Move a list whose items are known into the graph."""
     region = require_region()
     known = contents(container)
@@ -38,7 +38,7 @@ def grow(container: TracedList) -> Items:
         freeze(item)
         lists = append_item(lists, item, Grown(element), region)
     items = Items(element, lists)
-    hold_items(container, items)
+    set_graph_items(container, items)
     return items
 
 
@@ -70,7 +70,7 @@ def append(owner: TracedList, value: object) -> None:
     layout = join_layouts(items.element, layout_of(value, region), "an item of a list", region.contract)
     freeze(value)
     items = widen_items(items, layout)
-    hold_items(owner, Items(layout, append_item(items.values, value, Grown(layout), region)))
+    set_graph_items(owner, Items(layout, append_item(items.values, value, Grown(layout), region)))
 
 
 def widen_items(self: Items, element: Layout) -> Items:
@@ -87,19 +87,19 @@ def widen_items(self: Items, element: Layout) -> Items:
     return items_of(list_)  # type: ignore[no-any-return]
 
 
-def stacked(self: Items, axis: int = 0) -> Any:
+def stack(self: Items, axis: int = 0) -> Any:
     """Stack the items to one tensor along a new dimension; raise StagingError if they are no tensors."""
     return _as_tensor(self, "list_stack", axis, 1)
 
 
-def reduced(self: Items, op: str) -> Any:
+def reduce(self: Items, op: str) -> Any:
     """Reduce the items, which must be tensors; numbers stay weak."""
     if not are_tensors(self):
         refuse("holds more than tensors of one dtype, and becomes a tensor")
     return dispatch.apply(op, dispatch.apply("list_stack", self.values[0]), axis=(0,), keepdims=False)
 
 
-def joined(self: Items, axis: int = 0) -> Any:
+def concatenate(self: Items, axis: int = 0) -> Any:
     """Concatenate the items along a dimension; raise StagingError if they are no tensors."""
     return _as_tensor(self, "list_flatten", axis, 0)
 
@@ -117,10 +117,10 @@ def _as_tensor(items: Items, op: str, axis: int, more: int) -> Any:
     order = list(range(1, rank))
     order.insert(axis % rank, 0)
     if more:
-        return dispatch.apply("transpose", stacked(items), perm=tuple(order))
+        return dispatch.apply("transpose", stack(items), perm=tuple(order))
     back = [order.index(i) for i in range(rank)]
     transposed = map_items(items, lambda x: dispatch.apply("transpose", x, perm=tuple(back)))
-    return dispatch.apply("transpose", joined(transposed), perm=tuple(order))
+    return dispatch.apply("transpose", concatenate(transposed), perm=tuple(order))
 
 
 def map_list(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
@@ -128,7 +128,7 @@ def map_list(owner: TracedList, function: Callable[[Any], Any]) -> TracedList:
     result = TracedList()
     _visit_items(items_of(owner), lambda value: result.append(function(value)))
     if items_of(result) is None:
-        grow(result)
+        move_to_graph(result)
     return result
 
 
@@ -138,13 +138,13 @@ def map_items(items: Items, function: Callable[[Any], Any]) -> Items:
     return items_of(map_list(source, function))  # type: ignore[no-any-return]
 
 
-Items.stacked = stacked  # type: ignore[method-assign,assignment]
-Items.joined = joined  # type: ignore[method-assign,assignment]
-Items.reduced = reduced  # type: ignore[method-assign,assignment]
+Items.stack = stack  # type: ignore[method-assign,assignment]
+Items.concatenate = concatenate  # type: ignore[method-assign,assignment]
+Items.reduce = reduce  # type: ignore[method-assign,assignment]
 Items.widen = widen_items  # type: ignore[method-assign,assignment]
 Items.length = length  # type: ignore[method-assign,assignment]
 Items.item = item  # type: ignore[method-assign,assignment]
-TracedList.grow = grow  # type: ignore[assignment]
+TracedList.move_to_graph = move_to_graph  # type: ignore[assignment]
 
 
 def _visit_items(items: Items, body: Callable[[Any], Any]) -> None:

@@ -21,7 +21,10 @@ _OPERANDS = {"get_item": 1, "set_item": 2, "add_at_item": 2}  # operands before 
 
 
 def fold_symbolic_bounds(graph: Graph, is_native: Callable[[Node], bool]) -> Graph | None:
-    """Return a copy of a symbolic graph with bounds in the nodes that then are `is_native`; None if there are none."""
+    """Return a copy of a symbolic graph with the bounds moved into nodes; None if no bound moved.
+
+    A node keeps its operands unless it satisfies `is_native` with the bounds.
+    """
     copy = clone(graph, lambda *_: None)
     copy.needs = graph.needs
     return copy if _fold_bounds(copy, Sizes(), is_native) else None
@@ -74,9 +77,9 @@ def _spec_with_bounds(node: Node, sizes: Sizes) -> Spec | None:
     for entry, operands, axis, _ in align(spec, len(shape), node.inputs[count:]):
         if isinstance(entry, Slice):
             bounds = entry.filled(map(sizes.numbers.get, operands))
-            unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
+            has_unknown = any(bound is None and part == INPUT for bound, part in zip(bounds, entry.parts, strict=True))
             are_symbols = [isinstance(bound, Symbol) for bound in bounds]
-            if unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
+            if has_unknown or are_symbols[2] or (any(are_symbols) and not isinstance(shape[axis], Symbol)):
                 return None
             entry = Slice(*bounds)
         elif entry.takes:

@@ -38,11 +38,11 @@ def _get_item(sizes: Sizes, inputs: Sequence[Value], attributes: Mapping[str, An
     if is_basic(spec):
         return tuple(dimensions)
 
-    def sliced(size: Dimension, bounds: Sequence[Any]) -> Dimension:
+    def slice_dimension(size: Dimension, bounds: Sequence[Any]) -> Dimension:
         return None if INPUT in bounds else _sliced_dimension(sizes, size, bounds)
 
     types: Any = tuple(value.type for value in inputs[1:])
-    return indexed_shape(shape, types, spec, sliced)
+    return indexed_shape(shape, types, spec, slice_dimension)
 
 
 def _sliced_dimension(sizes: Sizes, size: Dimension, bounds: Sequence[Any]) -> Dimension:

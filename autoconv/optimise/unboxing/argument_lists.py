@@ -10,7 +10,15 @@ from autoconv.ops import OPS
 from autoconv.ops.analysis.allocation import fresh_objects
 from autoconv.ops.lists.typed_lists import NUMBERS
 from autoconv.ops.python.undo_log import changes, is_noted
-from autoconv.optimise.unboxing.kind_inference import LIST, ROUND_CHECKS, Kinds, find_root, is_number, key_of, rule
+from autoconv.optimise.unboxing.kind_inference import (
+    LIST,
+    ROUND_CHECKS,
+    Kinds,
+    find_root,
+    is_number,
+    operation_key,
+    rule,
+)
 from autoconv.optimise.unboxing.writer import Writer, write
 
 NAME = "object_numbers"
@@ -46,13 +54,15 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     if not sites:
         return
     banned_sites: set[Node] = set()
-    fresh = fresh_objects(kinds.graph)
+    new_objects = fresh_objects(kinds.graph)
     for node in kinds.graph.walk():
-        if node in kinds.known:
+        if node in kinds.nodes_with_rule:
             # Cells merge values flow-insensitively, but a list allocated here is never an argument.
-            if key_of(node) in _MUTATIONS and node.inputs[0] not in fresh and kinds.kind(node.inputs[0]) == LIST:
+            if operation_key(node) not in _MUTATIONS or node.inputs[0] in new_objects:
+                continue
+            if kinds.kind(node.inputs[0]) == LIST:
                 banned_sites |= find_root(kinds.cell(node.inputs[0])).sites & sites
-        elif not node.regions and _may_mutate_argument(node, fresh):
+        elif not node.regions and _may_mutate_argument(node, new_objects):
             banned_sites |= sites
     for value in kinds.graph.outputs:
         cell = kinds.cell(value)
@@ -66,11 +76,11 @@ def ban_mutated_arguments(kinds: Kinds) -> None:
     kinds.ban(banned_sites)
 
 
-def _may_mutate_argument(node: Node, fresh: frozenset[Value]) -> bool:
+def _may_mutate_argument(node: Node, new_objects: frozenset[Value]) -> bool:
     name = node.op.name
     if name in _PURE_OPS or not node.op.name.startswith("object_"):
         return name == "py_call"
-    if node.inputs and node.inputs[0] in fresh:
+    if node.inputs and node.inputs[0] in new_objects:
         return False
     if name == "object_apply":
         function = node.attributes["function"]
@@ -94,12 +104,12 @@ def _numbers_kind(kinds: Kinds, node: Node) -> bool:
 @write(NAME)
 def _write_numbers(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
-    flat = node.attributes["depth"] == 1
-    type_ = NUMBERS if flat else ObjectType("list")
-    op = OPS["typed_list_of" if flat else "typed_list_of_rows"]
-    attributes = {"element": node.attributes["element"]} | ({} if flat else {"depth": node.attributes["depth"]})
-    list_node = w.graph.add_replacement(node, op, [w.object(value, node)], attributes, types=[type_])
-    w.argument_lists.append((list_node.results[0], w.object(value, node)))
+    is_flat = node.attributes["depth"] == 1
+    type_ = NUMBERS if is_flat else ObjectType("list")
+    op = OPS["typed_list_of" if is_flat else "typed_list_of_rows"]
+    attributes = {"element": node.attributes["element"]} | ({} if is_flat else {"depth": node.attributes["depth"]})
+    list_node = w.graph.add_replacement(node, op, [w.as_object(value, node)], attributes, types=[type_])
+    w.argument_lists.append((list_node.results[0], w.as_object(value, node)))
     return [*list_node.results]
 
 

@@ -38,4 +38,4 @@ def _innermost(cell: Cell) -> tuple[Cell, int]:
 def _write_array(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     item, _ = _innermost(w.kinds.item(value))
-    return [w.add(f"typed_{OF_OBJECTS}", node, *w.list(value), element=item.kind, **node.attributes)]
+    return [w.add(f"typed_{OF_OBJECTS}", node, *w.typed_list(value), element=item.kind, **node.attributes)]

@@ -46,7 +46,7 @@ def _register_in(table: dict[str, Rule], names: Sequence[str]) -> Callable[[Rule
     return register
 
 
-def key_of(node: Node) -> str:
+def operation_key(node: Node) -> str:
     """Return the name of the op, with the function or method that it applies."""
     applied = node.attributes.get("function") if node.op.name == "object_apply" else None
     applied = node.attributes["name"] if node.op.name == "object_method" else applied
@@ -72,14 +72,14 @@ class Cell:
 class Kinds:
     """The analysis of a graph, and its result: the kind of each object.
 
-    `known`: nodes with a rule for the kinds of their operands; `nested`: those among them with a list of lists as
-    operand.
+    `nodes_with_rule`: nodes with a rule for the kinds of their operands; `nested_nodes`: those among them with a list
+    of lists as operand.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.late = late_nodes(graph)
-        self.used = _used_values(graph)
+        self.late_nodes = late_nodes(graph)
+        self.used_values = _used_values(graph)
         self._banned: set[Node] = set()
         while not self._reach_fixed_point():
             pass
@@ -88,7 +88,7 @@ class Kinds:
         kind = self.cell(value).kind
         return OTHER if kind is None and self._is_second_round else kind
 
-    def number(self, value: Value) -> Kind:
+    def number_kind(self, value: Value) -> Kind:
         """Return the kind of an object, or the number type of a tensor."""
         if not isinstance(value.type, ObjectType):
             type_ = value.type
@@ -181,14 +181,14 @@ class Kinds:
 
     def add_item(self, target: Value, value: Value) -> None:
         """Add the value to the list's items."""
-        kind = self.number(value)
+        kind = self.number_kind(value)
         if kind == LIST:
             self.unify(self.item(target), self.cell(value))
             return
         self.raise_kind(self.item(target), OTHER if kind is not None and not is_number(kind) else kind)
 
-    def iterate_over(self, value: Value, kind: str, list_cell: Cell) -> None:
-        """Make the value an iterator of the kind over the list of `list_cell`."""
+    def make_iterator(self, value: Value, kind: str, list_cell: Cell) -> None:
+        """Mark the value as an iterator of the kind over the list of `list_cell`."""
         cell = self.cell(value)
         if cell.content is None:
             cell.content = list_cell
@@ -219,8 +219,8 @@ class Kinds:
             self._changed = True
             while self._changed:
                 self._changed = False
-                self.known: set[Node] = set()
-                self.nested: set[Node] = set()
+                self.nodes_with_rule: set[Node] = set()
+                self.nested_nodes: set[Node] = set()
                 self._visited: set[Graph] = set()
                 self._visit(self.graph)
                 for value in self.graph.outputs:
@@ -259,16 +259,16 @@ class Kinds:
             objects = [value for value in (*node.inputs, *node.results) if isinstance(value.type, ObjectType)]
             if not objects:
                 continue
-            nested = any(self._is_nested(value) for value in node.inputs)
-            rules = NESTED_RULES if nested else RULES
-            is_decided = rules.get(key_of(node), lambda *_: False)(self, node)
+            is_nested = any(self._is_nested(value) for value in node.inputs)
+            rules = NESTED_RULES if is_nested else RULES
+            is_decided = rules.get(operation_key(node), lambda *_: False)(self, node)
             if is_decided:
-                self.known.add(node)
-                if nested:
-                    self.nested.add(node)
+                self.nodes_with_rule.add(node)
+                if is_nested:
+                    self.nested_nodes.add(node)
             elif is_decided is False or self._is_second_round:
                 for value in node.inputs:
-                    if not is_number(self.number(value)):
+                    if not is_number(self.number_kind(value)):
                         self._escape(value)
                 for value in node.results:
                     self._escape(value)
@@ -365,5 +365,6 @@ def is_python_number(kind: Any) -> bool:
 __all__ = [
     "BOOL", "CURSOR", "ENUMERATE", "FLOAT", "INT", "LIST", "OTHER", "PAIR", "PAIRS", "RANGE", "ROW_CURSOR", "SLICE",
     "Kind",
-    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "key_of", "nested_rule", "rule",
+    "Kinds", "constant_of", "is_index", "is_none", "is_number", "is_python_number", "nested_rule", "operation_key",
+    "rule",
 ]  # fmt: skip

@@ -48,7 +48,7 @@ def _build_kind(kinds: Kinds, node: Node) -> bool:
 
 @write("object_build")
 def _write_build(w: Writer, node: Node) -> list[Value]:
-    element = w.element(node.results[0])
+    element = w.element_attribute(node.results[0])
     if element["element"] == LIST:
         return w.copy_nested(node)
     items = [w.convert(w.number(value), element["element"], node) for value in node.inputs]
@@ -58,26 +58,26 @@ def _write_build(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.mul")
 def _product_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `[x] * n` and `n * [x]`; products of numbers are in `numbers`."""
-    if LIST not in map(kinds.number, node.inputs):
+    if LIST not in map(kinds.number_kind, node.inputs):
         return operator_kind(kinds, node)
     value, count = _list_and_count(kinds, node)
-    if count is None or kinds.number(count) is None:
+    if count is None or kinds.number_kind(count) is None:
         return None if count is not None else False
-    if not is_index(kinds.number(count)):
+    if not is_index(kinds.number_kind(count)):
         return False
     return mark_new_list(kinds, node, kinds.item(value).kind)
 
 
 def _list_and_count(kinds: Kinds, node: Node) -> tuple[Value, Value | None]:
     first, second = node.inputs
-    if kinds.number(first) == LIST:
-        return first, None if kinds.number(second) == LIST else second
+    if kinds.number_kind(first) == LIST:
+        return first, None if kinds.number_kind(second) == LIST else second
     return second, first
 
 
 @write("object_apply.mul")
 def _write_product(w: Writer, node: Node) -> list[Value]:
-    if LIST not in map(w.kinds.number, node.inputs):
+    if LIST not in map(w.kinds.number_kind, node.inputs):
         return [*write_operator(w, node)]
     value, count = _list_and_count(w.kinds, node)
     assert count is not None
@@ -90,18 +90,18 @@ def _write_product(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.getitem")
 def _item_kind(kinds: Kinds, node: Node) -> bool | None:
     value, index = node.inputs
-    if kinds.kind(value) is None or kinds.number(index) is None:
+    if kinds.kind(value) is None or kinds.number_kind(index) is None:
         return None
     if kinds.kind(value) != LIST:
         return False
-    if kinds.number(index) == SLICE:
+    if kinds.number_kind(index) == SLICE:
         return slice_kind(kinds, node)
-    return is_index(kinds.number(index)) and set_result_kind(kinds, node, kinds.item(value).kind)
+    return is_index(kinds.number_kind(index)) and set_result_kind(kinds, node, kinds.item(value).kind)
 
 
 @write("object_apply.getitem")
 def _write_item(w: Writer, node: Node) -> list[Value]:
-    if w.kinds.number(node.inputs[1]) == SLICE:
+    if w.kinds.number_kind(node.inputs[1]) == SLICE:
         return write_slice(w, node)
     return [w.add_list_op("get", node, node.inputs[0], w.convert(w.number(node.inputs[1]), INT, node))]
 
@@ -109,9 +109,9 @@ def _write_item(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.setitem")
 def _set_kind(kinds: Kinds, node: Node) -> bool | None:
     value, index, item = node.inputs
-    if kinds.kind(value) is None or kinds.number(index) is None:
+    if kinds.kind(value) is None or kinds.number_kind(index) is None:
         return None
-    if kinds.kind(value) != LIST or not is_index(kinds.number(index)):
+    if kinds.kind(value) != LIST or not is_index(kinds.number_kind(index)):
         return False
     kinds.add_item(value, item)
     return set_no_result(kinds, node)
@@ -150,11 +150,11 @@ def _write_append(w: Writer, node: Node) -> list[Value]:
 @rule("object_method.pop")
 def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
     value, *index = node.inputs
-    if kinds.kind(value) is None or (index and kinds.number(index[0]) is None):
+    if kinds.kind(value) is None or (index and kinds.number_kind(index[0]) is None):
         return None
     if kinds.kind(value) != LIST or len(index) > 1 or node.attributes["keywords"]:
         return False
-    if index and not is_index(kinds.number(index[0])):
+    if index and not is_index(kinds.number_kind(index[0])):
         return False
     return set_result_kind(kinds, node, kinds.item(value).kind)
 
@@ -162,7 +162,7 @@ def _pop_kind(kinds: Kinds, node: Node) -> bool | None:
 @write("object_method.pop")
 def _write_pop(w: Writer, node: Node) -> list[Value]:
     value, *index = node.inputs
-    return [w.add_list_op("pop", node, value, *(w.convert(w.number(one), INT, node) for one in index))]
+    return [w.add_list_op("pop", node, value, *(w.convert(w.number(index_value), INT, node) for index_value in index))]
 
 
 # ---- iteration
@@ -170,18 +170,18 @@ def _write_pop(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.enumerate")
 def _enumerate_kind(kinds: Kinds, node: Node) -> bool | None:
-    kind = kinds.number(node.inputs[0])
+    kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
     if kind != LIST or len(node.inputs) != 1:
         return False
-    kinds.iterate_over(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
+    kinds.make_iterator(node.results[0], ENUMERATE, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ENUMERATE
 
 
 @write("object_apply.enumerate")
 def _write_enumerate(w: Writer, node: Node) -> list[Value]:
-    return [*w.list(node.inputs[0])]
+    return [*w.typed_list(node.inputs[0])]
 
 
 @rule("object_iterate")
@@ -190,10 +190,11 @@ def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
     kind = kinds.kind(value)
     if kind is None:
         return None
-    pairs = kind == ENUMERATE and not node.attributes.get("start")
-    if kind != LIST and not pairs:
+    has_pairs = kind == ENUMERATE and not node.attributes.get("start")
+    if kind != LIST and not has_pairs:
         return False
-    kinds.iterate_over(node.results[0], PAIRS if pairs else CURSOR, kinds.item(value) if pairs else kinds.cell(value))
+    list_cell = kinds.item(value) if has_pairs else kinds.cell(value)
+    kinds.make_iterator(node.results[0], PAIRS if has_pairs else CURSOR, list_cell)
     return kinds.kind(node.results[0]) in (CURSOR, PAIRS)
 
 
@@ -201,7 +202,7 @@ def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_iterate(w: Writer, node: Node) -> list[Value]:
     start = w.add("constant", node, value=np.array(node.attributes.get("start", 0)), weak=True)
     cursor = w.add("typed_list_cursor", node, start)
-    return [*w.list(node.inputs[0]), cursor]
+    return [*w.typed_list(node.inputs[0]), cursor]
 
 
 @rule("object_advance")
@@ -214,7 +215,7 @@ def _advance_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_advance(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return w.copy_nested(node)
-    return [w.add("typed_list_advance", node, *w.parts(node.inputs[0]), **_element_attribute(w, node.inputs[0]))]
+    return [w.add("typed_list_advance", node, *w.replacements(node.inputs[0]), **_element_attribute(w, node.inputs[0]))]
 
 
 @rule("object_current")
@@ -222,7 +223,7 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
     (value,) = node.inputs
     kind = kinds.kind(value)
     if kind == PAIRS:
-        kinds.iterate_over(node.results[0], PAIR, kinds.item(value))
+        kinds.make_iterator(node.results[0], PAIR, kinds.item(value))
         return kinds.kind(node.results[0]) == PAIR
     if kind == ROW_CURSOR:
         content = kinds.item(value).content
@@ -238,7 +239,7 @@ def _current_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_current(w: Writer, node: Node) -> list[Value]:
     if w.kinds.kind(node.inputs[0]) == ROW_CURSOR:
         return w.copy_nested(node)
-    _, cursor = w.parts(node.inputs[0])
+    _, cursor = w.replacements(node.inputs[0])
     if w.kinds.kind(node.inputs[0]) == PAIRS:
         return [cursor]
     return [w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))]
@@ -257,7 +258,7 @@ def _unpack_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_unpack")
 def _write_unpack(w: Writer, node: Node) -> list[Value]:
-    (cursor,) = w.parts(node.inputs[0])
+    (cursor,) = w.replacements(node.inputs[0])
     current = w.add("typed_list_current", node, cursor, **_element_attribute(w, node.inputs[0]))
     return [w.add("typed_list_position", node, cursor), current]
 

@@ -20,15 +20,17 @@ from autoconv.optimise.unboxing.kind_inference import (
     Kinds,
     is_number,
     is_python_number,
-    key_of,
+    operation_key,
     rule,
 )
 from autoconv.optimise.unboxing.writer import Writer, write
 
-_BINARY_OPS = {one.name: one.number.removeprefix("python_") for one in BINARY if one.number is not None}
-_COMPARISONS = {one.name: one.typed for one in COMPARISONS}
+_BINARY_OPS = {
+    operator.name: operator.number.removeprefix("python_") for operator in BINARY if operator.number is not None
+}
+_COMPARISONS = {comparison.name: comparison.typed for comparison in COMPARISONS}
 _UNARY_OPS = {"neg": "negative", "abs": "abs", "invert": "invert", "int": "int", "float": "float", "bool": "bool"}
-_BITWISE_OPS = frozenset({*(_BINARY_OPS[one.name] for one in BITWISE), "invert"})
+_BITWISE_OPS = frozenset({*(_BINARY_OPS[operator.name] for operator in BITWISE), "invert"})
 _OP_NAMES = {
     **{f"object_apply.{name}": op for name, op in {**_BINARY_OPS, **_COMPARISONS, **_UNARY_OPS}.items()},
     **{f"object_apply.i{name}": op for name, op in _BINARY_OPS.items()},
@@ -119,7 +121,7 @@ def _element_kind(kinds: Kinds, node: Node) -> bool | None:
         return False
     if not kind.weak:  # other dtypes of NumPy may not fit
         return kind.dtype is dtype or (dtype.is_floating and (kind.dtype.is_floating or kind.dtype.is_integer))
-    return not (kind == FLOAT and dtype.is_integer and node in kinds.late)
+    return not (kind == FLOAT and dtype.is_integer and node in kinds.late_nodes)
 
 
 @write("object_element")
@@ -147,40 +149,40 @@ def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @write("object_defined")
 def _write_defined(w: Writer, node: Node) -> list[Value]:
-    return [*w.parts(node.inputs[0])]
+    return [*w.replacements(node.inputs[0])]
 
 
 @rule(*_OP_NAMES)
 def operator_kind(kinds: Kinds, node: Node) -> bool | None:
     name = _op_name(node)
-    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or len(kinds_of_inputs) != _OPERAND_COUNTS[name.removeprefix("python_")]:
+    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    if node.attributes["keywords"] or len(input_kinds) != _OPERAND_COUNTS[name.removeprefix("python_")]:
         return False
-    if any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
+    if any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False
-    if None in kinds_of_inputs:
+    if None in input_kinds:
         return None
-    kind, refused = _result_kind(kinds, node, name, kinds_of_inputs)
+    kind, refused = _result_kind(kinds, node, name, input_kinds)
     kinds.raise_kind_of(node.results[0], OTHER if refused else kind)
     return not refused and kinds.kind(node.results[0]) != OTHER
 
 
-def _result_kind(kinds: Kinds, node: Node, name: str, kinds_of_inputs: list[Kind]) -> tuple[Kind, bool]:
+def _result_kind(kinds: Kinds, node: Node, name: str, input_kinds: list[Kind]) -> tuple[Kind, bool]:
     """Return the result kind of an operator, and whether the operator has to stay one on objects."""
-    if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in kinds_of_inputs:
+    if name.removeprefix("python_") in _BITWISE_OPS and FLOAT in input_kinds:
         return OTHER, True  # raises Python's TypeError
-    (kind,) = OPS[name].result_types(kinds_of_inputs, {})  # type: ignore[arg-type]
+    (kind,) = OPS[name].result_types(input_kinds, {})  # type: ignore[arg-type]
     assert isinstance(kind, TensorType)
     # The result may be beyond 64 bits, or of another kind.
     may_overflow = kind == INT or name in ("python_power", "python_int")
     is_bounded = name in (
         "python_modulo", "python_float", "python_and", "python_or", "python_xor", "python_right_shift"
     )
-    return kind, may_overflow and not is_bounded and node in kinds.late
+    return kind, may_overflow and not is_bounded and node in kinds.late_nodes
 
 
 def _op_name(node: Node) -> str:
-    return f"python_{_OP_NAMES[key_of(node)]}"
+    return f"python_{_OP_NAMES[operation_key(node)]}"
 
 
 @write(*_OP_NAMES)
@@ -190,13 +192,13 @@ def write_operator(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.pos", "object_apply.round")
 def _rounding_kind(kinds: Kinds, node: Node) -> bool | None:
-    kind = kinds.number(node.inputs[0])
+    kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
     if len(node.inputs) != 1 or not is_python_number(kind):
         return False
     rounds = node.attributes["function"] == "round"
-    if rounds and kind == FLOAT and node in kinds.late:
+    if rounds and kind == FLOAT and node in kinds.late_nodes:
         return False
     kinds.raise_kind_of(node.results[0], FLOAT if kind == FLOAT and not rounds else INT)
     return kinds.kind(node.results[0]) != OTHER
@@ -213,19 +215,19 @@ def _write_rounding(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.min", "object_apply.max")
 def _extremum_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for min and max of several numbers of one kind, and of one list."""
-    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
-    if len(kinds_of_inputs) == 1:
-        from_list = kinds_of_inputs[0]
+    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    if len(input_kinds) == 1:
+        from_list = input_kinds[0]
         if from_list != LIST:
             return None if from_list is None else False
         return _reduced_kind(kinds, node)
-    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False
-    if None in kinds_of_inputs:
+    if None in input_kinds:
         return None
-    if len(set(kinds_of_inputs)) != 1:
+    if len(set(input_kinds)) != 1:
         return False
-    kinds.raise_kind_of(node.results[0], kinds_of_inputs[0])
+    kinds.raise_kind_of(node.results[0], input_kinds[0])
     return kinds.kind(node.results[0]) != OTHER
 
 
@@ -275,13 +277,13 @@ def _write_index(w: Writer, node: Node) -> list[Value]:
 
 
 def _math_rule(kinds: Kinds, node: Node) -> bool | None:
-    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in kinds_of_inputs):
+    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    if node.attributes["keywords"] or any(kind is not None and not is_python_number(kind) for kind in input_kinds):
         return False
-    if None in kinds_of_inputs:
+    if None in input_kinds:
         return None
-    (kind,) = OPS["python_math"].result_types(kinds_of_inputs, {"function": _math_name(node)})  # type: ignore[arg-type]
-    kinds.raise_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late else kind)  # type: ignore[arg-type]
+    (kind,) = OPS["python_math"].result_types(input_kinds, {"function": _math_name(node)})  # type: ignore[arg-type]
+    kinds.raise_kind_of(node.results[0], OTHER if kind == INT and node in kinds.late_nodes else kind)  # type: ignore[arg-type]
     return kinds.kind(node.results[0]) != OTHER
 
 

@@ -12,7 +12,7 @@ def _is_nested_list(kinds: Kinds, value: Value) -> bool:
 
 def _is_row_index(kinds: Kinds, node: Node, position: int = 1) -> bool | None:
     """Return whether the first operand is a list of lists and the one at `position` an index; None if undecided."""
-    index = kinds.number(node.inputs[position])
+    index = kinds.number_kind(node.inputs[position])
     if not _is_nested_list(kinds, node.inputs[0]):
         return False
     return None if index is None else is_index(index)
@@ -33,7 +33,7 @@ def _mark_new_rows(kinds: Kinds, node: Node, value: Value) -> bool:
 
 @nested_rule("object_apply.getitem")
 def _get_kind(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.number(node.inputs[1]) == SLICE and _is_nested_list(kinds, node.inputs[0]):
+    if kinds.number_kind(node.inputs[1]) == SLICE and _is_nested_list(kinds, node.inputs[0]):
         return False  # a SLICE has no object representation
     is_row_index = _is_row_index(kinds, node)
     return _mark_row_result(kinds, node) if is_row_index else is_row_index
@@ -99,7 +99,7 @@ def _defined_kind(kinds: Kinds, node: Node) -> bool | None:
 
 @nested_rule("object_iterate")
 def _iterate_kind(kinds: Kinds, node: Node) -> bool | None:
-    kinds.iterate_over(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
+    kinds.make_iterator(node.results[0], ROW_CURSOR, kinds.cell(node.inputs[0]))
     return kinds.kind(node.results[0]) == ROW_CURSOR
 
 

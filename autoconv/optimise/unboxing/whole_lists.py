@@ -25,12 +25,12 @@ from autoconv.optimise.unboxing.kind_inference import (
 from autoconv.optimise.unboxing.numbers import operator_kind, write_operator
 from autoconv.optimise.unboxing.writer import Writer, write
 
-_ALL = (False, False, False)
+_NO_BOUNDS = (False, False, False)
 
 
 def is_list_operation(kinds: Kinds, node: Node, count: int = 1) -> bool | None:
     """Return whether the node has `count` operands, the first a list; None if undecided."""
-    kind = kinds.number(node.inputs[0])
+    kind = kinds.number_kind(node.inputs[0])
     if kind is None:
         return None
     return kind == LIST and len(node.inputs) == count and not node.attributes.get("keywords")
@@ -56,7 +56,7 @@ def mark_new_list(kinds: Kinds, node: Node, *items: Kind) -> bool:
 
 
 def _copy(w: Writer, node: Node, value: Value) -> Value:
-    return w.add_list_op("slice", node, value, given=_ALL)
+    return w.add_list_op("slice", node, value, given=_NO_BOUNDS)
 
 
 # ---- copies and slices
@@ -64,7 +64,8 @@ def _copy(w: Writer, node: Node, value: Value) -> Value:
 
 @rule("object_apply.list", "object_method.copy", "object_apply.sorted")
 def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
-    if kinds.number(node.inputs[0]) == RANGE and node.attributes.get("function") == "list" and len(node.inputs) == 1:
+    is_call_of_list = node.attributes.get("function") == "list" and len(node.inputs) == 1
+    if is_call_of_list and kinds.number_kind(node.inputs[0]) == RANGE:
         return mark_new_list(kinds, node, INT)
     return is_list_operation(kinds, node) and mark_new_list(kinds, node, kinds.item(node.inputs[0]).kind)
 
@@ -73,22 +74,22 @@ def _copy_kind(kinds: Kinds, node: Node) -> bool | None:
 def _write_copy(w: Writer, node: Node) -> list[Value]:
     (value,) = node.inputs
     if w.kinds.kind(value) == RANGE:
-        return [w.add("typed_list_range", node, *w.parts(value), element=INT)]
+        return [w.add("typed_list_range", node, *w.replacements(value), element=INT)]
     copy = _copy(w, node, value)
     if node.attributes.get("function") == "sorted":
-        w.add_mutation("change", node, copy, element=w.element(value)["element"], method="sort")
+        w.add_mutation("change", node, copy, element=w.element_attribute(value)["element"], method="sort")
     return [copy]
 
 
 @rule("object_apply.range")
 def _range_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for a range with a constant nonzero step; uses other than `list(range(…))` make it an object."""
-    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
-    if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in kinds_of_inputs):
+    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    if node.attributes["keywords"] or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
-    if None in kinds_of_inputs:
+    if None in input_kinds:
         return None
-    if len(kinds_of_inputs) == 3 and not (constant_of(node.inputs[2]) or 0):
+    if len(input_kinds) == 3 and not (constant_of(node.inputs[2]) or 0):
         return False
     kinds.raise_kind_of(node.results[0], RANGE)
     return kinds.kind(node.results[0]) == RANGE
@@ -106,10 +107,10 @@ def _write_range(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.slice")
 def _slice_object_kind(kinds: Kinds, node: Node) -> bool | None:
-    kinds_of_inputs = [INT if is_none(value) else kinds.number(value) for value in node.inputs]
-    if len(kinds_of_inputs) != 3 or not all(kind is None or is_index(kind) for kind in kinds_of_inputs):
+    input_kinds = [INT if is_none(value) else kinds.number_kind(value) for value in node.inputs]
+    if len(input_kinds) != 3 or not all(kind is None or is_index(kind) for kind in input_kinds):
         return False
-    if None in kinds_of_inputs:
+    if None in input_kinds:
         return None
     if not is_none(node.inputs[2]) and not constant_of(node.inputs[2]):
         return False  # a step of 0 raises its own error
@@ -150,17 +151,17 @@ def write_slice(w: Writer, node: Node) -> list[Value]:
 @rule("object_apply.add", "object_apply.iadd")
 def _sum_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for `xs + ys` and `xs += ys`; sums of numbers are in `numbers`."""
-    first, second = (kinds.number(value) for value in node.inputs)
+    first, second = (kinds.number_kind(value) for value in node.inputs)
     if LIST not in (first, second):
         return operator_kind(kinds, node)
     if None in (first, second):
         return None
     if first != second:
         return False
-    one, other = (kinds.item(value) for value in node.inputs)
+    first_item, second_item = (kinds.item(value) for value in node.inputs)
     if node.attributes["function"] == "add":
-        return mark_new_list(kinds, node, one.kind, other.kind) and _have_same_items(kinds, node)
-    kinds.raise_kind(one, other.kind)
+        return mark_new_list(kinds, node, first_item.kind, second_item.kind) and _have_same_items(kinds, node)
+    kinds.raise_kind(first_item, second_item.kind)
     kinds.unify(kinds.cell(node.inputs[0]), kinds.cell(node.results[0]))
     return _have_same_items(kinds, node)
 
@@ -176,23 +177,23 @@ def _write_sum(w: Writer, node: Node) -> list[Value]:
     first, second = node.inputs
     if w.kinds.kind(first) != LIST:
         return [*write_operator(w, node)]
-    list_ = _copy(w, node, first) if node.attributes["function"] == "add" else w.list(first)[0]
-    w.add_mutation("extend", node, list_, *w.list(second), **w.element(first))
+    list_ = _copy(w, node, first) if node.attributes["function"] == "add" else w.typed_list(first)[0]
+    w.add_mutation("extend", node, list_, *w.typed_list(second), **w.element_attribute(first))
     return [list_]
 
 
 @rule("object_method.extend")
 def _extend_kind(kinds: Kinds, node: Node) -> bool | None:
     is_list_of_two = is_list_operation(kinds, node, 2)
-    if not is_list_of_two or kinds.number(node.inputs[1]) != LIST:
-        return None if is_list_of_two is None or kinds.number(node.inputs[1]) is None else False
+    if not is_list_of_two or kinds.number_kind(node.inputs[1]) != LIST:
+        return None if is_list_of_two is None or kinds.number_kind(node.inputs[1]) is None else False
     kinds.raise_kind(kinds.item(node.inputs[0]), kinds.item(node.inputs[1]).kind)
     return set_no_result(kinds, node) and _have_same_items(kinds, node)
 
 
 @write("object_method.extend")
 def _write_extend(w: Writer, node: Node) -> list[Value]:
-    return w.add_change("extend", node, node.inputs[0], *w.list(node.inputs[1]))
+    return w.add_change("extend", node, node.inputs[0], *w.typed_list(node.inputs[1]))
 
 
 # ---- in-place changes
@@ -213,7 +214,7 @@ def _write_change(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_apply.delitem")
 def _delete_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_two, index = is_list_operation(kinds, node, 2), kinds.number(node.inputs[1])
+    is_list_of_two, index = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
     if not is_list_of_two or index is None:
         return None if is_list_of_two is None or (is_list_of_two and index is None) else False
     return is_index(index) and set_no_result(kinds, node)
@@ -227,7 +228,7 @@ def _write_delete(w: Writer, node: Node) -> list[Value]:
 
 @rule("object_method.insert")
 def _insert_kind(kinds: Kinds, node: Node) -> bool | None:
-    is_list_of_three, index = is_list_operation(kinds, node, 3), kinds.number(node.inputs[1])
+    is_list_of_three, index = is_list_operation(kinds, node, 3), kinds.number_kind(node.inputs[1])
     if not is_list_of_three or index is None:
         return None if is_list_of_three is None or (is_list_of_three and index is None) else False
     if not is_index(index):
@@ -248,13 +249,13 @@ def _write_insert(w: Writer, node: Node) -> list[Value]:
 @rule("object_method.index", "object_method.count", "object_apply.contains", "object_method.remove")
 def _find_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for ints and bools only: a nan is found by identity."""
-    is_list_of_two, kind_of_item = is_list_operation(kinds, node, 2), kinds.number(node.inputs[1])
-    if not is_list_of_two or kind_of_item is None:
-        return None if is_list_of_two is None or (is_list_of_two and kind_of_item is None) else False
+    is_list_of_two, sought_kind = is_list_operation(kinds, node, 2), kinds.number_kind(node.inputs[1])
+    if not is_list_of_two or sought_kind is None:
+        return None if is_list_of_two is None or (is_list_of_two and sought_kind is None) else False
     item = kinds.item(node.inputs[0]).kind
     if item is None:
         return None
-    if item not in (INT, BOOL) or kind_of_item != item:
+    if item not in (INT, BOOL) or sought_kind != item:
         return False
     name = node.attributes.get("name")
     return set_result_kind(kinds, node, OTHER if name == "remove" else INT if name else BOOL)
@@ -279,7 +280,7 @@ def _reduce_kind(kinds: Kinds, node: Node) -> bool | None:
         return None
     if node.attributes["function"] != "sum":
         return is_python_number(item) and set_result_kind(kinds, node, BOOL)
-    if not is_python_number(item) or node in kinds.late:
+    if not is_python_number(item) or node in kinds.late_nodes:
         return False
     return set_result_kind(kinds, node, FLOAT if item == FLOAT else INT)
 
@@ -293,24 +294,24 @@ def _write_reduce(w: Writer, node: Node) -> list[Value]:
 
 
 @rule("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
-def _shown_kind(kinds: Kinds, node: Node) -> bool | None:
+def _read_kind(kinds: Kinds, node: Node) -> bool | None:
     """Rule for operations that only read: their operand becomes a Python list of the present items."""
     return is_list_operation(kinds, node) and set_result_kind(kinds, node, OTHER)
 
 
 @write("object_apply.tuple", "object_apply.set", "object_apply.frozenset", "object_apply.str", "object_apply.repr")
-def _write_shown(w: Writer, node: Node) -> list[Value]:
+def _write_read(w: Writer, node: Node) -> list[Value]:
     return w.copy(node)
 
 
 @rule("object_print")
 def _print_kind(kinds: Kinds, node: Node) -> bool | None:
-    kinds_of_inputs = [kinds.number(value) for value in node.inputs]
-    if LIST not in kinds_of_inputs or not all(
-        kind in (None, LIST, OTHER) or is_number(kind) for kind in kinds_of_inputs
+    input_kinds = [kinds.number_kind(value) for value in node.inputs]
+    if LIST not in input_kinds or not all(
+        kind in (None, LIST, OTHER) or is_number(kind) for kind in input_kinds
     ):
         return False
-    return None if None in kinds_of_inputs else True
+    return None if None in input_kinds else True
 
 
 @write("object_print")

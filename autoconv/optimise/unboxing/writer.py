@@ -26,7 +26,7 @@ from autoconv.optimise.unboxing.kind_inference import (
     find_root,
     is_none,
     is_number,
-    key_of,
+    operation_key,
 )
 
 # Returns the replacements of the results of a node with inferred kinds: one for each of `Writer.types` of a result.
@@ -47,7 +47,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 def rewrite_by_kinds(graph: Graph, kinds: Kinds) -> Graph:
     """Rewrite the graph by its inferred kinds; parameters and result types stay."""
     has_identified = any(node.attributes.get("how") == "identified" for node in graph.walk())
-    copy = _GraphCopier(kinds, "identified" if has_identified else "number").graph(graph, outermost=True)
+    copy = _GraphCopier(kinds, "identified" if has_identified else "number").copy_graph(graph, outermost=True)
     compute_effects(copy)
     return copy
 
@@ -58,38 +58,38 @@ class _GraphCopier:
         self._float_boxing = float_boxing
         self._copies: dict[Graph, Graph] = {}
 
-    def graph(self, graph: Graph, outermost: bool = False) -> Graph:
+    def copy_graph(self, graph: Graph, outermost: bool = False) -> Graph:
         copy = self._copies[graph] = Graph(graph.name)
         w = Writer(copy, self._kinds, self._float_boxing)
         for value in graph.parameters:
             w.values[value] = tuple(copy.add_parameter(type_, value.name) for type_ in w.types(value))
         for node in graph.nodes:
-            if node in self._kinds.known:
+            if node in self._kinds.nodes_with_rule:
                 w.write(node)
             else:
                 self._copy(w, node)
         for value in graph.outputs:
-            copy.outputs += [w.object(value, None)] if outermost else w.parts(value)
+            copy.outputs += [w.as_object(value, None)] if outermost else w.replacements(value)
         return copy
 
     def _copy(self, w: Writer, node: Node) -> None:
         """Copy a node: on boxed operands, or, for control flow, on the replacements."""
         if node.op.name == "object_numbers":
-            w.values[node.results[0]] = w.parts(node.inputs[0])
+            w.values[node.results[0]] = w.replacements(node.inputs[0])
             return
         if not node.regions:
-            inputs = [w.object(value, node) for value in node.inputs]
+            inputs = [w.as_object(value, node) for value in node.inputs]
             types: list[Type] = [value.type for value in node.results]
             attributes = node.attributes
         else:
-            inputs = [part for value in node.inputs for part in w.parts(value)]
+            inputs = [part for value in node.inputs for part in w.replacements(value)]
             types = [type_ for value in node.results for type_ in w.types(value)]
             attributes = node.attributes
             if node.op.traits.repeats:
                 state = node.inputs[: state_size(node)]
                 attributes = {**attributes, "state": sum(len(w.types(value)) for value in state)}
         new_node = w.graph.add_replacement(
-            node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.graph), types=types,
+            node, node.op, inputs, attributes, regions=copy_regions(node, self._copies, self.copy_graph), types=types,
         )  # fmt: skip
         w.set(node, new_node.results)
 
@@ -133,10 +133,14 @@ class Writer:
             self.values[value] = tuple(next(parts) for _ in self.types(value))
 
     def write(self, node: Node) -> None:
-        nested = node in self.kinds.nested and key_of(node) not in _WRITTEN_FOR_BOTH
-        is_row = nested and key_of(node) == "object_apply.getitem"
+        is_nested = node in self.kinds.nested_nodes and operation_key(node) not in _WRITTEN_FOR_BOTH
+        is_row = is_nested and operation_key(node) == "object_apply.getitem"
         replacements = (
-            self._row(node) if is_row else self.copy_nested(node) if nested else _RULES[key_of(node)](self, node)
+            self._add_row(node)
+            if is_row
+            else self.copy_nested(node)
+            if is_nested
+            else _RULES[operation_key(node)](self, node)
         )
         if not replacements:
             return  # an unused None, or a constant slice
@@ -146,14 +150,14 @@ class Writer:
             if isinstance(value.type, ObjectType) and self.types(value) == [value.type] and is_number(last.type):
                 self.values[value] = (self._box(last, node, value.type),)
 
-    def parts(self, value: Value) -> tuple[Value, ...]:
+    def replacements(self, value: Value) -> tuple[Value, ...]:
         return self.values[value]
 
     def number(self, value: Value) -> Value:
         (result,) = self.values[value]
         return result
 
-    def object(self, value: Value, node: Node | None) -> Value:
+    def as_object(self, value: Value, node: Node | None) -> Value:
         """Return the value as an object: a number is boxed, a typed list converted; other values stay as they are."""
         values = self.values[value]
         if not isinstance(value.type, ObjectType):
@@ -164,27 +168,27 @@ class Writer:
         if kind != LIST:
             return values[0]
         if node is not None:
-            return self._python_list(value, node.span)
+            return self._add_python_list(value, node.span)
         if values[0] not in self._outgoing_lists:
             self._outgoing_lists[values[0]] = self._returned_list(value)
         return self._outgoing_lists[values[0]]
 
     def _returned_list(self, value: Value) -> Value:
         """Return the Python list for a result: the caller's list if the list was an argument."""
-        (list_value,) = self.list(value)
+        (list_value,) = self.typed_list(value)
         if list_value in dict(self.argument_lists):
             return dict(self.argument_lists)[list_value]
         item = self.kinds.item(value).kind
         if not self.argument_lists or not is_number(item) or not self._may_hold_argument(value):
-            return self._python_list(value, _span_of(value))
-        inputs = [list_value, *(one for pair in self.argument_lists for one in pair)]
+            return self._add_python_list(value, _span_of(value))
+        inputs = [list_value, *(list_ for pair in self.argument_lists for list_ in pair)]
         op = OPS["typed_list_or_given"]
         return self.graph.add(op, inputs, {"element": item}, types=[value.type], span=_span_of(value)).results[0]
 
     def _may_hold_argument(self, value: Value) -> bool:
         return any(site.op.name == "object_numbers" for site in self.kinds.cell(value).sites)
 
-    def _python_list(self, value: Value, span: Span | None) -> Value:
+    def _add_python_list(self, value: Value, span: Span | None) -> Value:
         """Make a new Python list of the present items."""
         item = self.kinds.item(value)
         op = OPS["typed_list_object" if is_number(item.kind) else "typed_list_rows"]
@@ -192,7 +196,7 @@ class Writer:
             assert item.content is not None
             item = find_root(item.content)
         attributes = {"element": item.kind}
-        return self.graph.add(op, self.list(value), attributes, types=[value.type], span=span).results[0]
+        return self.graph.add(op, self.typed_list(value), attributes, types=[value.type], span=span).results[0]
 
     def _box(self, number: Value, node: Node | None, type_: Type) -> Value:
         span = _span_of(number) if node is None else node.span
@@ -208,15 +212,16 @@ class Writer:
 
     def add_list_op(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> Value:
         """Add an op on the typed list that replaces the value; return its result."""
-        return self.add(f"typed_list_{name}", node, *self.list(value), *operands, **self.element(value), **attributes)
+        attributes |= self.element_attribute(value)
+        return self.add(f"typed_list_{name}", node, *self.typed_list(value), *operands, **attributes)
 
     def add_change(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> list[Value]:
         """Add an op without results on the value's typed list; None replaces the node's result."""
-        inputs = (*self.list(value), *operands)
-        attributes |= self.element(value)
+        inputs = (*self.typed_list(value), *operands)
+        attributes |= self.element_attribute(value)
         self.graph.add_replacement(node, OPS[f"typed_list_{name}"], inputs, attributes)
-        used = [value for value in node.results if value in self.kinds.used]
-        return [self.add("object_constant", node, value=None) for _ in used]
+        used_results = [value for value in node.results if value in self.kinds.used_values]
+        return [self.add("object_constant", node, value=None) for _ in used_results]
 
     def add_mutation(self, name: str, node: Node, value: Value, *operands: Value, **attributes: Any) -> None:
         """Add an op that changes the typed list `value`."""
@@ -224,29 +229,32 @@ class Writer:
 
     def copy(self, node: Node) -> list[Value]:
         """Copy the node, with boxed operands."""
-        inputs = [self.object(value, node) for value in node.inputs]
+        inputs = [self.as_object(value, node) for value in node.inputs]
         return [*copy_node(self.graph, node, inputs).results]
 
     def copy_nested(self, node: Node) -> list[Value]:
         """Copy the node, with lists of lists as they are."""
         kinds = self.kinds
-        inputs = [self.parts(v)[0] if kinds.number(v) == LIST else self.object(v, node) for v in node.inputs]
+        inputs = [
+            self.replacements(value)[0] if kinds.number_kind(value) == LIST else self.as_object(value, node)
+            for value in node.inputs
+        ]
         types = [type_ for value in node.results for type_ in self.types(value)]
         new_node = self.graph.add_replacement(node, node.op, inputs, node.attributes, types=types)
         return [*new_node.results]
 
-    def _row(self, node: Node) -> list[Value]:
+    def _add_row(self, node: Node) -> list[Value]:
         """Read an inner list from a list of lists."""
         index = self.convert(self.number(node.inputs[1]), INT, node)
         (type_,) = self.types(node.results[0])
-        inputs = [*self.list(node.inputs[0]), index]
+        inputs = [*self.typed_list(node.inputs[0]), index]
         row = self.graph.add_replacement(node, OPS["typed_list_row"], inputs, {}, types=[type_])
         return [*row.results]
 
-    def list(self, value: Value) -> tuple[Value, ...]:
+    def typed_list(self, value: Value) -> tuple[Value, ...]:
         return self.values[value][:1]
 
-    def element(self, value: Value) -> dict[str, Any]:
+    def element_attribute(self, value: Value) -> dict[str, Any]:
         return {"element": self.kinds.item(value).kind}
 
     def convert(self, number: Value, kind: Any, node: Node) -> Value:

@@ -39,8 +39,8 @@ def convert_assigned(value: object, type_: ArrayType) -> Tensor:
 def check_depth(value: Any, rank: int) -> None:
     """Raise NumPy's ValueError for a nested list with more dimensions than the place that it is assigned to."""
     if isinstance(value, (list, tuple)) and rank < _depth(value):
-        words = f"The requested array would exceed the maximum number of dimension of {rank}."
-        raise as_program_error(ValueError(f"setting an array element with a sequence. {words}"))
+        detail = f"The requested array would exceed the maximum number of dimension of {rank}."
+        raise as_program_error(ValueError(f"setting an array element with a sequence. {detail}"))
 
 
 def _depth(value: Any) -> int:
@@ -102,8 +102,8 @@ def _checks_range(value: object, dtype: DType) -> bool:
 def check_rank(covered: int, rank: int) -> None:
     """Raise NumPy's error if an index covers more dimensions than the array has."""
     if covered > rank:
-        words = f"array is {rank}-dimensional, but {covered} were indexed"
-        raise as_program_error(IndexError(f"too many indices for array: {words}"))
+        detail = f"array is {rank}-dimensional, but {covered} were indexed"
+        raise as_program_error(IndexError(f"too many indices for array: {detail}"))
 
 
 def check_element(value: object, dtype: Any) -> None:
@@ -183,7 +183,7 @@ def refuse_complex(number: object, dtype: DType) -> None:
             raise
 
 
-def refuse_warning(value: Any, dtype: DType) -> None:
+def refuse_warned_conversion(value: Any, dtype: DType) -> None:
     """Refuse under `compile` the conversion of NumPy's complex numbers to real elements, for which NumPy warns."""
     region = current_region()
     if loses_imaginary_parts(value, dtype) and not value.weak and region is not None and region.contract.numpy_arrays:
@@ -266,7 +266,7 @@ def stack_items(items: Sequence[Any]) -> Any:
 
 def cast_to(tensor: Any, dtype: DType) -> Any:
     """Cast the tensor to the dtype."""
-    refuse_warning(tensor, dtype)
+    refuse_warned_conversion(tensor, dtype)
     if tensor.type.weak:
         return dispatch.apply("python_cast", tensor, dtype=dtype)
     return tensor if tensor.type.dtype is dtype else dispatch.apply("cast", tensor, dtype=dtype)
@@ -299,7 +299,7 @@ _TYPES_WITH_SHAPE = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 def _has_plain_shape(value: object) -> bool:
-    """Return whether NumPy's shape of a value is known: not for choices between values, nor where a list holds some."""
+    """Return whether NumPy's shape of a value is known; it is not for choices between values, and lists with these."""
     if isinstance(value, (list, tuple)):
         return all(map(_has_plain_shape, value))
     return isinstance(value, _TYPES_WITH_SHAPE)
@@ -311,14 +311,14 @@ def as_sequence_tensor(value: Any) -> Any:
     return convert_to_tensor(np.asarray(value)) if is_plain else value
 
 
-def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
+def check_types(op: str, operands: Sequence[Any], output_dtype: Any = None) -> None:
     """Raise NumPy's TypeError where the operation has no loop for the dtypes of the operands.
 
-    The same holds where its result cannot be cast to the dtype `into`.
+    The same holds where its result cannot be cast to `output_dtype`, if this is given.
     """
     function: Any = np.remainder if op == "modulo" else getattr(np, op)
     try:
-        function(*map(sample_operand, operands), out=None if into is None else np.zeros(1, into))
+        function(*map(sample_operand, operands), out=None if output_dtype is None else np.zeros(1, output_dtype))
     except TypeError as error:
         as_program_error(error)
         raise
@@ -326,10 +326,12 @@ def check_types(op: str, operands: Sequence[Any], into: Any = None) -> None:
         pass
 
 
-def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: DTypeLike | None = None) -> None:
+def check_broadcast(
+    op: str, operands: Sequence[Any], output_shape: Any = None, output_dtype: DTypeLike | None = None
+) -> None:
     """Raise NumPy's ValueError for static shapes that do not broadcast, or its TypeError for the dtypes.
 
-    `into` and `dtype` are the shape and dtype of the output array, where there is one.
+    `output_shape` and `output_dtype` are those of the output array, if there is one.
     """
     shapes: list[Any] = []
     for operand in operands:
@@ -340,9 +342,10 @@ def check_broadcast(op: str, operands: Sequence[Any], into: Any = None, dtype: D
         return
     pairs = zip(reversed(shapes[0]), reversed(shapes[1]), strict=False)
     if any(isinstance(a, int) and isinstance(b, int) and a != b and 1 not in (a, b) for a, b in pairs):
-        check_types(op, operands, dtype)
-        words = " ".join(numpy_shape_text(shape) for shape in (*shapes, *([] if into is None else [into])))
-        raise as_program_error(ValueError(f"operands could not be broadcast together with shapes {words} "))
+        check_types(op, operands, output_dtype)
+        shapes += [] if output_shape is None else [output_shape]
+        shapes_text = " ".join(map(numpy_shape_text, shapes))
+        raise as_program_error(ValueError(f"operands could not be broadcast together with shapes {shapes_text} "))
 
 
 def may_have_shape(target: Sequence[int | None], shape: Sequence[Any]) -> bool:
@@ -370,5 +373,5 @@ __all__ = [
     "convert_element",
     "convert_elements", "may_have_shape", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts",
     "may_broadcast",
-    "convert_number", "refuse_warning", "stack_items", "convert_numbers",
+    "convert_number", "refuse_warned_conversion", "stack_items", "convert_numbers",
 ]  # fmt: skip

@@ -7,8 +7,8 @@ from autoconv.runtime.recording.regions import current_region
 PARTS_ARE_VIEWS = ("parts", "views")  # the fact that a trace learns, for the next one
 
 
-def note_complex(event: str) -> None:
-    """Note an event: a complex array is "written", or "taken" apart into real and imaginary parts.
+def record_complex_event(event: str) -> None:
+    """Record an event: a complex array is "written", or "taken" apart into real and imaginary parts.
 
     Parts are views in NumPy, but values here until such an array is written. Where parts are taken before, the trace
     starts again with views.

@@ -18,7 +18,7 @@ from autoconv.runtime.arrays import complex_parts, symbolic_arrays
 from autoconv.runtime.arrays.array_creation import trace_strided
 from autoconv.runtime.arrays.assigned_values import as_program_error
 from autoconv.runtime.arrays.methods import attribute_of
-from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, fresh
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray, wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import implementation
 from autoconv.runtime.recording.regions import Region, current_contract, current_region
 from autoconv.runtime.support.closure_contents import BoundSymbolicMethod
@@ -54,7 +54,7 @@ def array_member(array: SymbolicArray, name: str) -> Any:
     result = attribute_of(array.load(), name)
     if not callable(result):
         return result
-    return ArrayMember(name, lambda *args, **kwargs: fresh(result(*map(_load, args), **kwargs)))
+    return ArrayMember(name, lambda *args, **kwargs: wrap_new_arrays(result(*map(_load, args), **kwargs)))
 
 
 class ArrayMember(BoundSymbolicMethod):
@@ -136,7 +136,7 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
             if complex_parts.parts_are_views():
                 node = symbolic_arrays.record_array_op("array_part", [array.value_in_graph], which=name)
                 return SymbolicArray(node.results[0])
-            complex_parts.note_complex("taken")
+            complex_parts.record_complex_event("taken")
         return attribute_of(array.load(), name)
     if None not in array.type.strides:
         return array.type.strides
@@ -144,9 +144,10 @@ def _special_attribute(array: SymbolicArray, name: str) -> Any:
 
 
 def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    arrays = [views for value in _flatten_values(args) if isinstance(views := as_tensor(value), SymbolicTensor)]
-    if arrays:
-        current_contract().specialise(*arrays)
+    tensors = map(as_tensor, _flatten_values(args))
+    symbolic_arguments = [tensor for tensor in tensors if isinstance(tensor, SymbolicTensor)]
+    if symbolic_arguments:
+        current_contract().specialise(*symbolic_arguments)
         raise StagingError(f"the method {name!r} of an array is given a value known only at run time", current_place())
     if name in _ALWAYS_VIEWS:
         return view_of(array, lambda x: _call_method(x, name, args, kwargs))
@@ -156,7 +157,7 @@ def _call_view_method(array: SymbolicArray, name: str, args: tuple[Any, ...], kw
     if None in array.type.shape or None in array.type.strides or kwargs or array.type.dtype.is_complex:
         current_contract().specialise(array)
         raise StagingError(f"whether {name!r} of an array is a view is known only at run time", current_place())
-    return fresh(attribute_of(array.load(), name)(*args))
+    return wrap_new_arrays(attribute_of(array.load(), name)(*args))
 
 
 def _call_method(x: np.ndarray, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -183,7 +184,7 @@ def _load(value: object) -> Any:
 def _copy(array: SymbolicArray, order: str = "C") -> Any:
     if order not in ("C", "K", "A"):
         raise StagingError(f"an array is copied in the order {order!r}", current_place())
-    return fresh(array.load(), scalars=True)
+    return wrap_new_arrays(array.load(), scalars=True)
 
 
 def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
@@ -194,14 +195,14 @@ def _astype(array: SymbolicArray, dtype: Any, copy: bool = True) -> Any:
         raise StagingError("complex elements lose their imaginary parts", current_place())
     target = as_dtype(numpy_dtype)
     if target is array.type.dtype:
-        return fresh(array.load(), scalars=True) if copy else array
-    return fresh(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
+        return wrap_new_arrays(array.load(), scalars=True) if copy else array
+    return wrap_new_arrays(dispatch.apply("cast", array.load(), dtype=target), scalars=True)
 
 
 def _flatten(array: SymbolicArray, order: str = "C") -> Any:
     if order != "C":
         raise StagingError(f"an array is flattened in the order {order!r}", current_place())
-    return fresh(dispatch.apply("reshape", array.load(), shape=(-1,)))
+    return wrap_new_arrays(dispatch.apply("reshape", array.load(), shape=(-1,)))
 
 
 def _fill(array: SymbolicArray, value: object) -> None:

@@ -38,7 +38,6 @@ from autoconv.runtime.tensors import binary_dispatch, dispatch
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
-# The methods that change an array in place.
 _MAX_ITEMS = 64  # items of a list that is built while tracing; longer lists are built by the graph
 
 
@@ -112,9 +111,14 @@ def _reduce(name: str, x: SymbolicTensor, axis: AxisLike, keepdims: bool, **opti
 
 def _typed_reduction_method(name: str) -> Callable[..., Any]:
     def run(
-        x: Any, axis: Any = None, dtype: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any
+        x: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: OutLike | None = None,
+        keepdims: Any = False,
+        **unsupported: Any,
     ) -> Any:
-        refuse_options(name, out=out, **other)
+        refuse_options(name, out=out, **unsupported)
         result_dtype = dtype_argument(name, dtype)
         return _reduce(name, x, axis, keepdims, **({} if result_dtype is None else {"dtype": result_dtype}))
 
@@ -122,8 +126,8 @@ def _typed_reduction_method(name: str) -> Callable[..., Any]:
 
 
 def _reduction_method(name: str) -> Callable[..., Any]:
-    def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **other: Any) -> Any:
-        refuse_options(name, out=out, **other)
+    def run(x: Any, axis: Any = None, out: OutLike | None = None, keepdims: Any = False, **unsupported: Any) -> Any:
+        refuse_options(name, out=out, **unsupported)
         return _reduce(name, x, axis, keepdims)
 
     return run
@@ -151,9 +155,9 @@ def _clip(
     min: TensorLike | None = None,
     max: TensorLike | None = None,
     out: OutLike | None = None,
-    **other: Any,
+    **unsupported: Any,
 ) -> Any:
-    refuse_options("clip", out=out, **other)
+    refuse_options("clip", out=out, **unsupported)
     is_scalar(x, "clip")
     if x.dtype.is_bool or x.dtype.is_complex:
         refuse_method("clip", f"is called on {x.dtype.name} elements")
@@ -190,8 +194,8 @@ def _is_symbolic_number(bound: object) -> bool:
 # ---- shapes
 
 
-def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **other: Any) -> Any:
-    refuse_options("reshape", copy=copy, **other)
+def _reshape(x: SymbolicTensor, *shape: Any, order: str = "C", copy: Any = None, **unsupported: Any) -> Any:
+    refuse_options("reshape", copy=copy, **unsupported)
     if order != "C":
         refuse_method("reshape", f"is given order {order!r}")
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
@@ -258,8 +262,8 @@ def _flatten(x: SymbolicTensor, order: str = "C") -> Any:
     return _record_copy(x, "flatten") if order == "C" else refuse_method("flatten", f"is given order {order!r}")
 
 
-def _astype(x: SymbolicTensor, dtype: DTypeLike, **other: Any) -> Any:
-    refuse_options("astype", **other)
+def _astype(x: SymbolicTensor, dtype: DTypeLike, **unsupported: Any) -> Any:
+    refuse_options("astype", **unsupported)
     result_dtype = dtype_argument("astype", dtype)
     if result_dtype is None or (x.dtype.is_complex and not result_dtype.is_complex):
         refuse_method("astype", f"makes {dtype} of {x.dtype.name}")

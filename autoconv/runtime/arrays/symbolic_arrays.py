@@ -36,9 +36,9 @@ from autoconv.runtime.arrays.assigned_values import (
     may_broadcast,
     may_have_shape,
     numpy_shape_text,
-    refuse_warning,
+    refuse_warned_conversion,
 )
-from autoconv.runtime.arrays.complex_parts import note_complex
+from autoconv.runtime.arrays.complex_parts import record_complex_event
 from autoconv.runtime.arrays.indices import selects_copy
 from autoconv.runtime.arrays.read_only import is_read_only
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject
@@ -52,8 +52,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import Tensor
 from autoconv.runtime.tensors.tensor_methods import TensorMethods, refuse_as_dtype
 
-_BINARY = {one.in_place: one.typed for one in BINARY}
-_REFLECTED = {one.typed: one.reflected for one in BINARY}
+_BINARY = {binary.in_place: binary.typed for binary in BINARY}
+_REFLECTED = {binary.typed: binary.reflected for binary in BINARY}
 
 
 class SymbolicArray(TensorMethods):
@@ -83,22 +83,22 @@ class SymbolicArray(TensorMethods):
     def __autoconv_tensor__(self) -> SymbolicTensor:
         return self.load()
 
-    def __autoconv_fresh__(self, op: str, operands: Sequence[Any]) -> Any:
+    def __autoconv_binary__(self, op: str, operands: Sequence[Any]) -> Any:
         """Apply a binary operator; the result is a new array."""
         check_broadcast(op, operands)
         result = binary_dispatch.elementwise(op, *operands)
         name = _REFLECTED.get(op) if result is NotImplemented else None
-        if name is not None and not any(has_method(operand, name) for operand in _foreign(operands)):
+        if name is not None and not any(has_method(operand, name) for operand in _foreign_operands(operands)):
             _refuse_foreign(operands)
-        return result if result is NotImplemented else fresh(result)
+        return result if result is NotImplemented else wrap_new_arrays(result)
 
     def __array_ufunc__(self, function: Callable[..., Any], method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return fresh(getattr(function, method)(*map(_load, inputs), **kwargs))
+        return wrap_new_arrays(getattr(function, method)(*map(_load, inputs), **kwargs))
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return fresh(function(*map(_load, args), **{key: _load(value) for key, value in kwargs.items()}))
+        return wrap_new_arrays(function(*map(_load, args), **{key: _load(value) for key, value in kwargs.items()}))
 
     def __autoconv_box__(self) -> SymbolicObject:
         return SymbolicObject(record_array_op("array_object", [self._value]).results[0])
@@ -199,7 +199,7 @@ class SymbolicArray(TensorMethods):
                 self[position] = item
             return
         tensor = convert_assigned(value, self.type)
-        refuse_warning(tensor, self.type.dtype)
+        refuse_warned_conversion(tensor, self.type.dtype)
         shape, target = tensor.type.shape, self.known_shape
         if shape is not None and len(shape) > len(target):
             while len(shape) > len(target) and shape[0] == 1:
@@ -207,17 +207,17 @@ class SymbolicArray(TensorMethods):
             tensor = dispatch.apply("reshape", tensor, shape=shape)
         if shape is None or not may_broadcast(target, shape):
             source_text, target_text = numpy_shape_text(tensor.type.shape), numpy_shape_text(target)
-            words = f"could not broadcast input array from shape {source_text} into shape {target_text}"
-            raise as_program_error(ValueError(words))
+            message = f"could not broadcast input array from shape {source_text} into shape {target_text}"
+            raise as_program_error(ValueError(message))
         record_array_op("array_store", [self._value, value_of(tensor)])
 
     def __getitem__(self, index: object) -> Any:
         spec, operands = self._parse_index(index)
         if not is_basic(spec):
-            return fresh(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
+            return wrap_new_arrays(binary_dispatch.item_at(self.load(), _indices(index), spec, operands))
         view = self._view(spec, operands)
         is_element = len(spec) == self.ndim and is_fixed(spec, At)
-        return view.load() if is_element else fresh(view.load()) if selects_copy(index) else view
+        return view.load() if is_element else wrap_new_arrays(view.load()) if selects_copy(index) else view
 
     def __setitem__(self, index: object, value: object) -> None:
         self._check_writeable("assignment destination")
@@ -231,7 +231,7 @@ class SymbolicArray(TensorMethods):
             view.store(value)
             return
         tensor = convert_elements_at(value, self.type, spec, operands)
-        refuse_warning(tensor, self.type.dtype)
+        refuse_warned_conversion(tensor, self.type.dtype)
         if spec == (Mask(),) and tensor.type.shape == () and is_static_mask(operands[0], self.known_shape):
             self.store(dispatch.apply("select", operands[0], cast_to(tensor, self.type.dtype), self.load()))
             return
@@ -261,8 +261,8 @@ class SymbolicArray(TensorMethods):
             if isinstance(entry, At) and entry.index != INPUT:
                 size = self.known_shape[axis]
                 if size is not None and not -size <= entry.index < size:
-                    words = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
-                    raise as_program_error(IndexError(words))
+                    message = f"index {entry.index} is out of bounds for axis {axis} with size {size}"
+                    raise as_program_error(IndexError(message))
             if isinstance(entry, Slice) and entry.step == 0:
                 raise as_program_error(ValueError("slice step cannot be zero"))
 
@@ -289,22 +289,22 @@ class SymbolicArray(TensorMethods):
         if not np.can_cast(dtype.numpy, self.dtype, "same_kind"):
             check_types(op, (self.load(), other), self.dtype)
         if shape is None or not may_have_shape(self.known_shape, shape):
-            words = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
-            raise as_program_error(ValueError(f"non-broadcastable output operand with shape {words}"))
+            detail = f"{numpy_shape_text(self.known_shape)} doesn't match the broadcast shape {numpy_shape_text(shape)}"
+            raise as_program_error(ValueError(f"non-broadcastable output operand with shape {detail}"))
         self.store(cast_to(result, self.type.dtype))
         return self
 
     def __neg__(self) -> Any:
-        return fresh(dispatch.apply("negative", self.load()))
+        return wrap_new_arrays(dispatch.apply("negative", self.load()))
 
     def __pos__(self) -> Any:
-        return fresh(+self.load())
+        return wrap_new_arrays(+self.load())
 
     def __abs__(self) -> Any:
-        return fresh(dispatch.apply("abs", self.load()))
+        return wrap_new_arrays(dispatch.apply("abs", self.load()))
 
     def __invert__(self) -> Any:
-        return fresh(dispatch.apply("invert", self.load()))
+        return wrap_new_arrays(dispatch.apply("invert", self.load()))
 
     def __round__(self, digits: int | None = None) -> Any:
         raise as_program_error(TypeError("type numpy.ndarray doesn't define __round__ method"))
@@ -343,7 +343,7 @@ def record_array_op(op: str, inputs: Sequence[Value], **attributes: Any) -> Any:
     if region is None:
         raise StagingError("an array of a graph is used after the graph was recorded", current_place())
     if op in ("array_store", "array_set") and inputs[0].type.dtype.is_complex:  # type: ignore[union-attr]
-        note_complex("written")
+        record_complex_event("written")
     return region.record(op, list(inputs), attributes)
 
 
@@ -367,24 +367,24 @@ def _refuse(how: str) -> NoReturn:
     raise StagingError(f"an array known only at run time is {how}", current_place())
 
 
-def _foreign(operands: Sequence[Any]) -> list[Any]:
+def _foreign_operands(operands: Sequence[Any]) -> list[Any]:
     return [operand for operand in operands if as_tensor(operand) is None]
 
 
 def _refuse_foreign(operands: Sequence[Any]) -> NoReturn:
-    kinds = [type(operand).__name__ for operand in _foreign(operands)]
+    kinds = [type(operand).__name__ for operand in _foreign_operands(operands)]
     _refuse(f"computed with {', '.join(kinds) or 'text'}, which NumPy converts to an array")
 
 
-def fresh(value: Any, scalars: bool = False) -> Any:
+def wrap_new_arrays(value: Any, scalars: bool = False) -> Any:
     """Wrap computed tensors with dimensions as new arrays, inside tuples and lists too.
 
     Results without dimensions stay NumPy scalars, unless `scalars`. What is being differentiated stays a tensor.
     """
     if type(value) in (tuple, list):
-        return type(value)(fresh(item, scalars) for item in value)
+        return type(value)(wrap_new_arrays(item, scalars) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):  # such as the factors of a decomposition
-        return value._make(fresh(item, scalars) for item in value)
+        return value._make(wrap_new_arrays(item, scalars) for item in value)
     if not isinstance(value, Tensor) or value.type.weak or (value.type.shape == () and not scalars):
         return value
     region = current_region()
@@ -396,4 +396,4 @@ def fresh(value: Any, scalars: bool = False) -> Any:
     return SymbolicArray(record_array_op("array_of", [value_of(value)], **access).results[0])
 
 
-__all__ = ["SymbolicArray", "as_array", "fresh", "is_array"]
+__all__ = ["SymbolicArray", "as_array", "wrap_new_arrays", "is_array"]

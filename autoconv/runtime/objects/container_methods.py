@@ -10,8 +10,8 @@ from typing import Any
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.python_operators import BY_NAME, COMPARISONS
 from autoconv.runtime.objects.containers import (
-    KINDS,
-    PLAIN,
+    PLAIN_OF,
+    TRACED_CLASSES,
     TracedDict,
     TracedList,
     contents,
@@ -20,7 +20,7 @@ from autoconv.runtime.objects.containers import (
     is_known,
     items_of,
     materialise,
-    note_container,
+    record_container_change,
     traced_result,
 )
 from autoconv.runtime.objects.dict_views import VIEWS, DictView
@@ -32,8 +32,8 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor_methods import refuse_as_python
 
 _CONTAINER_OPERATORS = [BY_NAME[name] for name in ("add", "mul", "or", "and", "sub", "xor")]
-_COMPARISONS = [one.method for one in COMPARISONS]
-_IN_PLACE = frozenset(f"__{one.in_place}__" for one in _CONTAINER_OPERATORS)
+_COMPARISONS = [comparison.method for comparison in COMPARISONS]
+_IN_PLACE = frozenset(f"__{binary.in_place}__" for binary in _CONTAINER_OPERATORS)
 _MUTATING = frozenset(
     {
         "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "add", "discard", "update",
@@ -43,10 +43,10 @@ _MUTATING = frozenset(
 )  # fmt: skip
 _OPERATORS = {
     **{f"__{name}__": name for name in ("getitem", "setitem", "delitem", "reversed")},
-    **{one.method: one.name for one in (*_CONTAINER_OPERATORS, *COMPARISONS)},
-    **{f"__{one.in_place}__": one.in_place for one in _CONTAINER_OPERATORS},
+    **{binary.method: binary.name for binary in (*_CONTAINER_OPERATORS, *COMPARISONS)},
+    **{f"__{binary.in_place}__": binary.in_place for binary in _CONTAINER_OPERATORS},
 }
-_REFLECTED = {one.reflected: one.name for one in _CONTAINER_OPERATORS}
+_REFLECTED = {binary.reflected: binary.name for binary in _CONTAINER_OPERATORS}
 _REFUSED = {"__len__": "passed to len()", "__contains__": "searched", "__str__": "converted to text",
             "__repr__": "converted to text", "__format__": "converted to text"}  # fmt: skip
 # These compare items, or take a position: with symbolic operands they have to be nodes.
@@ -63,11 +63,11 @@ def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
 
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if self._items is not None or _needs_tensor_list(self, name, args):
-            return (items_of(self) or self.grow()).call(self, name, args, kwargs)
+            return (items_of(self) or self.move_to_graph()).call(self, name, args, kwargs)
         if name in _SEARCHING and _is_symbolic_search(self, args):
             return self.search(name, args)
         if plain is dict and has_optional_keys(self):
-            return self.call_maybe(name, args, kwargs)
+            return self.call_with_optional_keys(name, args, kwargs)
         if self._heap is None and name == "__add__" and _is_symbolic_iterable(args[0]):
             return apply_object("add", build_object("list", list.__iter__(self)), args[0])  # a new list
         if self._heap is None and _needs_graph(self, name, args):
@@ -80,9 +80,9 @@ def _forwarding_method(plain: type, name: str) -> Callable[..., Any]:
             if plain is dict and name in VIEWS:
                 return DictView(self, name)
             if name in _MUTATING:
-                note_container(self)
+                record_container_change(self)
             if name == "append":
-                _note_appended(self, args)
+                _record_append(self, args)
             try:
                 return traced_result(plain_method(self, *args, **kwargs))
             except (LookupError, ValueError) as error:  # raised by the program, not by its tracing
@@ -100,7 +100,7 @@ def _record_method(container: Any, name: str, args: tuple[Any, ...], kwargs: dic
     """Record the node of a method or operator of a container in the graph."""
     heap = container._heap
     if name in _REFUSED:
-        kind = PLAIN[type(container)].__name__
+        kind = PLAIN_OF[type(container)].__name__
         raise StagingError(f"a {kind} known only at run time is {_REFUSED[name]} by Python")
     if name in _OPERATORS:
         result = apply_object(_OPERATORS[name], heap, *args)
@@ -121,8 +121,8 @@ def _is_added_by_other(other: object, container: object) -> bool:
 _ADDED_TO_NUMBERS = (int.__radd__, float.__radd__, complex.__radd__)
 
 
-def _note_appended(container: object, args: tuple[Any, ...]) -> None:
-    """Note an append in a region: a list that later moves into the graph may be read before it."""
+def _record_append(container: object, args: tuple[Any, ...]) -> None:
+    """Record an append in a region: a list that later moves into the graph may be read before it."""
     region = current_region()
     if region is not None and region.parent is not None and type(container) is TracedList and args:
         region.trace.appended.append((container, args[0]))
@@ -138,14 +138,14 @@ def _iterate_static(container: object, items: Any) -> Any:
 
 def _check_static(container: object) -> None:
     if not is_known(container):
-        kind = PLAIN[type(container)].__name__
+        kind = PLAIN_OF[type(container)].__name__
         raise StagingError(
             f"a {kind} moves into the graph while it is iterated", current_place(),
             "a for statement over the container itself, or over a copy",
         )  # fmt: skip
 
 
-TracedDict.known_items = _iterate_static
+TracedDict.iterate_static = _iterate_static
 
 # Methods with a position or a repeat count as operand.
 _WITH_POSITION = frozenset({"pop", "insert", "__delitem__", "__mul__", "__rmul__", "__imul__"})
@@ -185,7 +185,8 @@ def _needs_graph(container: object, name: str, args: tuple[Any, ...]) -> bool:
     if name in _COMPARING:
         return holds_symbols(args) or holds_symbols(contents(container))
     if name in _ITERATING and args:
-        return heap_of(args[0]) is not None or (type(args[0]) not in (*PLAIN, DictView) and holds_symbols((args[0],)))
+        is_container = type(args[0]) in PLAIN_OF or type(args[0]) is DictView
+        return heap_of(args[0]) is not None or (not is_container and holds_symbols((args[0],)))
     if isinstance(container, list):
         # The position of the operand that is iterated over.
         position = {"extend": 0, "__iadd__": 0, "__setitem__": 1}.get(name, len(args))
@@ -203,12 +204,12 @@ def _is_symbolic_iterable(value: object) -> bool:
     region = current_region()
     if region is None or not region.contract.objects_in_graph:
         return False
-    if type(value) in PLAIN or type(value) is DictView:
+    if type(value) in PLAIN_OF or type(value) is DictView:
         return heap_of(value) is not None
     return type(value) is SymbolicObject or hasattr(type(value), "__autoconv_box__")
 
 
-for _plain, _traced in KINDS.items():
+for _plain, _traced in TRACED_CLASSES.items():
     _names = [n for n in dir(_plain) if not n.startswith("__") and n != "fromkeys"]
     _names += [n for n in (*_OPERATORS, *_REFLECTED, *_REFUSED, "__iter__") if hasattr(_plain, n)]
     for _name in _names:

@@ -35,15 +35,15 @@ class GraphItems:
         """Call `owner.name(*args, **kwargs)`, where `owner` holds these items."""
         raise NotImplementedError
 
-    def stacked(self, axis: int = 0) -> Any:
+    def stack(self, axis: int = 0) -> Any:
         """Stack the items into one tensor, along a new dimension."""
         raise NotImplementedError
 
-    def joined(self, axis: int = 0) -> Any:
+    def concatenate(self, axis: int = 0) -> Any:
         """Concatenate the items, which are tensors, along a dimension."""
         raise NotImplementedError
 
-    def reduced(self, op: str) -> Any:
+    def reduce(self, op: str) -> Any:
         """Reduce the items, which are tensors, over the first dimension; numbers stay weak."""
         raise NotImplementedError
 
@@ -60,14 +60,14 @@ class Traced:
     """Base of the traced containers.
 
     `_heap` is the object of the graph, `_items` the graph's items of a list under `function`, and `_home` the region
-    that made the container. `_outside` is true for an argument of the traced function, which the caller owns.
+    that made the container. `_is_argument` is true for an argument of the traced function, which the caller owns.
     """
 
     __slots__ = ()
     _heap: SymbolicObject | None
     _items: GraphItems | None = None
     _home: Any
-    _outside: bool
+    _is_argument: bool
 
     def __autoconv_box__(self) -> SymbolicObject:
         return materialise(self)
@@ -80,8 +80,8 @@ class Traced:
 
 
 class TracedList(list, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home", "_items", "_outside")
-    grow: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
+    __slots__ = ("_heap", "_home", "_is_argument", "_items")
+    move_to_graph: ClassVar[Callable[[TracedList], GraphItems]]  # moves a list into the graph under `function`
     search: ClassVar[Callable[..., Any]]  # the methods that compare symbolic items, under `function`
 
     def __init__(self, items: Any = ()) -> None:
@@ -89,44 +89,47 @@ class TracedList(list, Traced):  # type: ignore[type-arg]
         self._heap = None
         self._items = None
         self._home = current_region()
-        self._outside = False
+        self._is_argument = False
 
     def __radd__(self, other: object) -> Any:
         """Concatenate a plain list and this one; Python's own method would see a moved list as empty."""
         return trace_container(list(other)) + self if isinstance(other, list) else NotImplemented
 
-    def __autoconv_stacked__(self) -> Any:
+    def __autoconv_stack__(self) -> Any:
         """Stack the items into one tensor, where their number is symbolic; else return None."""
-        return None if self._items is None else self._items.stacked()
+        return None if self._items is None else self._items.stack()
 
 
 class TracedDict(dict, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home", "_outside")
-    call_maybe: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
-    known_items: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
+    __slots__ = ("_heap", "_home", "_is_argument")
+    call_with_optional_keys: ClassVar[Callable[..., Any]]  # the methods of a dict with optional keys
+    iterate_static: ClassVar[Callable[..., Any]]  # guards one of Python's own iterators while the contents are static
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         dict.__init__(self, *args, **kwargs)
         self._heap = None
         self._home = current_region()
-        self._outside = False
+        self._is_argument = False
 
 
 class TracedSet(set, Traced):  # type: ignore[type-arg]
-    __slots__ = ("_heap", "_home", "_made_of", "_outside")
+    __slots__ = ("_heap", "_home", "_is_argument", "_source")
 
     def __init__(self, items: Any = ()) -> None:
         set.__init__(self, _ordered_source(items) if type(items) is set else items)
         self._heap = None
         self._home = current_region()
-        self._made_of = None
-        self._outside = False
+        self._source = None
+        self._is_argument = False
 
-    def made_of(self) -> Any:
-        """Return elements from which an equal set with the same iteration order is made; this set no longer changes."""
-        if self._made_of is None:
-            self._made_of = _ordered_source(self)
-        return self._made_of
+    def ordered_source(self) -> Any:
+        """Return elements from which an equal set with the same iteration order is made.
+
+        The result is kept: the set has to stay as it is after the first call.
+        """
+        if self._source is None:
+            self._source = _ordered_source(self)
+        return self._source
 
 
 def _ordered_source(elements: set[Any], **preferred: bool) -> Any:
@@ -145,16 +148,16 @@ def _source_of(elements: Iterator[Any], order: Any) -> Any:
     return list(elements) if order is None else order
 
 
-KINDS: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
-PLAIN: dict[type, type] = {trace_container: plain for plain, trace_container in KINDS.items()}
-for _traced, _plain in PLAIN.items():
+TRACED_CLASSES: dict[type, type] = {list: TracedList, dict: TracedDict, set: TracedSet}
+PLAIN_OF: dict[type, type] = {traced: plain for plain, traced in TRACED_CLASSES.items()}
+for _traced, _plain in PLAIN_OF.items():
     _traced.__autoconv_plain__ = _plain  # type: ignore[attr-defined]
     _traced.__name__ = _plain.__name__  # the name in Python's error messages
 
 
 def trace_container(container: object) -> Any:
     """Wrap a newly made list, dict or set as a traced container; return other values as they are."""
-    kind = KINDS.get(type(container))
+    kind = TRACED_CLASSES.get(type(container))
     return container if kind is None else kind(container)
 
 
@@ -166,7 +169,7 @@ def traced_result(container: object, references: int = 0) -> Any:
     """
     return (
         trace_container(container)
-        if type(container) in KINDS and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
+        if type(container) in TRACED_CLASSES and sys.getrefcount(container) <= _REFERENCES_OF_RESULT + references
         else container
     )
 
@@ -183,26 +186,26 @@ def traced_argument(value: Any) -> Any:
         result = TracedList(map(traced_argument, value))
     else:
         return tuple(map(traced_argument, value)) if kind is tuple else value
-    result._outside = True
+    result._is_argument = True
     return result
 
 
 def untraced_copy(value: Any) -> Any:
     """Copy traced containers in a result to plain ones; return everything else as it is."""
-    kind: Any = PLAIN.get(type(value), type(value))
-    if kind not in KINDS:
+    kind: Any = PLAIN_OF.get(type(value), type(value))
+    if kind not in TRACED_CLASSES:
         return tuple(map(untraced_copy, value)) if kind is tuple else value
     if kind is dict:
         return {key: untraced_copy(item) for key, item in dict.items(value)}
     if kind is set:
-        return set(value.made_of() if type(value) is TracedSet else value)
+        return set(value.ordered_source() if type(value) is TracedSet else value)
     return list(map(untraced_copy, list.__iter__(value)))
 
 
 def heap_of(value: Any) -> SymbolicObject | None:
     """Return the graph's object for a container, or for the dict of a view; None if there is none."""
     kind = type(value)
-    return value._heap if kind in PLAIN else value.heap if kind is DictView else None
+    return value._heap if kind in PLAIN_OF else value.heap if kind is DictView else None
 
 
 def is_optional(value: Any) -> bool:
@@ -232,9 +235,9 @@ def is_known(container: object) -> bool:
     return heap_of(container) is None and items_of(container) is None
 
 
-def hold_items(container: TracedList, items: GraphItems) -> None:
-    """Replace a list's contents by the graph's items, noted in the region's journal."""
-    note_container(container)
+def set_graph_items(container: TracedList, items: GraphItems) -> None:
+    """Replace a list's contents by the graph's items; the region's journal records the change."""
+    record_container_change(container)
     _restore_contents(container, items)
 
 
@@ -257,8 +260,8 @@ def materialise(container: Any) -> SymbolicObject:
     is_recorded = region is not None and region.journal is None and region.parent is not None
     if is_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
-    note_container(container)
-    kind: Any = PLAIN[type(container)]
+    record_container_change(container)
+    kind: Any = PLAIN_OF[type(container)]
     if kind is set:
         items = _ordered_source(container, one_by_one=True)
     else:
@@ -289,14 +292,14 @@ class SetContents(frozenset):  # type: ignore[type-arg]
         result._order = insertion_order(elements)
         return result
 
-    def made_of(self) -> Any:
+    def ordered_source(self) -> Any:
         """Return elements from which a set with the same hash table is made."""
         return _source_of(iter(self), self._order)
 
 
 def contents(container: Any) -> Any:
     """Return the contents: a tuple of items or pairs, a frozenset, the graph's items, or the object of the graph."""
-    if type(container) in PLAIN and container._heap is not None:
+    if type(container) in PLAIN_OF and container._heap is not None:
         return container._heap
     if isinstance(container, list):
         result = items_of(container)
@@ -306,43 +309,43 @@ def contents(container: Any) -> Any:
     return tuple(dict.items(container)) if isinstance(container, dict) else SetContents(container)
 
 
-def _restore_contents(container: Any, held: Any) -> None:
+def _restore_contents(container: Any, saved: Any) -> None:
     """Restore contents that `contents` returned."""
-    if type(container) in PLAIN:
-        container._heap = held if isinstance(held, SymbolicObject) else None
-        held = () if container._heap is not None else held
+    if type(container) in PLAIN_OF:
+        container._heap = saved if isinstance(saved, SymbolicObject) else None
+        saved = () if container._heap is not None else saved
     if type(container) is TracedList:
-        held = held if items_of(held) is None else held._items
-        container._items = held if isinstance(held, GraphItems) else None
-        held = () if container._items is not None else held
+        saved = saved if items_of(saved) is None else saved._items
+        container._items = saved if isinstance(saved, GraphItems) else None
+        saved = () if container._items is not None else saved
     if isinstance(container, list):
-        list.__setitem__(container, slice(None), held)
+        list.__setitem__(container, slice(None), saved)
     elif isinstance(container, dict):
         dict.clear(container)
-        dict.update(container, [pair for pair in held if pair[1] is not MISSING])
+        dict.update(container, [pair for pair in saved if pair[1] is not MISSING])
     else:
         set.clear(container)
-        set.update(container, held.made_of() if type(held) is SetContents else held)
+        set.update(container, saved.ordered_source() if type(saved) is SetContents else saved)
 
 
 def container_location(container: object) -> Location:
     """Return the contents of a list, dict or set as a location that regions write."""
-    plain = PLAIN.get(type(container), type(container))
+    plain = PLAIN_OF.get(type(container), type(container))
     return Location(
         (id(container),),
         f"a {plain.__name__}",
         lambda: contents(container),
-        lambda held: _restore_contents(container, held),
+        lambda saved: _restore_contents(container, saved),
         container,
         getattr(container, "_home", None),
     )
 
 
-def note_container(container: object) -> None:
-    """Note in the region's journal that a container is about to change, unless the region made it."""
+def record_container_change(container: object) -> None:
+    """Record in the region's journal that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
-    if region is not None and getattr(container, "_outside", False):
+    if region is not None and getattr(container, "_is_argument", False):
         region.contract.before_write(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen:
         kind = plain_kind(container).__name__
@@ -357,12 +360,12 @@ def note_container(container: object) -> None:
 
 
 __all__ = [
-    "PLAIN",
+    "PLAIN_OF",
     "Traced",
     "container_location",
     "contents",
     "heap_of",
     "materialise",
-    "note_container",
+    "record_container_change",
     "trace_container",
 ]

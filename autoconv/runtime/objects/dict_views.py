@@ -50,10 +50,10 @@ class DictView:
         return home is not None and home.is_inside(region)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.owner.known_items(iter(self.present_view())) if self.heap is None else iter(self.present_view())
+        return self.owner.iterate_static(iter(self.present_view())) if self.heap is None else iter(self.present_view())
 
     def __reversed__(self) -> Iterator[Any]:
-        return self.owner.known_items(reversed(self.present_view()))
+        return self.owner.iterate_static(reversed(self.present_view()))
 
     def __len__(self) -> int:
         return len(self.present_view())
@@ -89,7 +89,7 @@ def _reflect(name: str) -> Any:
     return lambda self, other: _apply(name, other, self)
 
 
-for _name in ("and", "or", "xor", "sub", *(one.name for one in COMPARISONS)):
+for _name in ("and", "or", "xor", "sub", *(comparison.name for comparison in COMPARISONS)):
     setattr(DictView, f"__{_name}__", _operator(_name))
 for _name in ("and", "or", "xor", "sub"):
     setattr(DictView, f"__r{_name}__", _reflect(_name))

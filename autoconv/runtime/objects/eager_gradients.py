@@ -15,7 +15,7 @@ from autoconv.runtime.tensors.dispatch import apply
 def eager_gradients(
     recorder: tape_recorders.Recorder, targets: Sequence[Any], gradients: Sequence[Any], sources: Sequence[Any]
 ) -> list[Any]:
-    """Return the cotangents of the sources, None where nothing connects; `gradients` are those of the targets.
+    """Return the cotangents of the sources, None where no target depends on one; `gradients` are the targets' own.
 
     Targets and sources are tensors, or storages of variables. A source that is reached only through `gather` along the
     first dimension gets IndexedSlices.
@@ -37,23 +37,23 @@ def eager_gradients(
 def _pull_back(entry: tape_recorders.Entry, cotangents: Sequence[Any]) -> Sequence[Any]:
     if entry.name == "read_variable":
         return cotangents
-    dense = [_dense(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
+    dense = [_densify(ct, result) for ct, result in zip(cotangents, entry.results, strict=True)]
     if entry.name == "gather":
-        slices = _slices(entry, dense[0])
+        slices = _row_slices(entry, dense[0])
         if slices is not None:
             return slices
     return entry.pull(dense)
 
 
-def _slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any] | None:
+def _row_slices(entry: tape_recorders.Entry, cotangent: TensorLike) -> Sequence[Any] | None:
     """Return the cotangents of a row gather as IndexedSlices; None where the gather is of another form."""
     x, indices = entry.inputs
     if entry.attributes.get("axis", 0) != 0 or entry.attributes.get("batch_dims", 0) != 0 or not x.type.rank:
         return None
-    picked = indices.type.shape
-    tail = tuple(x.type.shape[1:])
+    index_shape = indices.type.shape
+    row_shape = tuple(x.type.shape[1:])
     # -1 is ambiguous for rows without elements.
-    values = apply("reshape", cotangent, shape=(-1 if None in picked else math.prod(picked), *tail))
+    values = apply("reshape", cotangent, shape=(-1 if None in index_shape else math.prod(index_shape), *row_shape))
     return IndexedSlices(values, apply("reshape", indices, shape=(-1,)), apply("shape", x)), None
 
 
@@ -66,14 +66,14 @@ def _accumulate(cotangents: dict[int, Any], value: object, cotangent: TensorLike
         indices = [apply("cast", part.indices, dtype=_index_dtype(before, cotangent)) for part in (before, cotangent)]
         cotangents[id(value)] = IndexedSlices(values, apply("concat", *indices, axis=0), before.dense_shape)
     else:
-        cotangents[id(value)] = tape_recorders.add(_dense(before, value), _dense(cotangent, value))
+        cotangents[id(value)] = tape_recorders.add(_densify(before, value), _densify(cotangent, value))
 
 
 def _index_dtype(first: IndexedSlices, second: IndexedSlices) -> Any:
     return max(first.indices.dtype, second.indices.dtype, key=lambda dtype: dtype.size)
 
 
-def _dense(cotangent: TensorLike, like: object) -> Any:
+def _densify(cotangent: TensorLike, like: object) -> Any:
     if not isinstance(cotangent, IndexedSlices):
         return cotangent
     zeros = tape_recorders.zeros_for(like)

@@ -42,21 +42,21 @@ def complex_attribute(x: SymbolicTensor, name: str) -> Any:
     return NotImplemented
 
 
-def refuse_number(x: object, words: str) -> None:
-    """Raise Python's TypeError for a number, under `compile`; `words` is formatted with the name of its type."""
+def refuse_number(x: object, message: str) -> None:
+    """Raise Python's TypeError for a number, under `compile`; `message` is formatted with the name of its type."""
     region = current_region()
     if type(x) is SymbolicTensor and x.weak and region is not None and region.contract.python_numbers:
-        error = TypeError(words.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
+        error = TypeError(message.format(type(np.zeros((), x.type.dtype.numpy).item()).__name__))
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 
 
-def refuse_scalar(x: object, words: str) -> None:
+def refuse_scalar(x: object, message: str) -> None:
     """Raise Python's TypeError for a number, as `refuse_number` does, and for a scalar of NumPy."""
-    refuse_number(x, words)
+    refuse_number(x, message)
     region = current_region()
     if type(x) is SymbolicTensor and x.type.shape == () and region is not None and region.trace.arrays:
-        error = TypeError(words.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
+        error = TypeError(message.format(f"numpy.{x.type.dtype.numpy.type.__name__}"))
         error._autoconv_run_time = True  # type: ignore[attr-defined]
         raise error
 

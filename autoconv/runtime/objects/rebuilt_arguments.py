@@ -16,7 +16,7 @@ from autoconv.runtime.support.spans import current_place
 from autoconv.runtime.support.structure import ATOMS, is_structure, structure_parts
 
 
-def note_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
+def register_rebuilt(region: Region | None, parts: Iterable[Any]) -> None:
     """Register rebuilt arguments with the trace; tuples too, which differ from the caller's only by identity."""
     if region is not None:
         region.trace.rebuilt.update((id(part), part) for part in parts)
@@ -77,4 +77,4 @@ def find_rebuilt(values: Iterable[Any]) -> Iterator[Any]:
             pending += attributes_of(part).values()
 
 
-__all__ = ["is_rebuilt", "note_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]
+__all__ = ["is_rebuilt", "register_rebuilt", "find_rebuilt", "refuse_identity", "refuse_rebuilt"]

@@ -29,10 +29,10 @@ def binary(op_name: str, x: object, y: object) -> Any:
     """Apply an operator to two values, at least one of them a tensor; NotImplemented where one is not an operand."""
     if op_name == "multiply" and _is_repetition(x, y):
         return _repeat(x, y)
-    fresh = getattr(type(x), "__autoconv_fresh__", None) or getattr(type(y), "__autoconv_fresh__", None)
+    fresh = getattr(type(x), "__autoconv_binary__", None) or getattr(type(y), "__autoconv_binary__", None)
     if fresh is not None:  # a result computed from a mutable array is a new array
-        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_fresh__") else v for v in (x, y)]
-        return fresh(x if hasattr(type(x), "__autoconv_fresh__") else y, op_name, operands)
+        operands = [as_tensor(v) if hasattr(type(v), "__autoconv_binary__") else v for v in (x, y)]
+        return fresh(x if hasattr(type(x), "__autoconv_binary__") else y, op_name, operands)
     return elementwise(op_name, x, _adapt_to_python_complex(op_name, x, y))
 
 

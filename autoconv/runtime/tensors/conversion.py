@@ -169,7 +169,7 @@ def _convert(value: object) -> Tensor | None:
 
 def stack_symbolic_list(value: object) -> Any:
     """Stack a list with a symbolic number of items into one tensor; None for everything else."""
-    convert = getattr(type(value), "__autoconv_stacked__", None)
+    convert = getattr(type(value), "__autoconv_stack__", None)
     return None if convert is None else convert(value)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from autoconv.graph.graph import Value
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
-from autoconv.runtime.arrays.symbolic_arrays import fresh
+from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -175,7 +175,7 @@ class WriteMonitor:
         """Return a tensor as NumPy's array without dimensions, or unchanged if the trace is on tensors."""
         if not self.trace.memory and not self.tensors:
             self.check_write(tensor, "an array without dimensions is created")
-        return fresh(tensor, scalars=True)
+        return wrap_new_arrays(tensor, scalars=True)
 
     def _locations_of(self, owners: Sequence[Any], excluded: Sequence[Location] = ()) -> list[Location]:
         """Return all locations from which an owner is reachable: a write through one name is read through another."""

@@ -29,7 +29,7 @@ from autoconv.ops.numpy.list_arrays import is_guess
 from autoconv.ops.python.attribute_access import computes, runs_code
 from autoconv.ops.python.objects import LIBRARY
 from autoconv.ops.python.reversibility import can_undo, may_not_undo
-from autoconv.runtime.objects.containers import PLAIN, materialise
+from autoconv.runtime.objects.containers import PLAIN_OF, materialise
 from autoconv.runtime.objects.symbolic_objects import record_object
 from autoconv.runtime.recording.contracts import ITERATION, NODE
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -186,7 +186,7 @@ def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]
         if id(part) in outside_ids:
             what = f"a {plain_kind(part).__name__} is returned that existed before the call"
             region.contract.before_write(part, what)
-        if id(part) in seen_ids and type(part) in PLAIN and id(part) not in region.trace.frozen:
+        if id(part) in seen_ids and type(part) in PLAIN_OF and id(part) not in region.trace.frozen:
             materialise(part)  # one object of the graph, for both references
         elif id(part) in seen_ids:
             raise RunPlain(f"a {plain_kind(part).__name__} is returned that has another name too")

@@ -115,7 +115,7 @@ def _python_result(value: Any, trace: Trace) -> Any:
         raise python_contract.RunPlain("a class created by the call is returned")
     plain = (bool, int, float, complex, str, bytes, type, range, np.dtype, TracedSet)
     if type(value) is TracedSet:
-        value.made_of()  # raises StagingError where no set has its order
+        value.ordered_source()  # raises StagingError where no set has its order
     if value is None or isinstance(value, plain):
         return value
     if isinstance(value, np.ndarray):

@@ -15,7 +15,7 @@ from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import is_user_code
 from autoconv.ops.python.objects import FUNCTIONS
 from autoconv.ops.python.undo_log import changes_container
-from autoconv.runtime.objects.containers import PLAIN
+from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.support.attributes import attributes_of
 from autoconv.runtime.support.structure import mutable_parts
 from autoconv.tracing.guards.python_contract import RunPlain
@@ -32,7 +32,7 @@ _IN_PLACE = frozenset(name for name in FUNCTIONS if name.startswith("i") and nam
 # return new objects.
 _ITEM_FUNCTIONS = frozenset({"getitem", "reversed", "iter", "next", "min", "max", "slice", "zip", "enumerate"})
 _ITEM_METHODS = frozenset({"get", "pop", "popitem", "popleft", "setdefault", "values", "items", "most_common"})
-_CONTAINERS = (list, dict, set, *PLAIN)
+_CONTAINERS = (list, dict, set, *PLAIN_OF)
 
 
 def refuse_unknown_writes(

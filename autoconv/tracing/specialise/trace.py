@@ -21,8 +21,8 @@ from autoconv.operators.regions.raised_errors import record_raise
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
 from autoconv.operators.values.instances import expect_class_in_graph
 from autoconv.optimise import optimise
-from autoconv.runtime.objects.containers import PLAIN
-from autoconv.runtime.objects.rebuilt_arguments import note_rebuilt
+from autoconv.runtime.objects.containers import PLAIN_OF
+from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.variable import Variable
 from autoconv.runtime.recording.regions import (
     current_region,
@@ -151,14 +151,14 @@ class TraceSession:
         with recording(self.trace.root):
             self._arguments = rebuild_arguments(self.trace, call, self._leaves)
         self._copies = list(self._arguments.values())
-        note_rebuilt(self.trace.root, self._rebuilt_structures(self._copies))
+        register_rebuilt(self.trace.root, self._rebuilt_structures(self._copies))
         self._flattened_before = [flatten(copy, is_leaf) for copy in self._copies]
         self._orders = list(map(self._dict_orders, self._copies))
 
     def _rebuilt_structures(self, copies: list[Any]) -> list[Any]:
         """Return the structures in arguments whose changes are not recorded."""
         parts = structures_to_flatten(copies, self.subject.signature.is_leaf, False)
-        return [part for part in parts if type(part) not in PLAIN]
+        return [part for part in parts if type(part) not in PLAIN_OF]
 
     def _dict_orders(self, copy: Any) -> list[list[Any]]:
         """Return the keys of the dicts among them, in order: templates do not include the order."""
@@ -235,7 +235,7 @@ class TraceSession:
         trace, guards = self.trace, self.guards
         self._captures = [obj for obj, _ in trace.captures.values()]
         self._captures += make_inputs(trace.root.graph, trace.sources or (), guards.arrays)
-        self._outside = self.contract.outside_values()
+        self._is_argument = self.contract.outside_values()
         guards.arrays.clear()
         trace.sources = None
         trace.regions.clear()
@@ -261,7 +261,7 @@ class TraceSession:
             warns=trace.warns_of_constants,
         )  # fmt: skip
         concrete = ConcreteFunction(recording, subject.owner, self._name)
-        concrete.outside, concrete.is_narrow = self._outside, call.wide is not None
+        concrete.outside, concrete.is_narrow = self._is_argument, call.wide is not None
         concrete.seconds = time.perf_counter() - self._begin
         concrete.uses_tensors |= trace.uses_tensors
         concrete.raises_in_handlers = trace.raises_in_handlers
