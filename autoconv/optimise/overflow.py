@@ -39,6 +39,8 @@ def rerun_point(graph: Graph, is_irreversible: Callable[[Node], bool]) -> tuple[
     The reasons are an int beyond 64 bits, a Python number of another kind than traced, and a method or property that a
     graph cannot run. The node is None if there is none.
     """
+    if not any(not node.regions and is_irreversible(node) for node in graph.walk()):
+        return None, ""
     reached = _ReachedNodes(graph, is_irreversible)
     return reached.rerun_after, reached.reason
 

@@ -86,6 +86,8 @@ class RangeAnalysis:
         self._absent: set[Value] = set()  # placeholders, which nothing reads
         self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
         self._assumed_ranges: dict[Value, Range] = {}
+        self._required_by_loop: dict[Node, list[Value]] = {}
+        self._dtype_ranges: dict[Value, Range | None] = {}
         self._owners: dict[Graph, Node] = {}
         self._shared: set[Graph] = set()
         self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
@@ -104,7 +106,13 @@ class RangeAnalysis:
     def of(self, value: Value) -> Range | None:
         """Return the range of a value; None for one that is no integer without dimensions."""
         known = self._known_ranges.get(value)
-        return _limits(value) if known is None else known
+        return self._limits(value) if known is None else known
+
+    def _limits(self, value: Value) -> Range | None:
+        """Return `_limits(value)`, derived once for each value."""
+        if value not in self._dtype_ranges:
+            self._dtype_ranges[value] = _limits(value)
+        return self._dtype_ranges[value]
 
     def run(self, graph: Graph) -> None:
         """Analyse a graph whose arguments are unknown."""
@@ -121,7 +129,7 @@ class RangeAnalysis:
         return [self.of(value) for value in graph.outputs]
 
     def _set_range(self, value: Value, range_: Range | None) -> None:
-        limits = _limits(value)
+        limits = self._limits(value)
         if limits is None:
             return
         assumed = self._assumed_ranges.get(value)
@@ -173,7 +181,7 @@ class RangeAnalysis:
             self._set_range(value, self._result_range(node, value))
 
     def _result_range(self, node: Node, value: Value) -> Range | None:
-        limits = _limits(value)
+        limits = self._limits(value)
         if limits is None:
             return None
         if reads_only_shapes(node) and value.type.weak:  # type: ignore[union-attr]
@@ -269,7 +277,7 @@ class RangeAnalysis:
         parameter_ranges = [*state, *captures]
         test_result = test.outputs[0]
         with self._suppress_reports():
-            required = self._required_comparisons(node, parameter_ranges)
+            required = self._required_comparisons(node)
         outputs = self._visit(test, parameter_ranges, node)
         if outputs[0] != _FALSE:
             refined: Ranges | None = parameter_ranges
@@ -283,13 +291,23 @@ class RangeAnalysis:
             self._visit(body, [None] * len(body.parameters), node)  # it never runs with these
         return list(state)
 
-    def _required_comparisons(self, node: Node, parameter_ranges: Ranges) -> list[Value]:
-        """Return the comparisons that have to hold for a loop's test to hold, as in `first and second`."""
+    def _required_comparisons(self, node: Node) -> list[Value]:
+        """Return the comparisons that have to hold for a loop's test to hold, as in `first and second`.
+
+        They follow from the form of the test, whatever the state is, and are found once for each loop.
+        """
+        if self._assumed_ranges:
+            return []
+        if node not in self._required_by_loop:
+            self._required_by_loop[node] = self._find_required(node)
+        return self._required_by_loop[node]
+
+    def _find_required(self, node: Node) -> list[Value]:
         test = node.regions[0]
         test_result = test.outputs[0]
-        is_whole_test = all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes)
-        if self._assumed_ranges or is_whole_test:
+        if all(inner.op.name == "constant" or test_result in inner.results for inner in test.nodes):
             return []
+        unknown: Ranges = [None] * len(test.parameters)
         comparisons = [
             inner.results[0] for inner in test.walk() if comparison_range(inner.op.name, [_FALSE] * len(inner.inputs))
         ]
@@ -297,7 +315,7 @@ class RangeAnalysis:
         for value in comparisons[:_MAX_ASSUMED]:
             if value is not test_result:
                 self._assumed_ranges = {value: _FALSE}
-                if self._visit(test, parameter_ranges, node)[0] == _FALSE:
+                if self._visit(test, unknown, node)[0] == _FALSE:
                     required.append(value)
                 self._assumed_ranges = {}
         return required
