@@ -165,7 +165,7 @@ def is_instance_of(value: Any, kind: Any) -> bool:
     """Return whether a value is of an annotated type: a class, a union, or a list of such."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return any(is_instance_of(value, one) for one in inner)
+        return any(is_instance_of(value, member_type) for member_type in inner)
     if origin in (list, tuple, Sequence):
-        return isinstance(value, (list, tuple)) and all(is_instance_of(one, inner[0]) for one in value)
+        return isinstance(value, (list, tuple)) and all(is_instance_of(item, inner[0]) for item in value)
     return kind is Any or (isinstance(kind, type) and isinstance(value, kind))

@@ -327,7 +327,7 @@ def _convert_tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, .
     kinds_of_items = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
     if len(kinds_of_items) != len(value):
         raise TypeError(f"{where}: expected {len(kinds_of_items)} values, got {len(value)}")
-    return tuple(_convert(one, kind, where) for one, kind in zip(value, kinds_of_items, strict=True))
+    return tuple(_convert(item, kind, where) for item, kind in zip(value, kinds_of_items, strict=True))
 
 
 def _spec_of(value: Any) -> Any:
@@ -348,9 +348,9 @@ def _map_specs(spec: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(spec, TypeSpec):
         return function(spec)
     if isinstance(spec, tuple) and not isinstance(spec, TensorShape):
-        return tuple(_map_specs(one, function) for one in spec)
+        return tuple(_map_specs(item_spec, function) for item_spec in spec)
     if isinstance(spec, dict):
-        return {key: _map_specs(one, function) for key, one in spec.items()}
+        return {key: _map_specs(item_spec, function) for key, item_spec in spec.items()}
     return spec
 
 
@@ -365,11 +365,11 @@ def _components_in(spec: Any, value: Any) -> Iterator[Any]:
     if isinstance(spec, TypeSpec):
         yield value
     elif isinstance(spec, tuple) and not isinstance(spec, TensorShape):
-        for one, part in zip(spec, value, strict=True):
-            yield from _components_in(one, part)
+        for item_spec, part in zip(spec, value, strict=True):
+            yield from _components_in(item_spec, part)
     elif isinstance(spec, dict):
-        for key, one in spec.items():
-            yield from _components_in(one, value[key])
+        for key, item_spec in spec.items():
+            yield from _components_in(item_spec, value[key])
 
 
 def _batch_spec(spec: TypeSpec, size: int | None) -> TypeSpec:
@@ -388,7 +388,7 @@ def _split_rows(spec: TypeSpec, part: Any) -> list[Any]:
 
 def _stack(spec: TypeSpec, column: Sequence[Any]) -> Any:
     if isinstance(spec, TensorSpec):
-        return EagerTensor(np.stack([np.asarray(one.numpy()) for one in column]))
+        return EagerTensor(np.stack([np.asarray(tensor.numpy()) for tensor in column]))
     return spec._stack_values(column)
 
 

@@ -52,7 +52,7 @@ class GroupByWindow(Node):
         )
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
-        key_of, reduce, size_of = (each.runner(bindings) for each in (self.key, self.reduce, self.size_of))
+        key_of, reduce, size_of = (function.runner(bindings) for function in (self.key, self.reduce, self.size_of))
 
         def size(key: int) -> int:
             result = int(np.asarray(size_of([np.int64(key)])[0]))
@@ -89,7 +89,7 @@ class BucketByLength(Node):
                 f"{len(boundaries)}"
             )
         self.length = ElementFunction(_cast_to_integer(length), source.spec, self.name)
-        self.boundaries, self.sizes = [int(one) for one in boundaries], [int(one) for one in sizes]
+        self.boundaries, self.sizes = [int(boundary) for boundary in boundaries], [int(size) for size in sizes]
         self.padding, self.drop_remainder = padding, drop_remainder
         super().__init__(self._make_batches(source, 1, None).spec, [source], self.length.values)
 

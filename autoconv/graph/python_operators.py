@@ -86,9 +86,9 @@ UNARY = (
 ARITHMETIC = BINARY[:7]
 BITWISE = BINARY[8:]
 OPERATORS = (*BINARY, *COMPARISONS, *UNARY)
-BY_NAME = {one.name: one for one in OPERATORS}
-BY_TYPED_OP = {one.typed: one for one in OPERATORS}
-MIRRORED = {one.name: one.mirrored for one in COMPARISONS}
+BY_NAME = {record.name: record for record in OPERATORS}
+BY_TYPED_OP = {record.typed: record for record in OPERATORS}
+MIRRORED = {record.name: record.mirrored for record in COMPARISONS}
 
 __all__ = [
     "ARITHMETIC", "BINARY", "BITWISE", "BY_NAME", "BY_TYPED_OP", "COMPARISONS", "MIRRORED", "OPERATORS", "UNARY",

@@ -47,15 +47,19 @@ class LinearOperatorBlockDiag(CombinedOperator):
         by_rows = (method == "solve") != adjoint
         if isinstance(x, list):
             pairs = zip(self._operators, x, strict=True)
-            return [getattr(one, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg) for one, part in pairs]
+            return [
+                getattr(operator, method)(part, adjoint=adjoint, adjoint_arg=adjoint_arg) for operator, part in pairs
+            ]
         right = adjoint_of(x, adjoint_arg)
         sizes: list[Any] = [
-            one.range_dimension_tensor() if by_rows else one.domain_dimension_tensor() for one in self._operators
+            operator.range_dimension_tensor() if by_rows else operator.domain_dimension_tensor()
+            for operator in self._operators
         ]
         parts = split(right, stack(sizes), axis=-2, num=len(sizes))
         lead = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
         parts_found = [
-            getattr(one, method)(part, adjoint=adjoint) for one, part in zip(self._operators, parts, strict=True)
+            getattr(operator, method)(part, adjoint=adjoint)
+            for operator, part in zip(self._operators, parts, strict=True)
         ]
         broadcast_parts = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in parts_found]
         return concat(broadcast_parts, -2)
@@ -69,8 +73,8 @@ class LinearOperatorBlockDiag(CombinedOperator):
     def _to_dense(self) -> Tensor:
         columns: Any = self.domain_dimension_tensor()
         lead, before, rows = self.batch_shape_tensor(), 0, []
-        for one in self._operators:
-            dense: Any = one.to_dense()
+        for operator in self._operators:
+            dense: Any = operator.to_dense()
             height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
             block = broadcast_to(dense, concat([lead, stack([height, width])], 0))
             left = zeros(concat([lead, stack([height, before])], 0), self.dtype)
@@ -90,22 +94,22 @@ class LinearOperatorBlockDiag(CombinedOperator):
         return self._concat_broadcast([operator.eigvals() for operator in self._operators])
 
     def _trace(self) -> Any:
-        return sum(one.trace() for one in self._operators)
+        return sum(operator.trace() for operator in self._operators)
 
     def _determinant(self) -> Any:
-        return math.prod(one.determinant() for one in self._operators)
+        return math.prod(operator.determinant() for operator in self._operators)
 
     def _log_abs_determinant(self) -> Any:
-        return sum(one.log_abs_determinant() for one in self._operators)
+        return sum(operator.log_abs_determinant() for operator in self._operators)
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorBlockDiag([one.adjoint() for one in self._operators], self.is_non_singular)
+        return LinearOperatorBlockDiag([operator.adjoint() for operator in self._operators], self.is_non_singular)
 
     def _linop_inverse(self) -> LinearOperator:
-        return LinearOperatorBlockDiag([one.inverse() for one in self._operators], self.is_non_singular)
+        return LinearOperatorBlockDiag([operator.inverse() for operator in self._operators], self.is_non_singular)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorBlockDiag([one.cholesky() for one in self._operators], True)
+        return LinearOperatorBlockDiag([operator.cholesky() for operator in self._operators], True)
 
 
 def _is_number(value: Any) -> bool:

@@ -26,7 +26,7 @@ class CombinedOperator(LinearOperator):
         self, operators: Sequence[LinearOperator], hints: Hints, is_square: Hint, name: str | None
     ) -> None:
         self._operators = _check_operators(operators)
-        joined = self._name_separator.join(one.name for one in operators)
+        joined = self._name_separator.join(operator.name for operator in operators)
         super().__init__(operators[0].dtype, None, *hints, is_square, name or joined, {"operators": operators})
 
     @staticmethod
@@ -38,28 +38,29 @@ class CombinedOperator(LinearOperator):
         return self._operators
 
     def _shape(self) -> TensorShape:
-        sides = [[one.range_dimension for one in self._operators], [one.domain_dimension for one in self._operators]]
+        row_counts = [operator.range_dimension for operator in self._operators]
+        sides = [row_counts, [operator.domain_dimension for operator in self._operators]]
         return self._static_batch_shape().concatenate(
             [None if None in side else self._combine_sizes(side) for side in sides]
         )
 
     def _shape_tensor(self) -> Tensor:
-        rows = self._combine_sizes(one.range_dimension_tensor() for one in self._operators)
-        columns = self._combine_sizes(one.domain_dimension_tensor() for one in self._operators)
+        rows = self._combine_sizes(operator.range_dimension_tensor() for operator in self._operators)
+        columns = self._combine_sizes(operator.domain_dimension_tensor() for operator in self._operators)
         return concat([self._batch_sizes(), stack([rows, columns])], 0)
 
     def _static_batch_shape(self) -> TensorShape:
         """Return the common batch shape of the operators, as far as it is known."""
         lead = self._operators[0].batch_shape
-        for one in self._operators[1:]:
-            lead = broadcast_static_shape(lead, one.batch_shape)
+        for operator in self._operators[1:]:
+            lead = broadcast_static_shape(lead, operator.batch_shape)
         return lead
 
     def _batch_sizes(self) -> Tensor:
         """Return the common batch shape of the operators."""
         lead = self._operators[0].batch_shape_tensor()
-        for one in self._operators[1:]:
-            lead = broadcast_dynamic_shape(lead, one.batch_shape_tensor())
+        for operator in self._operators[1:]:
+            lead = broadcast_dynamic_shape(lead, operator.batch_shape_tensor())
         return lead
 
 
@@ -73,7 +74,7 @@ def combine_hints(operators: Sequence[LinearOperator], non_singular: Hint, self_
 
 
 def _hint_of_all(operators: Sequence[LinearOperator], name: str) -> Hint:
-    return True if all(getattr(one, name) for one in operators) else None
+    return True if all(getattr(operator, name) for operator in operators) else None
 
 
 def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator]:
@@ -81,6 +82,6 @@ def _check_operators(operators: Sequence[LinearOperator]) -> list[LinearOperator
     result = list(operators)
     if not result:
         raise ValueError("Expected a non-empty list of operators. Found: []")
-    if len({one.dtype for one in result}) > 1:
+    if len({operator.dtype for operator in result}) > 1:
         raise TypeError(f"Expected all operators to have the same dtype. Found {[(o.name, o.dtype) for o in result]}")
     return result

@@ -31,7 +31,7 @@ class LinearOperatorComposition(CombinedOperator):
         self, operators: Sequence[LinearOperator], is_non_singular: Hint = None, is_self_adjoint: Hint = None,
         is_positive_definite: Hint = None, is_square: Hint = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        if is_non_singular is None and all(one.is_non_singular for one in operators):
+        if is_non_singular is None and all(operator.is_non_singular for operator in operators):
             is_non_singular = True
         super().__init__(operators, (is_non_singular, is_self_adjoint, is_positive_definite), is_square, name)
 
@@ -45,36 +45,38 @@ class LinearOperatorComposition(CombinedOperator):
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         result = adjoint_of(x, adjoint_arg)
-        for one in self._operators if adjoint else reversed(self._operators):
-            result = one.matmul(result, adjoint=adjoint)
+        for operator in self._operators if adjoint else reversed(self._operators):
+            result = operator.matmul(result, adjoint=adjoint)
         return result
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         result = adjoint_of(rhs, adjoint_arg)
-        for one in reversed(self._operators) if adjoint else self._operators:
-            result = one.solve(result, adjoint=adjoint)
+        for operator in reversed(self._operators) if adjoint else self._operators:
+            result = operator.solve(result, adjoint=adjoint)
         return result
 
     def _are_all_square(self) -> bool:
-        return all(one.is_square for one in self._operators)
+        return all(operator.is_square for operator in self._operators)
 
     def _determinant(self) -> Any:
         if not self._are_all_square():
             return super()._determinant()
-        return math.prod(one.determinant() for one in self._operators)
+        return math.prod(operator.determinant() for operator in self._operators)
 
     def _log_abs_determinant(self) -> Any:
         if not self._are_all_square():
             return super()._log_abs_determinant()
-        return sum(one.log_abs_determinant() for one in self._operators)
+        return sum(operator.log_abs_determinant() for operator in self._operators)
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorComposition([one.adjoint() for one in reversed(self._operators)], self.is_non_singular)
+        adjoints = [operator.adjoint() for operator in reversed(self._operators)]
+        return LinearOperatorComposition(adjoints, self.is_non_singular)
 
     def _linop_inverse(self) -> LinearOperator:
         if not self._are_all_square():
             return super()._linop_inverse()
-        return LinearOperatorComposition([one.inverse() for one in reversed(self._operators)], self.is_non_singular)
+        inverses = [operator.inverse() for operator in reversed(self._operators)]
+        return LinearOperatorComposition(inverses, self.is_non_singular)
 
 
 class LinearOperatorAdjoint(LinearOperator):
@@ -202,10 +204,11 @@ class LinearOperatorKronecker(CombinedOperator):
         batch_sizes = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
         result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
         batch = get_item(shape(batch_sizes), 0)
-        for one in self._operators:
-            size = one.range_dimension_tensor() if (method == "solve") != adjoint else one.domain_dimension_tensor()
+        for operator in self._operators:
+            takes_rows = (method == "solve") != adjoint
+            size = operator.range_dimension_tensor() if takes_rows else operator.domain_dimension_tensor()
             folded = reshape(result, concat([batch_sizes, stack([size, -1])], 0))
-            applied = getattr(one, method)(folded, adjoint=adjoint)
+            applied = getattr(operator, method)(folded, adjoint=adjoint)
             rows = get_item(shape(applied), -2)
             # The columns [rest, count] move before the rows of the result, which become the last part of the rest.
             parts = reshape(applied, concat([batch_sizes, stack([rows, -1, count])], 0))
@@ -223,39 +226,39 @@ class LinearOperatorKronecker(CombinedOperator):
     def _determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()
         result: Any = 1.0
-        for one in self._operators:
-            power = cast(size // one.domain_dimension_tensor(), self.dtype)
-            result = apply("power", one.determinant(), power) * result
+        for operator in self._operators:
+            power = cast(size // operator.domain_dimension_tensor(), self.dtype)
+            result = apply("power", operator.determinant(), power) * result
         return result
 
     def _log_abs_determinant(self) -> Any:
         size: Any = self.domain_dimension_tensor()
         result: Any = 0.0
-        for one in self._operators:
-            logarithm = one.log_abs_determinant()
-            power = cast(size // one.domain_dimension_tensor(), logarithm.dtype)
+        for operator in self._operators:
+            logarithm = operator.log_abs_determinant()
+            power = cast(size // operator.domain_dimension_tensor(), logarithm.dtype)
             result = logarithm * power + result
         return result
 
     def _diag_part(self) -> Any:
         result: Any = self._operators[0].diag_part()
-        for one in self._operators[1:]:
-            other: Any = one.diag_part()
+        for operator in self._operators[1:]:
+            other: Any = operator.diag_part()
             grid = result[..., :, None] * other[..., None, :]
             result = reshape(grid, concat([shape(grid)[:-2], [-1]], 0))
         return result
 
     def _trace(self) -> Any:
-        return math.prod(one.trace() for one in self._operators)
+        return math.prod(operator.trace() for operator in self._operators)
 
     def _linop_adjoint(self) -> LinearOperator:
-        return LinearOperatorKronecker([one.adjoint() for one in self._operators], self.is_non_singular)
+        return LinearOperatorKronecker([operator.adjoint() for operator in self._operators], self.is_non_singular)
 
     def _linop_inverse(self) -> LinearOperator:
-        return LinearOperatorKronecker([one.inverse() for one in self._operators], self.is_non_singular)
+        return LinearOperatorKronecker([operator.inverse() for operator in self._operators], self.is_non_singular)
 
     def _linop_cholesky(self) -> LinearOperator:
-        return LinearOperatorKronecker([one.cholesky() for one in self._operators], True)
+        return LinearOperatorKronecker([operator.cholesky() for operator in self._operators], True)
 
 
 def _inherit_hints(operator: LinearOperator, non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:
@@ -274,8 +277,8 @@ def _raise_unknown_rank(_: Any) -> list[int]:
 def _product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     parts = [
         part
-        for one in (left, right)
-        for part in (one.operators if isinstance(one, LinearOperatorComposition) else [one])
+        for factor in (left, right)
+        for part in (factor.operators if isinstance(factor, LinearOperatorComposition) else [factor])
     ]
     return LinearOperatorComposition(parts)
 

@@ -12,7 +12,7 @@ from autoconv.graph.graph import Value
 from autoconv.numpy.creation import creates
 from autoconv.numpy.kernels import encode_argument
 from autoconv.numpy.operands import NotStaged, integer, refusal, refuse, tensor
-from autoconv.ops.numpy.generators import drawn_type
+from autoconv.ops.numpy.generators import type_of_draw
 from autoconv.runtime.annotations import ShapeLike, TensorLike
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
 from autoconv.runtime.recording.numpy_protocol import numpy_refusal
@@ -101,7 +101,7 @@ class Draw(BoundSymbolicMethod):
             keywords = tuple((key, encode_argument(x, inputs)) for key, x in kwargs.items())
         except NotStaged as error:
             raise refusal(f"{self.method!r} of a random generator", error) from None
-        type_ = drawn_type([x.type for x in inputs], self.method, arguments, keywords)
+        type_ = type_of_draw([x.type for x in inputs], self.method, arguments, keywords)
         operands = [region.lift(v) for v in (self.generator._value, *(graph_value(region, x) for x in inputs))]
         attributes = {"method": self.method, "arguments": arguments, "keywords": keywords, "type": type_}
         numbers = wrap_results(region.record("generator_draw", operands, attributes).results)

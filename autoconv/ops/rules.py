@@ -9,7 +9,7 @@ from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import Dimension, Shape, TensorType
 
 
-def same(x: TensorType, **_: Any) -> TensorType:
+def same_type(x: TensorType, **_: Any) -> TensorType:
     """Return the input's type."""
     return x
 
@@ -45,11 +45,11 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
-def is_sure_to_fit(place: Sequence[Dimension], shape: Any) -> bool:
-    """Return whether a value of the shape is statically known to broadcast into `place`."""
-    if shape is None or len(shape) > len(place):
+def is_sure_to_fit(target: Sequence[Dimension], shape: Any) -> bool:
+    """Return whether a value of the shape is statically known to broadcast into `target`."""
+    if shape is None or len(shape) > len(target):
         return False
-    pairs = zip(reversed(shape), reversed(place), strict=False)
+    pairs = zip(reversed(shape), reversed(target), strict=False)
     return all(size == 1 or (size == into and size is not None) for size, into in pairs)
 
 

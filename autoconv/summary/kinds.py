@@ -158,7 +158,7 @@ class EncodeImages:
             raise InvalidArgumentError(f"images have 4 dimensions, found the shape {list(images.shape)}")
         encode = EncodeImage("PNG", -1, False, True)
         sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
-        texts = sizes + [encode(one) for one in images[: self.most]]
+        texts = sizes + [encode(image) for image in images[: self.most]]
         result = np.empty(len(texts), object)
         result[:] = texts
         return result

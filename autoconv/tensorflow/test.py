@@ -187,8 +187,8 @@ class TestCase(_TestCaseBase):
         self, farray1: Sequence[float], farray2: Sequence[float], err: float, msg: str | None = None
     ) -> None:
         self.assertEqual(len(farray1), len(farray2), msg)
-        for one, other in zip(farray1, farray2, strict=True):
-            self.assertNear(float(one), float(other), err, msg)
+        for item, other in zip(farray1, farray2, strict=True):
+            self.assertNear(float(item), float(other), err, msg)
 
     def assertNDArrayNear(self, ndarray1: object, ndarray2: object, err: float, msg: str | None = None) -> None:
         self.assertLess(np.linalg.norm(self._to_array(ndarray1) - self._to_array(ndarray2)), err, msg)

@@ -54,7 +54,7 @@ class Source:
 
     def lines_of(self, node: ast.stmt) -> tuple[int, int]:
         """Return the offsets of the lines of a statement, comments directly above included."""
-        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]) - 1
+        first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))]) - 1
         while first > 0 and self.lines[first - 1].lstrip().startswith("#") and self._has_indent_of(first - 1, node):
             first -= 1
         return self._starts[first], self._starts[node.end_lineno or node.lineno]

@@ -32,7 +32,7 @@ class FunctionWriter:
     def function(self, name: str, run: Run, statements: Sequence[Statement], store: str) -> str:
         """Return the text of a function for a run, of the statements that it needs."""
         parameters = [name for name, _ in run.feeds]
-        names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         self._check_placeholders(run, statements, set(parameters))
         body = [
             *self._default_assignments(
@@ -70,7 +70,7 @@ class FunctionWriter:
 
     def _default_assignments(self, statements: Sequence[Statement], names: set[str], parameters: set[str]) -> list[str]:
         """Return assignments of the defaults of placeholders that are needed and not fed."""
-        used = names.union(*(each.uses for each in statements)) - parameters
+        used = names.union(*(statement.uses for statement in statements)) - parameters
         return [
             f"{name} = {self.source.edited_text(placeholder.args[0])}"
             for name, placeholder in self.program.placeholders.items()
@@ -78,7 +78,9 @@ class FunctionWriter:
         ]  # fmt: skip
 
     def _check_placeholders(self, run: Run, statements: Sequence[Statement], parameters: set[str]) -> None:
-        used = set().union(*(names_in(each, ast.Load) for each in run.fetches), *(each.uses for each in statements))
+        used = set().union(
+            *(names_in(fetch, ast.Load) for fetch in run.fetches), *(statement.uses for statement in statements)
+        )
         for name, placeholder in self.program.placeholders.items():
             if name in used - parameters and dotted_name(placeholder.func, self.aliases) == "placeholder":
                 raise CannotUpgrade(run.call, f"a run that needs the placeholder {name!r} and does not feed it")
@@ -86,13 +88,13 @@ class FunctionWriter:
     def _body_lines(self, statements: Sequence[Statement]) -> list[str]:
         lines: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
-        for each in statements:
-            scopes = tuple(s for s in each.enclosing if self._is_scope_needed(s, each))
+        for statement in statements:
+            scopes = tuple(s for s in statement.enclosing if self._is_scope_needed(s, statement))
             for depth, scope in enumerate(scopes):
                 if depth >= len(open_scopes) or open_scopes[: depth + 1] != scopes[: depth + 1]:
                     lines.append("    " * depth + self.header(scope))
             open_scopes = scopes
-            lines.append(_indent(self._graph_text(each), len(scopes)))
+            lines.append(_indent(self._graph_text(statement), len(scopes)))
         return lines
 
     def _graph_text(self, each: Statement) -> str:
@@ -129,22 +131,22 @@ class FunctionWriter:
         return run.form == "one" or len(run.fetches) > 1
 
     def _summaries(self, until: Statement) -> list[str]:
-        names = [name for each in self.program.statements for name in each.defines if name in self.program.summaries]
-        return list(dict.fromkeys(names))
+        names = [name for statement in self.program.statements for name in statement.defines]
+        return [name for name in dict.fromkeys(names) if name in self.program.summaries]
 
     def makes_variables(self, node: ast.AST) -> bool:
         """Return whether a statement makes variables, itself or by a function of the file."""
         return self._has_call_of(node, _VARIABLE_MAKERS, set())
 
     def _has_call_of(self, node: ast.AST, names: tuple[str, ...], seen: set[str]) -> bool:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Call):
-                function = dotted_name(each.func, self.aliases)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call):
+                function = dotted_name(inner.func, self.aliases)
                 if function is not None and function.startswith(names) and function != "VariableScope":
                     return True
-                if isinstance(each.func, ast.Name) and each.func.id in self.builders and each.func.id not in seen:
-                    seen.add(each.func.id)
-                    if self._has_call_of(self.builders[each.func.id], names, seen):
+                if isinstance(inner.func, ast.Name) and inner.func.id in self.builders and inner.func.id not in seen:
+                    seen.add(inner.func.id)
+                    if self._has_call_of(self.builders[inner.func.id], names, seen):
                         return True
         return False
 

@@ -58,11 +58,12 @@ class _ScopeRewriter:
         indent = " " * self.body[0].col_offset
         start = self.source.lines_of(self._first_statement())[0]
         end = self.source.lines_of(self.body[-1])[1]
-        if any(each.kind is Kind.GRAPH and self.writer.makes_variables(each.node) for each in self.program.statements):
+        graph_statements = [statement for statement in self.program.statements if statement.kind is Kind.GRAPH]
+        if any(self.writer.makes_variables(statement.node) for statement in graph_statements):
             self.store = "variables"
-        for each in self.program.statements:
-            if each.kind is Kind.RUN:
-                self._rename_feeds(each)
+        for statement in self.program.statements:
+            if statement.kind is Kind.RUN:
+                self._rename_feeds(statement)
         written = self._write_statements()
         text = textwrap.indent("\n".join(written), indent, lambda line: bool(line.strip()))
         self.source.replace_range(start, end, text + "\n")
@@ -91,26 +92,27 @@ class _ScopeRewriter:
         lines_written: list[str] = []
         open_scopes: tuple[ast.With, ...] = ()
         first, blank = self._first_statement(), 0
-        for position, each in enumerate(self.program.statements):
-            if each.node.lineno < first.lineno:
+        for position, statement in enumerate(self.program.statements):
+            if statement.node.lineno < first.lineno:
                 continue
-            if each.kind not in (Kind.SESSION, Kind.STATE) and self._uses_session(each):
-                raise CannotUpgrade(each.node, "a session that is used for something other than run")
-            match each.kind:
+            if statement.kind not in (Kind.SESSION, Kind.STATE) and self._uses_session(statement):
+                raise CannotUpgrade(statement.node, "a session that is used for something other than run")
+            match statement.kind:
                 case Kind.PLAIN:
-                    lines = [self.writer.text(each.node)]
+                    lines = [self.writer.text(statement.node)]
                 case Kind.STATE:
-                    lines = [self._state_statement(each)]
+                    lines = [self._state_statement(statement)]
                 case Kind.RUN:
-                    lines = self._run_statement(each, position)
+                    lines = self._run_statement(statement, position)
                 case Kind.GRAPH:
-                    lines = self._graph_statement(each)
+                    lines = self._graph_statement(statement)
                 case _:
                     lines = []
-            blank = max(blank, self._blank_before(each.node))
+            blank = max(blank, self._blank_before(statement.node))
             if not lines:
                 continue
-            scopes = tuple(s for s in each.enclosing if self._is_variable_scope(s)) if each.kind is Kind.STATE else ()
+            is_state = statement.kind is Kind.STATE
+            scopes = tuple(s for s in statement.enclosing if self._is_variable_scope(s)) if is_state else ()
             if lines_written and lines_written[-1]:
                 lines_written += [""] * blank
             blank = 0
@@ -194,7 +196,9 @@ class _ScopeRewriter:
         return None
 
     def _free_name(self, *candidates: str) -> str:
-        names_in_use = {name for each in self.program.statements for name in (*each.defines, *each.uses)} | self.names
+        names_in_use = self.names.union(
+            *(names for statement in self.program.statements for names in (statement.defines, statement.uses))
+        )
         numbered = (f"{candidates[-1]}_{number}" for number in range(2, 1000))
         name = next(name for name in (*candidates, *numbered) if name not in names_in_use)
         self.names.add(name)
@@ -235,12 +239,12 @@ class _ScopeRewriter:
         return [*functions, self.writer.text(each.node)]
 
     def _fetches_only_variables(self, run: Run) -> bool:
-        names = [each.id if isinstance(each, ast.Name) else "" for each in run.fetches]
+        names = [fetch.id if isinstance(fetch, ast.Name) else "" for fetch in run.fetches]
         return run.form != "dict" and all(name in self.program.variables for name in names)
 
     def _read_variables(self, run: Run) -> None:
         """Replace a run that fetches only variables by reads of their values."""
-        values = [f"{self.source.edited_text(each)}.numpy()" for each in run.fetches]
+        values = [f"{self.source.edited_text(fetch)}.numpy()" for fetch in run.fetches]
         inner = ", ".join(values)
         tuple_ = f"({inner},)" if len(values) == 1 else f"({inner})"
         self.source.replace(run.call, {"one": inner, "list": f"[{inner}]", "tuple": tuple_}[run.form])
@@ -299,14 +303,14 @@ class _ScopeRewriter:
     def _make_function(self, run: Run, position: int, functions: list[str]) -> str:
         preceding = [s for s in self.program.statements[:position] if s.kind in (Kind.GRAPH, Kind.PLAIN)]
         parameters = [name for name, _ in run.feeds]
-        names = set().union(*(names_in(each, ast.Load) for each in run.fetches))
+        names = set().union(*(names_in(fetch, ast.Load) for fetch in run.fetches))
         needed_statements = select_needed(
             preceding, names, set(parameters), self.writer.makes_variables, self.program.graph
         )
         key = (
-            tuple(ast.dump(each) for each in run.fetches),
+            tuple(ast.dump(fetch) for fetch in run.fetches),
             tuple(parameters),
-            tuple(id(each) for each in needed_statements),
+            tuple(id(statement) for statement in needed_statements),
         )
         if key in self.functions:
             return self.functions[key]
@@ -317,9 +321,11 @@ class _ScopeRewriter:
         return name
 
     def _function_name(self, run: Run) -> str:
-        first = next((each.id for each in run.fetches if isinstance(each, ast.Name)), "")
+        first = next((fetch.id for fetch in run.fetches if isinstance(fetch, ast.Name)), "")
         base = f"run_{first}" if first else "run"
-        names_in_use = {*self.functions.values(), *(name for each in self.program.statements for name in each.defines)}
+        names_in_use = set(self.functions.values()).union(
+            *(statement.defines for statement in self.program.statements)
+        )
         number, name = 1, base
         while name in names_in_use:
             number += 1
@@ -336,7 +342,7 @@ class _ScopeRewriter:
 
 
 def _parent(root: ast.AST, node: ast.AST) -> ast.AST | None:
-    for each in ast.walk(root):
-        if node in ast.iter_child_nodes(each):
-            return each
+    for inner in ast.walk(root):
+        if node in ast.iter_child_nodes(inner):
+            return inner
     return None

@@ -79,7 +79,7 @@ _DROPPED_CALLS = ("reset_default_graph", "disable_v2_behavior", "disable_eager_e
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, context)}
 
 
 def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> Program:
@@ -89,14 +89,14 @@ def classify(body: Sequence[ast.stmt], aliases: Aliases, builders: set[str]) -> 
     """
     program = Program(body)
     _classify(body, (), program, aliases, builders, False)
-    for each in program.statements:  # a function that reads tensors of the graph belongs to it
-        if isinstance(each.node, ast.FunctionDef) and _free_names(each.node) & program.graph:
-            each.kind, each.uses = Kind.GRAPH, frozenset(_free_names(each.node))
+    for statement in program.statements:  # a function that reads tensors of the graph belongs to it
+        if isinstance(statement.node, ast.FunctionDef) and _free_names(statement.node) & program.graph:
+            statement.kind, statement.uses = Kind.GRAPH, frozenset(_free_names(statement.node))
     return program
 
 
 def _free_names(function: ast.FunctionDef) -> set[str]:
-    arguments = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    arguments = {inner.arg for inner in ast.walk(function) if isinstance(inner, ast.arg)}
     return names_in(function, ast.Load) - names_in(function, ast.Store) - arguments
 
 
@@ -156,7 +156,7 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
     if kind is Kind.STATE and defines <= program.variables and uses & program.graph:
         kind = Kind.GRAPH  # its size or value depends on the graph
         program.variables -= defines
-    if kind is Kind.PLAIN and any(is_run_call(each, program.sessions, aliases) for each in ast.walk(node)):
+    if kind is Kind.PLAIN and any(is_run_call(inner, program.sessions, aliases) for inner in ast.walk(node)):
         kind = Kind.RUN
     if kind is Kind.PLAIN and (
         _closes_session(node, program.sessions) or _configures_session(node, program.configurations)
@@ -164,7 +164,7 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
         kind = Kind.SESSION
     if kind is Kind.PLAIN and builds_graph(node, program.graph | program.variables, aliases, builders):
         kind = Kind.GRAPH
-        called = {dotted_name(each.func, aliases) for each in ast.walk(node) if isinstance(each, ast.Call)}
+        called = {dotted_name(inner.func, aliases) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
         if called & {"placeholder", "Session"}:
             raise CannotUpgrade(node, "a placeholder or session inside of another statement")
     if kind is Kind.GRAPH:
@@ -233,11 +233,12 @@ def _is_operation(value: ast.expr | None, program: Program, aliases: Aliases) ->
 
 def builds_graph(node: ast.AST, graph: set[str], aliases: Aliases, builders: set[str]) -> bool:
     """Return whether a statement computes with tensors."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and (each.id in graph or each.id in builders):
+    for inner in ast.walk(node):
+        used_name = inner.id if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load) else None
+        if used_name in graph or used_name in builders:
             return True
-        if isinstance(each, ast.Call):
-            name = dotted_name(each.func, aliases)
+        if isinstance(inner, ast.Call):
+            name = dotted_name(inner.func, aliases)
             if name is not None and not name.startswith(_NON_BUILDING_NAMES):
                 return True
     return False
@@ -281,13 +282,13 @@ def _configures_session(node: ast.stmt, configurations: set[str]) -> bool:
 def _defined_names(node: ast.stmt) -> set[str]:
     """Return the names that a statement binds."""
     return names_in(node, ast.Store) | {
-        each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef | ast.ClassDef)
+        inner.name for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef | ast.ClassDef)
     }
 
 
 def _updated_names(node: ast.stmt) -> set[str]:
     """Return the names that augmented assignments read."""
-    targets = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
+    targets = (inner.target for inner in ast.walk(node) if isinstance(inner, ast.AugAssign))
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 

@@ -43,15 +43,15 @@ def run_of(call: ast.Call, program: Program, aliases: Aliases) -> Run | None:
     if fetched is None:
         raise CannotUpgrade(call, "a run without fetches")
     result = _make_run(call, _resolve_literal(fetched, program))
-    positions = [i for i, each in enumerate(result.fetches) if not _is_initializer(each, program, aliases)]
+    positions = [i for i, fetch in enumerate(result.fetches) if not _is_initializer(fetch, program, aliases)]
     if not positions:
         return None
     if len(positions) < len(result.fetches):
         raise CannotUpgrade(call, "a run that initialises variables and fetches others")
-    for each in result.fetches:
-        if isinstance(each, ast.Constant | ast.Starred):
+    for fetch in result.fetches:
+        if isinstance(fetch, ast.Constant | ast.Starred):
             raise CannotUpgrade(call, "a fetch by the name of a node")
-    result.operations = [_is_operation(each, program, aliases) for each in result.fetches]
+    result.operations = [_is_operation(fetch, program, aliases) for fetch in result.fetches]
     if fed is not None:
         result.feeds, result.feed_dict_name = _parse_feeds(call, fed, program)
     return result
@@ -71,7 +71,7 @@ def _make_run(call: ast.Call, fetched: ast.expr) -> Run:
     if isinstance(fetched, ast.Dict):
         return Run(call, list(fetched.values), "dict", list(fetched.keys))
     if isinstance(fetched, ast.List | ast.Tuple):
-        if any(isinstance(each, ast.List | ast.Tuple | ast.Dict) for each in fetched.elts):
+        if any(isinstance(element, ast.List | ast.Tuple | ast.Dict) for element in fetched.elts):
             raise CannotUpgrade(call, "fetches in nested structures")
         return Run(call, list(fetched.elts), "tuple" if isinstance(fetched, ast.Tuple) else "list")
     return Run(call, [fetched], "one")
@@ -107,7 +107,7 @@ def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[
             node.value for statement in program.statements for node in ast.walk(statement.node)
             if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == fed.id for t in node.targets)
         ]  # fmt: skip
-        literals = [each for each in {*values, *inner} if isinstance(each, ast.Dict)]
+        literals = [value for value in {*values, *inner} if isinstance(value, ast.Dict)]
         if len(literals) != 1 or len({*values, *inner}) != 1:
             raise CannotUpgrade(call, f"feeds by the dict {fed.id!r}, which is not written once in the same scope")
         fed = literals[0]

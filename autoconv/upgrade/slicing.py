@@ -18,24 +18,24 @@ def select_needed(
     by the order of the layers.
     """
     functions = {
-        each.node.name: each.uses for each in statements
-        if each.kind is Kind.GRAPH and isinstance(each.node, ast.FunctionDef)
+        statement.node.name: statement.uses for statement in statements
+        if statement.kind is Kind.GRAPH and isinstance(statement.node, ast.FunctionDef)
     }  # fmt: skip
     names = _include_closures(fetched_names, functions) - parameters
     needed_statements: list[Statement] = []
-    for each in reversed(statements):
-        if each.kind is Kind.PLACEHOLDER:
+    for statement in reversed(statements):
+        if statement.kind is Kind.PLACEHOLDER:
             continue
-        rebinds = each.kind is Kind.PLAIN and _is_rebound(each, statements)
-        is_needed = each.kind is Kind.GRAPH and (
-            each.defines & names or (needed_statements and makes_variables(each.node))
+        rebinds = statement.kind is Kind.PLAIN and _is_rebound(statement, statements)
+        is_needed = statement.kind is Kind.GRAPH and (
+            statement.defines & names or (needed_statements and makes_variables(statement.node))
         )
-        if not is_needed and not (rebinds and each.defines & names):
+        if not is_needed and not (rebinds and statement.defines & names):
             continue
-        needed_statements.append(each)
-        if isinstance(each.node, ast.Assign):
-            names -= each.defines
-        names |= _include_closures(each.uses | _names_of_scopes(each), functions) - parameters
+        needed_statements.append(statement)
+        if isinstance(statement.node, ast.Assign):
+            names -= statement.defines
+        names |= _include_closures(statement.uses | _names_of_scopes(statement), functions) - parameters
     return needed_statements[::-1]
 
 
@@ -55,7 +55,7 @@ def _is_rebound(plain: Statement, statements: Sequence[Statement]) -> bool:
     """Return whether a plain name is assigned several times, so that functions need its current value."""
     if not isinstance(plain.node, ast.Assign):
         return False
-    return sum(each.kind is Kind.PLAIN and bool(each.defines & plain.defines) for each in statements) > 1
+    return sum(statement.kind is Kind.PLAIN and bool(statement.defines & plain.defines) for statement in statements) > 1
 
 
 def _names_of_scopes(statement: Statement) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.errors import NotInGraphError
-from autoconv.ops.python.undo_log import note_iteration, undoing
+from autoconv.ops.python.undo_log import log_iteration, undoing
 from autoconv.tracing.outputs.printed_output import dropping_output
 
 
@@ -160,7 +160,7 @@ def test_a_run_is_given_up_before_what_cannot_be_taken_back():
     items, numbers = [], iter([1, 2])
 
     def run():
-        note_iteration(numbers)
+        log_iteration(numbers)
         items.append(next(numbers))
 
     with pytest.raises(NotInGraphError) as caught:

@@ -6,7 +6,7 @@ import pytest
 import autoconv as ac
 from autoconv.errors import IntegerLimitError
 from autoconv.ops.python.objects import FUNCTIONS
-from autoconv.ops.python.undo_log import note_apply, note_attribute, note_iteration, note_method, undoing
+from autoconv.ops.python.undo_log import log_apply, log_attribute, log_iteration, log_method, undoing
 
 total = 0
 
@@ -71,12 +71,12 @@ def beyond(change):
 
 
 def apply(function, *operands):
-    note_apply(function, operands)
+    log_apply(function, operands)
     return FUNCTIONS[function](*operands)
 
 
 def method(owner, name, *arguments):
-    note_method(owner, name, arguments)
+    log_method(owner, name, arguments)
     return getattr(owner, name)(*arguments)
 
 
@@ -100,9 +100,9 @@ def test_every_kind_of_change_is_taken_back():
             apply("setitem", array, 0, 2.0)
         apply("iadd", array, 1.0)
         for value in (5, 6):
-            note_attribute(box, "n")
+            log_attribute(box, "n")
             box.n = value
-        note_attribute(box, "m")
+        log_attribute(box, "m")
         box.m = 1
 
     assert beyond(change)
@@ -115,7 +115,7 @@ def test_what_cannot_be_taken_back_is_not_half_taken_back():
 
     def change():
         method(items, "append", 2)
-        note_iteration(numbers)
+        log_iteration(numbers)
         next(numbers)
 
     assert not beyond(change) and items == [1, 2]

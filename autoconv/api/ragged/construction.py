@@ -105,11 +105,11 @@ def range_(
     """
     if limits is None:
         starts, limits = 0, starts
-    parts = [convert_to_tensor(one, dtype) if dtype is not None else convert_to_tensor(one)
-             for one in (starts, limits, deltas)]  # fmt: skip
+    parts = [convert_to_tensor(bound, dtype) if dtype is not None else convert_to_tensor(bound)
+             for bound in (starts, limits, deltas)]  # fmt: skip
     first, last, step = parts
-    widest = max((one.dtype for one in parts), key=lambda one: (one.is_floating, one.size))
-    first, last, step = (cast(one, widest) for one in parts)
+    widest = max((bound.dtype for bound in parts), key=lambda one: (one.is_floating, one.size))
+    first, last, step = (cast(bound, widest) for bound in parts)
     extent = last - first
     count = apply("ceil", cast(extent, _division_dtype(widest)) / cast(step, _division_dtype(widest)))
     lengths = apply("maximum", cast(count, row_splits_dtype), convert_to_tensor(0, as_dtype(row_splits_dtype)))
@@ -118,7 +118,7 @@ def range_(
     splits = partitions.splits_of_lengths(lengths)
     row_ids = partitions.rowids_of_lengths(lengths)
     offsets = cast(tensor_range(partitions.count_rows(row_ids, splits.dtype)) - gather(splits, row_ids), widest)
-    row_bounds = [gather(broadcast_to(one, shape(lengths)), row_ids) for one in (first, step)]
+    row_bounds = [gather(broadcast_to(bound, shape(lengths)), row_ids) for bound in (first, step)]
     return RaggedTensor(row_bounds[0] + offsets * row_bounds[1], splits)
 
 
@@ -177,10 +177,10 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, RaggedTensor):
             raggeds.append(value)
             return value.flat_values
-        return [flatten_value(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return [flatten_value(argument) for argument in value] if isinstance(value, (list, tuple)) else value
 
-    tensors, keyword_tensors = [flatten_value(one) for one in args], {
-        key: flatten_value(one) for key, one in kwargs.items()
+    tensors, keyword_tensors = [flatten_value(argument) for argument in args], {
+        key: flatten_value(argument) for key, argument in kwargs.items()
     }
     result = op(*tensors, **keyword_tensors)
     if not raggeds:

@@ -46,7 +46,7 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if isinstance(lengths, (list, tuple)) and lengths and all(map(_is_vector, lengths)):
-        integers = [partitions.partition_tensor(one) for one in lengths]
+        integers = [partitions.partition_tensor(row_lengths_of_level) for row_lengths_of_level in lengths]
         return RaggedTensor.from_nested_row_lengths(  # type: ignore[no-any-return]
             _values_within_lengths(dense, lengths, splits), integers
         )
@@ -208,7 +208,7 @@ def to_tensor(rows: RaggedTensor, default_value: TensorLike | None, padded_shape
     if padded_shape is not None:
         sizes, static_sizes = _apply_padded_shape(sizes, static_sizes, padded_shape)
     depth = rows.ragged_rank + 1
-    indices = stack([cast(one, int64) for one in value_coordinates(rows)], 1)
+    indices = stack([cast(axis_coordinates, int64) for axis_coordinates in value_coordinates(rows)], 1)
     values = rows.flat_values
     if padded_shape is not None:
         inside = true_rows(reduce_all(indices < get_item(sizes, slice(0, depth)), axis=1))
@@ -244,27 +244,27 @@ def _apply_padded_shape(sizes: Tensor, static_sizes: list[int | None], padded_sh
         vector = cast(convert_to_tensor(padded_shape), int64)
         return where(vector < 0, sizes, vector), [None] * len(static_sizes)
     else:
-        requested = [None if one is None or one < 0 else int(one) for one in static_shape]
+        requested = [None if size is None or size < 0 else int(size) for size in static_shape]
     if len(requested) != len(static_sizes):
         raise ValueError(f"the shape {requested} has another number of dimensions than {static_sizes}")
     parts = [
-        get_item(sizes, i) if one is None else cast(convert_to_tensor(one), int64) for i, one in enumerate(requested)
+        get_item(sizes, i) if size is None else cast(convert_to_tensor(size), int64) for i, size in enumerate(requested)
     ]
-    static_requested = [static_value(one) if one is not None else None for one in requested]
+    static_requested = [static_value(size) if size is not None else None for size in requested]
     return stack(parts), [
         size if one is None else int(one) for one, size in zip(static_requested, static_sizes, strict=True)
     ]
 
 
 def to_sparse(rows: RaggedTensor) -> SparseTensor:
-    values, indices = rows.flat_values, [cast(one, int64) for one in value_coordinates(rows)]
+    values, indices = rows.flat_values, [cast(axis_coordinates, int64) for axis_coordinates in value_coordinates(rows)]
     rank = values.shape.rank
     if rank is None:
         raise ValueError("the rank of a ragged tensor has to be known to make it sparse")
     if rank > 1:
         positions = where(apply("ones_like", cast(values, int64)))
         row_numbers = get_item(positions, (slice(None), 0))
-        indices = [gather(one, row_numbers) for one in indices]
+        indices = [gather(axis_coordinates, row_numbers) for axis_coordinates in indices]
         indices += [get_item(positions, (slice(None), axis)) for axis in range(1, rank)]
         values = reshape(values, [-1])
     result = SparseTensor(stack(indices, 1), values, cast(_bounding_sizes(rows), int64))

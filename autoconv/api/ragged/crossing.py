@@ -35,4 +35,4 @@ def cross_hashed(
 
 
 def _convert_ragged_to_sparse(inputs: Sequence[Any]) -> list[Any]:
-    return [one.to_sparse() if isinstance(one, RaggedTensor) else one for one in inputs]
+    return [operand.to_sparse() if isinstance(operand, RaggedTensor) else operand for operand in inputs]

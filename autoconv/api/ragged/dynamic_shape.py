@@ -140,8 +140,11 @@ class DynamicRaggedShape(CompositeTensor):
     def with_dtype(self, dtype: DTypeLike) -> DynamicRaggedShape:
         """Return the shape with lengths of this dtype."""
         splits_dtype = as_dtype(dtype)
-        rows = [RowPartition.from_row_splits(cast(one.row_splits(), splits_dtype), False) for one in self._partitions]
-        return type(self)(rows, cast(self._inner, splits_dtype), splits_dtype, self._uniform)
+        partitions = [
+            RowPartition.from_row_splits(cast(partition.row_splits(), splits_dtype), False)
+            for partition in self._partitions
+        ]
+        return type(self)(partitions, cast(self._inner, splits_dtype), splits_dtype, self._uniform)
 
     def __getitem__(self, index: IntLike) -> Tensor:
         """Return the length of a uniform dimension; raises ValueError for a ragged one."""
@@ -160,7 +163,7 @@ class DynamicRaggedShape(CompositeTensor):
         return self._inner[axis - self.num_row_partitions]
 
     def __repr__(self) -> str:
-        shown = ", ".join("..." if one is ... else str(one) for one in self.static_lengths())
+        shown = ", ".join("..." if length is ... else str(length) for length in self.static_lengths())
         return f"<DynamicRaggedShape lengths=[{shown}] num_row_partitions={self.num_row_partitions}>"
 
 
@@ -185,7 +188,7 @@ class DynamicRaggedShapeSpec(TypeSpec):
 
     def _from_components(self, components: Sequence[Tensor]) -> DynamicRaggedShape:
         *splits, inner = components
-        partitions = [RowPartition.from_row_splits(one, validate=False) for one in splits]
+        partitions = [RowPartition.from_row_splits(row_splits, validate=False) for row_splits in splits]
         return DynamicRaggedShape(partitions, inner, self._dtype, self._uniform)
 
 

@@ -51,16 +51,16 @@ def cross_hashed(
 def _layout(inputs: Sequence[Any]) -> tuple[bool, ...]:
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
-    return tuple(isinstance(one, SparseTensor) for one in inputs)
+    return tuple(isinstance(operand, SparseTensor) for operand in inputs)
 
 
 def _cross(inputs: Sequence[Any], dtype: DType, function: Callable[..., Any]) -> SparseTensor:
     operands: list[Any] = []
-    for one in inputs:
-        if isinstance(one, SparseTensor):
-            operands += [one.indices, _as_feature(one.values), one.dense_shape]
+    for operand in inputs:
+        if isinstance(operand, SparseTensor):
+            operands += [operand.indices, _as_feature(operand.values), operand.dense_shape]
         else:
-            operands.append(_as_feature(convert_to_tensor(one)))
+            operands.append(_as_feature(convert_to_tensor(operand)))
     dtypes, shapes = (int64, dtype, int64), ((None, 2), (None,), (2,))
     return SparseTensor(*apply("py_call", *operands, function=function, dtypes=dtypes, shapes=shapes))
 
@@ -115,7 +115,7 @@ class JoinedFeatures(Features):
 
     def combine(self, features: Sequence[Any]) -> bytes:
         return self.separator.encode().join(
-            one if isinstance(one, bytes) else str(int(one)).encode() for one in features
+            feature if isinstance(feature, bytes) else str(int(feature)).encode() for feature in features
         )
 
     def as_array(self, values: Sequence[Any]) -> np.ndarray:

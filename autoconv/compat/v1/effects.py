@@ -136,7 +136,8 @@ def Print(
     ...     autoconv.compat.v1.Print(autoconv.constant(3), [autoconv.constant(4)], "four: ").dtype
     autoconv.int32
     """
-    with control_dependencies([each for each in [print(message or "", *data, sep="")] if each is not None]):
+    operation = print(message or "", *data, sep="")
+    with control_dependencies([] if operation is None else [operation]):
         return identity(input_, name=name)
 
 

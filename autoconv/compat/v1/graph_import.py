@@ -50,13 +50,13 @@ def import_graph_def(
     scope = f"{prefix}/" if prefix else ""
     for node_name, outputs in importer.outputs.items():
         imported.update({f"{scope}{node_name}:{index}": tensor for index, tensor in enumerate(outputs)})
-    return None if return_elements is None else [importer.find_element(each) for each in return_elements]
+    return None if return_elements is None else [importer.find_element(element) for element in return_elements]
 
 
 class _Importer:
     def __init__(self, message: Any, tensors: dict[str, Any]) -> None:
         self.nodes = {node.name: node for node in message.node}
-        self.tensors = {_full_tensor_name(each): tensor for each, tensor in tensors.items()}
+        self.tensors = {_full_tensor_name(name): tensor for name, tensor in tensors.items()}
         self.outputs: dict[str, list[Any]] = {}
         self._active: set[str] = set()
 
@@ -85,7 +85,7 @@ class _Importer:
         if build is None:
             raise ValueError(f"No op named {node.op} can be imported (node {name!r})")
         self._active.add(name)
-        inputs = [self.find_tensor(each) for each in node.input if not each.startswith("^")]
+        inputs = [self.find_tensor(reference) for reference in node.input if not reference.startswith("^")]
         outputs = build(_Attributes(node), *inputs)
         self._active.discard(name)
         self.outputs[name] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
@@ -111,7 +111,7 @@ class _Attributes:
             case "s":
                 return value.decode()
             case "list":
-                return list(value.i) or [each.decode() for each in value.s]
+                return list(value.i) or [text.decode() for text in value.s]
             case "shape":
                 return None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim]
             case "tensor":

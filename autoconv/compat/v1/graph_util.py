@@ -29,7 +29,7 @@ def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
             raise ValueError(f"{name} is not in graph")
         if name not in names:
             names.add(name)
-            worklist += [each.lstrip("^").partition(":")[0] for each in node_by_name[name].input]
+            worklist += [reference.lstrip("^").partition(":")[0] for reference in node_by_name[name].input]
     result = type(graph_def)()
     result.node.extend(node for node in graph_def.node if node.name in names)
     result.versions.CopyFrom(graph_def.versions)

@@ -172,7 +172,7 @@ def batch_normalization(
         beta = get_variable("beta", [features], tensor.dtype, beta_initializer, None, trainable) if center else None
         mean = get_variable("moving_mean", [features], tensor.dtype, moving_mean_initializer, None, False)
         variance = get_variable("moving_variance", [features], tensor.dtype, moving_variance_initializer, None, False)
-        batch_moments = nn.moments(tensor, [each for each in range(rank) if each != feature_axis])
+        batch_moments = nn.moments(tensor, [axis for axis in range(rank) if axis != feature_axis])
         static_training = training if isinstance(training, (bool, int)) else None
         if static_training is None:
             pairs = zip(batch_moments, (mean, variance), strict=True)
@@ -184,7 +184,7 @@ def batch_normalization(
                 add_to_collection(GraphKeys.UPDATE_OPS, moving.assign(momentum * moving + (1 - momentum) * value))
         shape = [1] * rank
         shape[feature_axis] = features
-        offset, factor = (None if each is None else reshape(each, shape) for each in (beta, gamma))
+        offset, factor = (None if parameter is None else reshape(parameter, shape) for parameter in (beta, gamma))
         return nn.batch_normalization(
             tensor, reshape(moments[0], shape), reshape(moments[1], shape), offset, factor, epsilon  # type: ignore[arg-type]
         )

@@ -189,7 +189,7 @@ class _Cells:
         tallies = [
             None if value is None else self._tally(value, depth + 1) for value in values if not _is_absent(value)
         ]
-        known_tallies = [each for each in tallies if each is not None]
+        known_tallies = [tally for tally in tallies if tally is not None]
         return reduce(Tally.union, known_tallies) if known_tallies and len(known_tallies) == len(tallies) else None
 
     def _tally_of_other_dtype(self, dtype: DType) -> Tally | None:

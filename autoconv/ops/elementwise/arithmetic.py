@@ -14,7 +14,7 @@ from autoconv.graph.dtypes import int8
 from autoconv.graph.types import TensorType
 from autoconv.ops.gradients import conjugate, flat, unbroadcast
 from autoconv.ops.record import Builder, Op, define, sample
-from autoconv.ops.rules import broadcast, same
+from autoconv.ops.rules import broadcast, same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _Y = np.array([1.5, -2.0, 0.25])
@@ -154,6 +154,6 @@ multiply_add = define(
     samples=(sample(_X, _Y, _X[0]),),
 )  # fmt: skip
 negative = define(
-    name="negative", graphdef="Neg", result=same, kernel=quiet(np.negative), gradient=_negative_gradient,
+    name="negative", graphdef="Neg", result=same_type, kernel=quiet(np.negative), gradient=_negative_gradient,
     elementwise=True, samples=(sample(_X), sample(_I)),
 )  # fmt: skip

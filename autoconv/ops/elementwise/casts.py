@@ -13,7 +13,7 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import dtype_of, flat
 from autoconv.ops.record import Builder, define, no_gradient, sample
-from autoconv.ops.rules import same
+from autoconv.ops.rules import same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([7, -7, 300], np.int32)
@@ -166,12 +166,12 @@ bitcast = define(
     may_alias=True,
 )  # fmt: skip
 identity = define(
-    name="identity", graphdef="Identity", result=same, kernel=lambda x: x, gradient=_identity_gradient,
+    name="identity", graphdef="Identity", result=same_type, kernel=lambda x: x, gradient=_identity_gradient,
     elementwise=True, samples=(sample(_X), sample(np.array(b"a", object))),
     view=True,
 )  # fmt: skip
 stop_gradient = define(
-    name="stop_gradient", graphdef="StopGradient", result=same, kernel=lambda x: x, gradient=flat,
+    name="stop_gradient", graphdef="StopGradient", result=same_type, kernel=lambda x: x, gradient=flat,
     elementwise=True, samples=(sample(_X, differentiable=()),),
     may_alias=True,
 )  # fmt: skip

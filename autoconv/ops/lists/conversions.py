@@ -74,7 +74,7 @@ def _gather_type(list_: Type, indices: TensorType, *, shape: Shape = None) -> Te
 
 def _list_gather(list_: ListValue, indices: Any, *, shape: Shape = None) -> Any:
     list_ = list_.with_shape(shape)
-    rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stacked()
+    rows = list_.with_items([list_.get(int(i)) for i in np.ravel(indices)]).stack()
     return rows.reshape(np.shape(indices) + rows.shape[1:])
 
 
@@ -105,10 +105,10 @@ def _list_scatter(list_: ListValue, indices: Any, x: Any, *, resize: bool = Fals
 
 def _list_scatter_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, indices, x) = cotangents, inputs
-    rest = b.list_scatter(ct, indices, b.zeros_like(x))
+    of_list = b.list_scatter(ct, indices, b.zeros_like(x))
     if attributes.get("resize"):
-        rest = b.list_resize(rest, b.list_length(list_))
-    return rest, None, b.list_gather(ct, indices)
+        of_list = b.list_resize(of_list, b.list_length(list_))
+    return of_list, None, b.list_gather(ct, indices)
 
 
 def _flatten_type(list_: Type) -> TensorType:
@@ -136,7 +136,7 @@ def _list_split_like(x: Any, list_: ListValue) -> Any:
 
 list_stack = define(
     name="list_stack", graphdef="TensorListStack", result=_stack_type,
-    kernel=lambda list_, *, shape=None: list_.with_shape(shape).stacked(),
+    kernel=lambda list_, *, shape=None: list_.with_shape(shape).stack(),
     gradient=lambda b, inputs, results, cotangents, attributes: (b.list_from_tensor(cotangents[0]),),
     samples=(sample(ROWS), sample(ROWS, shape=(2,))),
 )  # fmt: skip

@@ -156,10 +156,10 @@ def _list_set(list_: ListValue, index: Any, x: Any, *, resize: bool = False, wra
 def _list_set_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (list_, index, x) = cotangents, inputs
     wrap = attributes.get("wrap", False)
-    rest = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
+    of_list = b.list_set(ct, index, b.zeros_like(x), resize=False, wrap=wrap)
     if attributes.get("resize"):
-        rest = b.list_resize(rest, b.list_length(list_))
-    return rest, None, b.list_get(ct, index, wrap=wrap)
+        of_list = b.list_resize(of_list, b.list_length(list_))
+    return of_list, None, b.list_get(ct, index, wrap=wrap)
 
 
 _INDEX = np.array(1, np.int32)

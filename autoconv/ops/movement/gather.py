@@ -26,9 +26,10 @@ def check_indices(indices: Any, size: int, name: str = "indices") -> None:
     """Raise InvalidArgumentError with the first index that is not in [0, size)."""
     outside = (indices < 0) | (indices >= size)
     if np.any(outside):
-        at = np.argwhere(outside)[0]
-        where = f"[{','.join(map(str, at))}]" if len(at) else ""
-        raise InvalidArgumentError(f"{name}{where} = {np.asarray(indices)[tuple(at)]} is not in [0, {size})")
+        position = np.argwhere(outside)[0]
+        position_text = f"[{','.join(map(str, position))}]" if len(position) else ""
+        index = np.asarray(indices)[tuple(position)]
+        raise InvalidArgumentError(f"{name}{position_text} = {index} is not in [0, {size})")
 
 
 def _check_integer_indices(op: str, indices: TensorType) -> None:
@@ -47,8 +48,8 @@ def _gather_type(
         return params.with_shape(None)
     if not params.shape:
         raise ValueError("gather takes params of one or more dimensions, found a scalar")
-    at = normalised_axis(axis, len(params.shape))
-    if batch_dims > at:
+    resolved_axis = normalised_axis(axis, len(params.shape))
+    if batch_dims > resolved_axis:
         raise ValueError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
     if batch_dims > len(indices.shape):
         raise ValueError(
@@ -59,12 +60,13 @@ def _gather_type(
             f"gather: the batch dimensions of the shapes [{shape_text(params.shape)}] and "
             f"[{shape_text(indices.shape)}] differ"
         )
-    return params.with_shape((*params.shape[:at], *indices.shape[batch_dims:], *params.shape[at + 1 :]))
+    before, after = params.shape[:resolved_axis], params.shape[resolved_axis + 1 :]
+    return params.with_shape((*before, *indices.shape[batch_dims:], *after))
 
 
-def _batch_index(params: Any, indices: Any, at: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
+def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
     """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
-    moved = np.moveaxis(params, at, batch_dims)
+    moved = np.moveaxis(params, resolved_axis, batch_dims)
     trailing = np.ndim(indices) - batch_dims
     grid = [
         np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing)
@@ -74,30 +76,32 @@ def _batch_index(params: Any, indices: Any, at: int, batch_dims: int) -> tuple[A
 
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
-    at = axis % np.ndim(params)
+    resolved_axis = axis % np.ndim(params)
     indices = np.asarray(indices)
-    check_indices(indices, np.shape(params)[at])
+    check_indices(indices, np.shape(params)[resolved_axis])
     if not batch_dims:
-        return np.take(params, indices, at)
+        return np.take(params, indices, resolved_axis)
     if np.shape(params)[:batch_dims] != indices.shape[:batch_dims]:
         raise InvalidArgumentError(
             f"gather: the batch dimensions of {list(np.shape(params))} and {list(indices.shape)} differ"
         )
-    moved, index = _batch_index(params, indices, at, batch_dims)
+    moved, index = _batch_index(params, indices, resolved_axis, batch_dims)
     rows = moved[index]  # dimensions: batch, indices, those between batch and axis, the rest
-    between = at - batch_dims
+    between = resolved_axis - batch_dims
     source = range(indices.ndim, indices.ndim + between)
-    return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, at)))
+    return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, resolved_axis)))
 
 
 def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
     result = np.zeros(np.shape(like), np.asarray(x).dtype)
-    at = axis % result.ndim
+    resolved_axis = axis % result.ndim
     indices = np.asarray(indices)
-    check_indices(indices, result.shape[at])
-    moved, index = _batch_index(result, indices, at, batch_dims)
+    check_indices(indices, result.shape[resolved_axis])
+    moved, index = _batch_index(result, indices, resolved_axis, batch_dims)
     rows = np.moveaxis(
-        x, tuple(range(batch_dims, at)), tuple(range(indices.ndim, indices.ndim + at - batch_dims))
+        x,
+        tuple(range(batch_dims, resolved_axis)),
+        tuple(range(indices.ndim, indices.ndim + resolved_axis - batch_dims)),
     )
     np.add.at(moved, index, rows)
     return result
@@ -167,10 +171,10 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
         )
     outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
     if np.any(outside):
-        at = np.argwhere(outside)[0][:-1]
-        coordinates = ", ".join(map(str, indices[tuple(at)]))
+        position = np.argwhere(outside)[0][:-1]
+        coordinates = ", ".join(map(str, indices[tuple(position)]))
         raise InvalidArgumentError(
-            f"indices[{','.join(map(str, at))}] = [{coordinates}] does not index into shape {list(shape)}"
+            f"indices[{','.join(map(str, position))}] = [{coordinates}] does not index into shape {list(shape)}"
         )
     lead = indices.ndim - 1
     grid = [
@@ -310,14 +314,14 @@ def _update_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, att
     (ct,), (tensor, indices, updates) = cotangents, inputs
     # Of several updates of one element, the last remains.
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
-    numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
-    board = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, numbers)
-    last = b.equal(b.gather_nd(board, indices, batch_dims=0), numbers)
-    part = b.gather_nd(ct, indices, batch_dims=0)
+    update_numbers = b.reshape_like(b.range(zero, b.size(updates, dtype=int64), one), updates)
+    last_writers = b.tensor_scatter_nd_update(b.zeros_like(tensor, dtype=int64), indices, update_numbers)
+    is_last = b.equal(b.gather_nd(last_writers, indices, batch_dims=0), update_numbers)
+    cotangent = b.gather_nd(ct, indices, batch_dims=0)
     return (
         b.tensor_scatter_nd_update(ct, indices, b.zeros_like(updates)),
         None,
-        b.select(last, part, b.zeros_like(part)),
+        b.select(is_last, cotangent, b.zeros_like(cotangent)),
     )
 
 
@@ -337,9 +341,9 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
         return b.select(condition, b.ones_like(like), b.zeros_like(like))
 
     is_kept = indicator(b.equal(tensor, result), tensor)
-    written = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
-    part = b.divide(ct, b.tensor_scatter_nd_add(is_kept, indices, written))
-    return b.multiply(part, is_kept), None, b.multiply(written, b.gather_nd(part, indices, batch_dims=0))
+    is_written = indicator(b.equal(updates, b.gather_nd(result, indices, batch_dims=0)), updates)
+    share = b.divide(ct, b.tensor_scatter_nd_add(is_kept, indices, is_written))
+    return b.multiply(share, is_kept), None, b.multiply(is_written, b.gather_nd(share, indices, batch_dims=0))
 
 
 _tensor_scatter("tensor_scatter_nd_update", "TensorScatterUpdate", None, None, _update_gradient)

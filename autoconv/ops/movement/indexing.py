@@ -269,9 +269,9 @@ def _set_item_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, a
 def _is_written_last(b: Builder, x: Any, part: Any, operands: Any, spec: Spec) -> Any:
     """Return which written values remain: of two written to one element, the last."""
     zero, one = (b.constant(value=np.array(n, np.int64)) for n in (0, 1))
-    numbers = b.reshape_like(b.range(zero, b.size(part, dtype=int64), one), part)
-    board = b.set_item(b.zeros_like(x, dtype=int64), numbers, *operands, spec=spec)
-    return b.equal(b.get_item(board, *operands, spec=spec), numbers)
+    update_numbers = b.reshape_like(b.range(zero, b.size(part, dtype=int64), one), part)
+    last_writers = b.set_item(b.zeros_like(x, dtype=int64), update_numbers, *operands, spec=spec)
+    return b.equal(b.get_item(last_writers, *operands, spec=spec), update_numbers)
 
 
 def _add_at_item_type(x: TensorType, value: TensorType, *operands: TensorType, spec: Spec) -> TensorType:

@@ -33,18 +33,18 @@ def _concat_type(*inputs: TensorType, axis: int) -> TensorType:
             raise ValueError(f"concat: the tensors have {rank} and {len(shape)} dimensions")
     if not rank:
         raise ValueError("concat takes tensors of one or more dimensions, found scalars; use stack")
-    at = normalised_axis(axis, rank)
-    _check_others_agree(shapes, at)
+    resolved_axis = normalised_axis(axis, rank)
+    _check_other_axes(shapes, resolved_axis)
     result = [_merge_sizes([shape[i] for shape in shapes]) for i in range(rank)]
-    sizes = [None if x.shape is None else x.shape[at] for x in inputs]
-    result[at] = _sum_sizes(sizes)
+    sizes = [None if x.shape is None else x.shape[resolved_axis] for x in inputs]
+    result[resolved_axis] = _sum_sizes(sizes)
     return TensorType(dtype, tuple(result), all(x.weak for x in inputs))
 
 
-def _check_others_agree(shapes: list[tuple[Dimension, ...]], at: int) -> None:
+def _check_other_axes(shapes: list[tuple[Dimension, ...]], resolved_axis: int) -> None:
     for shape in shapes[1:]:
         for i, (a, b) in enumerate(zip(shapes[0], shape, strict=True)):
-            if i != at and isinstance(a, int) and isinstance(b, int) and a != b:
+            if i != resolved_axis and isinstance(a, int) and isinstance(b, int) and a != b:
                 raise ValueError(
                     f"concat: axis {i} of shapes [{shape_text(shapes[0])}] and [{shape_text(shape)}] differs"
                 )
@@ -96,8 +96,8 @@ def _split_like(x: Any, *likes: Any, axis: int) -> Any:
 
 
 def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes["axis"])
-    return (whole, *(None for _ in inputs[1:]))
+    cotangent = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes["axis"])
+    return (cotangent, *(None for _ in inputs[1:]))
 
 
 def _fill_missing_cotangents(b: Builder, results: Any, cotangents: Any) -> list[Any]:
@@ -110,8 +110,8 @@ def _concat_effects(types: Sequence[Type], attributes: Mapping[str, Any]) -> Eff
     shapes = [shape for type_ in types if (shape := getattr(type_, "shape", None)) is not None]
     if len(shapes) < len(types):
         return Effects.RAISE
-    at = attributes["axis"] % max(len(shapes[0]), 1)  # the axis along which sizes may differ
-    others = {tuple(shape[:at]) + tuple(shape[at + 1 :]) for shape in shapes}
+    resolved_axis = attributes["axis"] % max(len(shapes[0]), 1)  # the axis along which sizes may differ
+    others = {tuple(shape[:resolved_axis]) + tuple(shape[resolved_axis + 1 :]) for shape in shapes}
     return Effects.RAISE if len(shapes) > 1 and (len(others) > 1 or None in others.pop()) else Effects.PURE
 
 
@@ -171,10 +171,10 @@ def _stack_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
 def _unstack_type(x: TensorType, *, num: int, axis: int = 0) -> tuple[TensorType, ...]:
     shape: Shape = None
     if x.shape is not None:
-        at = normalised_axis(axis, len(x.shape))
-        if not shapes_compatible((x.shape[at],), (num,)):
+        resolved_axis = normalised_axis(axis, len(x.shape))
+        if not shapes_compatible((x.shape[resolved_axis],), (num,)):
             raise ValueError(f"unstack: axis {axis} of {x} does not have {num} rows")
-        shape = (*x.shape[:at], *x.shape[at + 1 :])
+        shape = (*x.shape[:resolved_axis], *x.shape[resolved_axis + 1 :])
     return (x.with_shape(shape),) * num
 
 
@@ -210,8 +210,8 @@ def _split_type(
 ) -> tuple[TensorType, ...]:
     if x.shape is None:
         return (x,) * len(sizes)
-    at = normalised_axis(axis, len(x.shape))
-    size = x.shape[at]
+    resolved_axis = normalised_axis(axis, len(x.shape))
+    size = x.shape[resolved_axis]
     parts: list[Dimension] = list(sizes)
     if lengths is None and None in sizes:
         if isinstance(size, int) and size % len(sizes):
@@ -221,7 +221,7 @@ def _split_type(
         parts = [size // len(sizes) if isinstance(size, int) else None] * len(sizes)
     elif isinstance(size, int) and None not in sizes and sum(s or 0 for s in sizes) != size:
         raise ValueError(f"split: the sizes {list(sizes)} do not add up to the {size} of dimension {axis}")
-    return tuple(x.with_shape((*x.shape[:at], part, *x.shape[at + 1 :])) for part in parts)
+    return tuple(x.with_shape((*x.shape[:resolved_axis], part, *x.shape[resolved_axis + 1 :])) for part in parts)
 
 
 def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
@@ -242,8 +242,8 @@ def _split(x: Any, lengths: Any = None, *, sizes: Any, axis: int = 0) -> Any:
 
 
 def _split_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    whole = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes.get("axis", 0))
-    return (whole, *(None for _ in inputs[1:]))
+    cotangent = b.concat(*_fill_missing_cotangents(b, results, cotangents), axis=attributes.get("axis", 0))
+    return (cotangent, *(None for _ in inputs[1:]))
 
 
 split = define(

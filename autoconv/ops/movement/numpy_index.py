@@ -58,18 +58,18 @@ def _check_index(shape: tuple[int, ...], entries: list[Aligned], index: tuple[An
         raise IndexOutOfRangeError(
             f"too many indices: the tensor has {len(shape)} dimensions, but {covered} were indexed"
         )
-    for (entry, _, axis, count), part in zip(entries, index, strict=False):
-        if isinstance(entry, Slice) and part.step == 0:
+    for (entry, _, axis, count), item in zip(entries, index, strict=False):
+        if isinstance(entry, Slice) and item.step == 0:
             raise InvalidArgumentError("slice step cannot be zero")
         if isinstance(entry, At):
-            check_in_range(part, shape[axis], axis)
+            check_in_range(item, shape[axis], axis)
         elif isinstance(entry, Gather):
-            _check_array(part, shape[axis], axis)
+            _check_array(item, shape[axis], axis)
         elif isinstance(entry, Mask) and any(
-            own not in (0, size) for own, size in zip(part.shape, shape[axis:], strict=False)
+            mask_size not in (0, size) for mask_size, size in zip(item.shape, shape[axis:], strict=False)
         ):
             raise IndexOutOfRangeError(
-                f"the boolean index of shape {list(part.shape)} does not match the indexed dimensions "
+                f"the boolean index of shape {list(item.shape)} does not match the indexed dimensions "
                 f"{list(shape[axis : axis + count])}"
             )
 

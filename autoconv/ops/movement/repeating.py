@@ -24,8 +24,8 @@ def _check_expands(x: TensorType, shape: Shape) -> None:
         return
     padded = (1,) * (len(shape) - len(x.shape)) + x.shape
     fits = len(x.shape) <= len(shape) and all(
-        old in (1, new) or not isinstance(old, int) or not isinstance(new, int)
-        for old, new in zip(padded, shape, strict=True)
+        size in (1, target_size) or not isinstance(size, int) or not isinstance(target_size, int)
+        for size, target_size in zip(padded, shape, strict=True)
     )
     if not fits:
         raise ValueError(
@@ -116,8 +116,8 @@ def _sum_tiles_type(x: TensorType, like: TensorType) -> TensorType:
 
 def _sum_tiles(x: Any, like: Any) -> Any:
     sizes: list[int] = []
-    for whole, part in zip(np.shape(x), np.shape(like), strict=True):
-        sizes += [whole // part if part else 0, part]
+    for tiled_size, size in zip(np.shape(x), np.shape(like), strict=True):
+        sizes += [tiled_size // size if size else 0, size]
     return np.reshape(x, sizes).sum(axis=tuple(range(0, len(sizes), 2)), dtype=np.asarray(x).dtype)
 
 
@@ -148,15 +148,15 @@ def _repeat_type(
         raise ValueError(f"repeat: the number of repeats has to be 0 or more, found {repeats}")
     if x.shape is None:
         return x
-    at = normalised_axis(axis, len(x.shape))
-    size = x.shape[at]
+    resolved_axis = normalised_axis(axis, len(x.shape))
+    size = x.shape[resolved_axis]
     if counts is not None:
         if counts.rank not in (None, 0, 1):
             raise ValueError(f"repeat: the repeats have to be a scalar or a vector, found {counts}")
         if counts.shape and not shapes_compatible(counts.shape, (size,)) and counts.shape != (1,):
             raise ValueError(f"repeat: {counts} repeats for a dimension of {size}")
         repeats = None
-    return x.with_shape((*x.shape[:at], _scaled_size(size, repeats), *x.shape[at + 1 :]))
+    return x.with_shape((*x.shape[:resolved_axis], _scaled_size(size, repeats), *x.shape[resolved_axis + 1 :]))
 
 
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:

@@ -98,13 +98,13 @@ def _one_hot(
 
 def _one_hot_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (indices, on_value, off_value, *depth) = cotangents, inputs
-    yes, no = (b.constant(value=np.array(value)) for value in (True, False))
-    hot = b.one_hot(indices, yes, no, *depth, **{**attributes, "dtype": bool_})
+    true, false = (b.constant(value=np.array(value)) for value in (True, False))
+    is_hot = b.one_hot(indices, true, false, *depth, **{**attributes, "dtype": bool_})
     zeros = b.zeros_like(ct)
     return (
         None,
-        b.sum_to_shape_of(b.select(hot, ct, zeros), on_value),
-        b.sum_to_shape_of(b.select(hot, zeros, ct), off_value),
+        b.sum_to_shape_of(b.select(is_hot, ct, zeros), on_value),
+        b.sum_to_shape_of(b.select(is_hot, zeros, ct), off_value),
         *(None for _ in depth),
     )
 

@@ -141,10 +141,10 @@ def _reshape(x: Any, vector: Any = None, *, shape: Any) -> Any:
             raise ValueError
         return np.reshape(x, sizes)
     except ValueError as error:
-        refused = InvalidArgumentError(
+        refusal = InvalidArgumentError(
             f"Input to reshape is a tensor with {np.size(x)} values, but the requested shape is {list(sizes)}"
         )
-        raise (refused.in_place_of(error) if error.args else refused) from None
+        raise (refusal.in_place_of(error) if error.args else refusal) from None
 
 
 def _reshape_like(x: Any, like: Any) -> Any:

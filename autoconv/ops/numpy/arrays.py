@@ -92,9 +92,9 @@ class _ArrayInterface:
     """An array interface to the memory of an array, with another shape and strides."""
 
     def __init__(self, x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-        own = x.__array_interface__
-        data = own["data"][0] + offset, own["data"][1]
-        self.__array_interface__ = {**own, "data": data, "shape": shape, "strides": strides}
+        interface = x.__array_interface__
+        data = interface["data"][0] + offset, interface["data"][1]
+        self.__array_interface__ = {**interface, "data": data, "shape": shape, "strides": strides}
         self.owner = x
 
 
@@ -114,8 +114,8 @@ define(
 
 
 def _diagonal_type(x: ArrayType, *, offset: int) -> ArrayType:
-    *outer, down, right = x.strides
-    stride = None if down is None or right is None else down + right
+    *outer, row_stride, column_stride = x.strides
+    stride = None if row_stride is None or column_stride is None else row_stride + column_stride
     shape = (*x.shape[:-2], diagonal_length(x.shape[-2], x.shape[-1], offset))
     return replace(x, shape=shape, strides=(*outer, stride), read_only=True)
 
@@ -147,11 +147,11 @@ define(
 
 def _common_size(*sizes: Any) -> np.ndarray:
     """Return the broadcast size of one dimension of several operands."""
-    wide = {int(size) for size in sizes} - {1}
-    if len(wide) > 1:
+    sizes_above_one = {int(size) for size in sizes} - {1}
+    if len(sizes_above_one) > 1:
         shapes = " ".join(f"({size},)" for size in sizes)
         raise ValueError(f"operands could not be broadcast together with shapes {shapes} ")
-    return np.array(wide.pop() if wide else 1)
+    return np.array(sizes_above_one.pop() if sizes_above_one else 1)
 
 
 define(

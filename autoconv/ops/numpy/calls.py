@@ -36,36 +36,38 @@ def _result_types(
 @functools.lru_cache(maxsize=512)
 def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_values: bool) -> tuple[TensorType, ...]:
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
-    ranked = all(x.shape is not None for x in inputs)
-    is_static = ranked and all(isinstance(d, int) for x in inputs for d in x.shape)
+    has_ranks = all(x.shape is not None for x in inputs)
+    is_static = has_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
     numbers = [
         i for i in _number_positions((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer
     ]
     tries = [(size, 0, 0) for size in _SIZES[: 1 if is_static or by_values else None]]
     tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
     results_by_try: list[tuple[np.ndarray, ...]] = []
-    for size, rank, more in tries if ranked else [(2, rank, 0) for rank in range(4)]:
+    for size, rank, increment in tries if has_ranks else [(2, rank, 0) for rank in range(4)]:
         try:
-            example_arrays = _examples(inputs, size, rank, dict.fromkeys(numbers, more))
+            example_arrays = _examples(inputs, size, rank, dict.fromkeys(numbers, increment))
             results = _call_with_examples(example_arrays, function, arguments, keywords)
             results_by_try.append(results if isinstance(results, tuple) else (results,))
         except Exception:
-            if is_static and not more:
+            if is_static and not increment:
                 raise
     if not results_by_try:
         raise TypeError(f"numpy.{function} takes no such arrays: {', '.join(map(str, inputs))}")
-    unknown = by_values or len(results_by_try) < len(tries)
-    shapes = [_common_shape([x.shape for x in each], unknown) for each in zip(*results_by_try, strict=True)]
+    has_unknown_sizes = by_values or len(results_by_try) < len(tries)
+    shapes = [
+        _common_shape([x.shape for x in arrays], has_unknown_sizes) for arrays in zip(*results_by_try, strict=True)
+    ]
     return tuple(
-        TensorType(as_dtype(x.dtype), shape if ranked else None)
+        TensorType(as_dtype(x.dtype), shape if has_ranks else None)
         for x, shape in zip(results_by_try[0], shapes, strict=True)
     )
 
 
-def _examples(inputs: Any, size: int, rank: int, more: dict[int, int]) -> list[np.ndarray]:
-    """Return an array for each input, of that rank where its own is unknown; `more` is added to some, by position."""
+def _examples(inputs: Any, size: int, rank: int, increments: dict[int, int]) -> list[np.ndarray]:
+    """Return an array for each input, of that rank where its own is unknown; `increments` are added, by position."""
     arrays = [example(x if x.shape is not None else x.with_shape((size,) * rank), size) for x in inputs]
-    return [x + x.dtype.type(more[i]) if i in more else x for i, x in enumerate(arrays)]
+    return [x + x.dtype.type(increments[i]) if i in increments else x for i, x in enumerate(arrays)]
 
 
 def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arguments: Any, keywords: Any) -> Any:
@@ -135,15 +137,15 @@ def _call(
 ) -> Any:
     compute: Any = functools.reduce(getattr, function.split("."), np)
     values = [resolve(argument, inputs) for argument in arguments]
-    named = {name: resolve(argument, inputs) for name, argument in keywords}
+    resolved_keywords = {name: resolve(argument, inputs) for name, argument in keywords}
     if function in _WARNING_BY_PYTHON or function.startswith("nan"):
-        with warnings.catch_warnings(record=True) as given:
+        with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter("always")
-            output = compute(*values, **named)
-        if given:
+            output = compute(*values, **resolved_keywords)
+        if caught_warnings:
             note_error()
     else:
-        output = compute(*values, **named)
+        output = compute(*values, **resolved_keywords)
     if isinstance(output, (tuple, list)) and len(output) > 1:
         return tuple(np.asarray(result) for result in output)
     return np.asarray(output[0] if isinstance(output, (tuple, list)) else output)

@@ -36,7 +36,7 @@ def _draw(
     return np.asarray(draws, type.dtype.numpy)
 
 
-def drawn_type(
+def type_of_draw(
     inputs: Sequence[TensorType], method: str, arguments: tuple[Argument, ...], keywords: tuple[Any, ...]
 ) -> TensorType:
     """Return the type of a draw: a Python number where NumPy returns one, else an array.
@@ -46,20 +46,20 @@ def drawn_type(
     """
     is_static = all(x.shape is not None and all(isinstance(d, int) for d in x.shape) for x in inputs)
     examples = [example(x, 1) for x in inputs]
-    draws, why = _example_draws(examples, method, arguments, keywords)
+    draws, last_error = _example_draws(examples, method, arguments, keywords)
     if not draws and inputs:  # floats may be probabilities
         examples = [x / np.sum(x, dtype=x.dtype) if x.dtype.kind == "f" and x.size else x for x in examples]
-        draws, why = _example_draws(examples, method, arguments, keywords)
+        draws, last_error = _example_draws(examples, method, arguments, keywords)
     if not draws:
-        assert why is not None
+        assert last_error is not None
         if inputs:
-            raise StagingError(f"what {method!r} draws is not known while tracing") from why
-        raise why
+            raise StagingError(f"what {method!r} draws is not known while tracing") from last_error
+        raise last_error
     shapes = [np.shape(drawn) for drawn in draws]
     shape: Any = None
-    if is_static and len({len(each) for each in shapes}) == 1:
-        unsure = len(draws) == 1 and why is not None
-        shape = tuple(None if unsure or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
+    if is_static and len({len(drawn_shape) for drawn_shape in shapes}) == 1:
+        is_uncertain = len(draws) == 1 and last_error is not None
+        shape = tuple(None if is_uncertain or len(set(sizes)) > 1 else sizes[0] for sizes in zip(*shapes, strict=True))
     return TensorType(as_dtype(np.asarray(draws[0]).dtype), shape, isinstance(draws[-1], (bool, int, float)))
 
 
@@ -68,19 +68,19 @@ def _example_draws(
 ) -> tuple[list[Any], Exception | None]:
     """Return the results of example draws, and the last error."""
     draws_by_example: list[Any] = []
-    why: Exception | None = None
-    for more in (0, 2, 50):  # an integer may be the requested size, or the number of items to choose from
-        arrays = [x + x.dtype.type(more) if x.dtype.kind in "iu" else x for x in examples]
+    last_error: Exception | None = None
+    for increment in (0, 2, 50):  # an integer may be the requested size, or the number of items to choose from
+        arrays = [x + x.dtype.type(increment) if x.dtype.kind in "iu" else x for x in examples]
         try:
             drawn = getattr(np.random.default_rng(0), method)(
                 *(resolve(argument, arrays) for argument in arguments),
                 **{name: resolve(argument, arrays) for name, argument in keywords},
             )
         except Exception as error:
-            why = error
+            last_error = error
         else:
             draws_by_example.append(drawn)
-    return draws_by_example, why
+    return draws_by_example, last_error
 
 
 def _draw_type(generator: Type, *inputs: Type, type: Any, **_: Any) -> Any:
@@ -96,4 +96,4 @@ define(
     gradient=no_gradient("random numbers"), effects=_EFFECTS,
 )  # fmt: skip
 
-__all__ = ["GENERATOR", "drawn_type"]
+__all__ = ["GENERATOR", "type_of_draw"]

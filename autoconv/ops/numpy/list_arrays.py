@@ -53,8 +53,8 @@ def join_items(x: Any, function: str, axis: int | None) -> np.ndarray:
 
 
 def _check_array(array: np.ndarray, dtype: DType, shape: Sequence[int | None]) -> np.ndarray:
-    alike = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
-    if array.dtype == dtype.numpy and alike:
+    has_shape = len(shape) == array.ndim and all(a in (None, b) for a, b in zip(shape, array.shape, strict=True))
+    if array.dtype == dtype.numpy and has_shape:
         return array
     list_type, sizes = TensorType(dtype, tuple(shape)), ",".join(map(str, array.shape))
     raise OtherKindError(f"a list became an array of {array.dtype}[{sizes}], where this graph expected {list_type}")
@@ -64,7 +64,7 @@ def _array_of_numbers(
     x: Any, *, element: TensorType, dtype: DType, shape: tuple[int | None, ...], given: bool = False
 ) -> np.ndarray:
     """Make an array of a typed list, or of nested lists of these."""
-    if given and not _casts(element.dtype, dtype):
+    if given and not _is_exact_cast(element.dtype, dtype):
         return _array(_items(x, element), dtype=dtype, shape=shape, given=True)
     rows = _join_numbers(x, element)
     if rows is None or not rows.size:
@@ -86,10 +86,10 @@ def _join_numbers(x: Any, element: TensorType) -> np.ndarray | None:
     return numbers.reshape(*counts, -1) if numbers.size else numbers
 
 
-def _casts(source: DType, target: DType) -> bool:
+def _is_exact_cast(source: DType, target: DType) -> bool:
     """Return whether a cast equals NumPy's conversion of single items: without range check, rounded once."""
-    wide = target is float64 or (source.is_floating and target.is_floating)
-    return source in (target, as_dtype(bool)) or (wide and not target.is_complex)
+    is_to_wide_float = target is float64 or (source.is_floating and target.is_floating)
+    return source in (target, as_dtype(bool)) or (is_to_wide_float and not target.is_complex)
 
 
 def _items(x: Any, element: TensorType) -> list[Any]:
@@ -101,12 +101,12 @@ def _effects(_: Sequence[Type], attributes: Mapping[str, Any]) -> Effects:
 
     It is certain for a flat list of numbers whose dtype is that of an empty list, or given and reached by a safe cast.
     """
-    flat = len(attributes["shape"]) == 1
+    is_flat = len(attributes["shape"]) == 1
     if attributes.get("given"):
-        sure = flat and _casts(attributes["element"].dtype, attributes["dtype"])
+        is_certain = is_flat and _is_exact_cast(attributes["element"].dtype, attributes["dtype"])
     else:
-        sure = flat and attributes["dtype"] is float64
-    return Effects.READ if sure else READS
+        is_certain = is_flat and attributes["dtype"] is float64
+    return Effects.READ if is_certain else READS
 
 
 define(

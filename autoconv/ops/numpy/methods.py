@@ -16,7 +16,7 @@ from autoconv.graph.types import ObjectType, Shape, TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.gradients import dtype_of, flat, restore_reduced_axes
 from autoconv.ops.record import OPS, Builder, define, no_gradient, sample
-from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same
+from autoconv.ops.rules import broadcast, element_count, normalised_axes, reduced_shape, same_type
 
 _X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]])
 _I = np.array([[7, -7, 5], [1, 2, -4]], np.int32)
@@ -92,8 +92,8 @@ def _variance_gradient(root: bool) -> Callable[..., Any]:
         dtype, axes = dtype_of(x), _axes(x, attributes)
         if dtype_of(y) is not dtype.real_dtype:
             raise TypeError(f"the spread of {dtype.name} elements has no gradient here")
-        whole, left = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
-        count = b.subtract(b.divide(whole, left), float(attributes.get("ddof", 0)))
+        size_before, size_after = (b.cast(b.size(value), dtype=dtype.real_dtype) for value in (x, y))
+        count = b.subtract(b.divide(size_before, size_after), float(attributes.get("ddof", 0)))
         share = b.divide(ct, b.multiply(count, y)) if root else b.divide(b.multiply(ct, 2.0), count)
         share = restore_reduced_axes(b, share, x, axes, attributes.get("keepdims", False))
         share = b.complex(share, b.zeros_like(share)) if dtype.is_complex else share
@@ -135,9 +135,9 @@ def _scan(method: str) -> None:
             return (None,)
         line = b.reshape(x, shape=(-1,)) if axis is None else x
         result, cotangent = (b.cast(value[0], dtype=dtype) for value in (results, cotangents))
-        how = {"axis": axis or 0, "exclusive": False, "reverse": False}
-        found = OPS[method].gradient(b, (line,), (result,), (cotangent,), how)[0]  # type: ignore[operator]
-        return (b.reshape_like(found, x) if axis is None else found,)
+        scan_attributes = {"axis": axis or 0, "exclusive": False, "reverse": False}
+        operand_cotangent = OPS[method].gradient(b, (line,), (result,), (cotangent,), scan_attributes)[0]  # type: ignore[operator]
+        return (b.reshape_like(operand_cotangent, x) if axis is None else operand_cotangent,)
 
     define(
         name=f"numpy_{method}", graphdef=f"Numpy{method.capitalize()}", result=result, kernel=_method_kernel(method),
@@ -154,9 +154,9 @@ _scan("cumprod")
 
 def _clip_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     x, low, high = inputs
-    raised = b.maximum(x, low)
-    of_raised, of_high = OPS["minimum"].gradient(b, (raised, high), results, cotangents, {})  # type: ignore[operator]
-    return (*OPS["maximum"].gradient(b, (x, low), (raised,), (of_raised,), {}), of_high)  # type: ignore[operator]
+    maximum = b.maximum(x, low)
+    of_maximum, of_high = OPS["minimum"].gradient(b, (maximum, high), results, cotangents, {})  # type: ignore[operator]
+    return (*OPS["maximum"].gradient(b, (x, low), (maximum,), (of_maximum,), {}), of_high)  # type: ignore[operator]
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
@@ -212,7 +212,7 @@ def _read_only(x: Any) -> Any:
 
 
 define(
-    name="numpy_read_only", graphdef="NumpyReadOnly", result=same, kernel=_read_only,
+    name="numpy_read_only", graphdef="NumpyReadOnly", result=same_type, kernel=_read_only,
     gradient=lambda b, inputs, results, cotangents, attributes: (cotangents[0],), samples=(sample(_X), sample(_I)),
     view=True,
 )  # fmt: skip

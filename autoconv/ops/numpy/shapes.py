@@ -13,7 +13,7 @@ from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.rules import is_sure_to_fit
 
 UPDATE, MATMUL, DOT, SOLVE, SQUARE = "update", "matmul", "dot", "solve", "square"
-_SAYING: dict[str, Callable[[Any, Any], Any]] = {
+_NUMPY_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     MATMUL: np.matmul, DOT: np.dot, SOLVE: np.linalg.solve, SQUARE: lambda x, _: np.linalg.inv(x),
 }  # fmt: skip
 
@@ -41,11 +41,11 @@ def _check(x: Any, y: Any, *, how: str) -> tuple[()]:
     """
     first, second = np.shape(x), np.shape(y)
     if how != UPDATE:
-        mine, its = core_dimensions(first, second)
-        if mine != its:
-            _SAYING[how](np.broadcast_to(0.0, first), np.broadcast_to(0.0, second))
+        first_size, second_size = core_dimensions(first, second)
+        if first_size != second_size:
+            _NUMPY_FUNCTIONS[how](np.broadcast_to(0.0, first), np.broadcast_to(0.0, second))
     elif len(second) > len(first) or any(
-        size not in (1, into) for size, into in zip(second[::-1], first[::-1], strict=False)
+        size not in (1, target_size) for size, target_size in zip(second[::-1], first[::-1], strict=False)
     ):
         np.add(np.broadcast_to(0, first), np.broadcast_to(0, second), out=np.empty(first, int))
     return ()

@@ -15,25 +15,26 @@ _ON_WRITING = ("__setattr__", "__delattr__"), ("__set__", "__delete__")
 
 
 @functools.lru_cache(maxsize=1024)
-def runs_code(kind: type, name: str, writes: bool = False) -> bool:
+def runs_code(class_: type, name: str, writes: bool = False) -> bool:
     """Return whether access to the attribute runs code: a method, a property, a descriptor, or a hook of the class."""
-    attribute = inspect.getattr_static(kind, name, None)
+    attribute = inspect.getattr_static(class_, name, None)
     if isinstance(attribute, (property, types.FunctionType)):
         return True
-    hooks, describing = _ON_WRITING if writes else _ON_READING
-    own = [getattr(kind, hook, None) for hook in hooks] + [getattr(type(attribute), hook, None) for hook in describing]
-    return any(map(_is_programs, own)) and not isinstance(attribute, functools.cached_property)
+    hooks, descriptor_hooks = _ON_WRITING if writes else _ON_READING
+    methods = [getattr(class_, hook, None) for hook in hooks]
+    methods += [getattr(type(attribute), hook, None) for hook in descriptor_hooks]
+    return any(map(_is_user_function, methods)) and not isinstance(attribute, functools.cached_property)
 
 
 @functools.lru_cache(maxsize=1024)
-def computes(kind: type, name: str) -> bool:
+def computes(class_: type, name: str) -> bool:
     """Return whether the class computes an attribute that the object itself does not hold."""
-    attribute = inspect.getattr_static(kind, name, None)
-    missing = attribute is None and _is_programs(getattr(kind, "__getattr__", None))
-    return missing or isinstance(attribute, functools.cached_property)
+    attribute = inspect.getattr_static(class_, name, None)
+    is_from_getattr = attribute is None and _is_user_function(getattr(class_, "__getattr__", None))
+    return is_from_getattr or isinstance(attribute, functools.cached_property)
 
 
-def _is_programs(method: Any) -> bool:
+def _is_user_function(method: Any) -> bool:
     """Return whether this is a function written in Python, outside of the standard library."""
     if not isinstance(method, types.FunctionType):
         return False

@@ -34,12 +34,12 @@ def left_of_group(
     """
     if not isinstance(error, BaseExceptionGroup):
         return raised[0] if raised else rest
-    again = [e for e in raised if any(e is part for part in parts)]
-    new = [e for e in raised if not any(e is part for part in parts)]
-    kept_ids = {id(leaf) for e in (*again, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
-    left = error.subgroup(lambda e: id(e) in kept_ids) if kept_ids else None
-    every = [*new, left] if left is not None else new
-    return BaseExceptionGroup("", every) if len(every) > 1 else every[0] if every else None
+    reraised = [e for e in raised if any(e is part for part in parts)]
+    new_exceptions = [e for e in raised if not any(e is part for part in parts)]
+    kept_ids = {id(leaf) for e in (*reraised, *((rest,) if rest is not None else ())) for leaf in leaves_of_group(e)}
+    reraised_group = error.subgroup(lambda e: id(e) in kept_ids) if kept_ids else None
+    members = [*new_exceptions, reraised_group] if reraised_group is not None else new_exceptions
+    return BaseExceptionGroup("", members) if len(members) > 1 else members[0] if members else None
 
 
 def leaves_of_group(error: BaseException) -> Iterator[BaseException]:

@@ -46,24 +46,24 @@ define(
 )  # fmt: skip
 
 
-def show_by(show: Callable[[BaseException, int], None]) -> None:
+def set_traceback_provider(attach: Callable[[BaseException, int], None]) -> None:
     """Register the function that gives a caught exception the traceback of its places in the program."""
-    global _show
-    _show = show
+    global _attach_traceback
+    _attach_traceback = attach
 
 
-_show: Callable[[BaseException, int], None] = lambda error, callers: None
+_attach_traceback: Callable[[BaseException, int], None] = lambda error, callers: None
 
 
-def _caught(x: Any, *, callers: int) -> tuple[()]:
+def _attach_caught_traceback(x: Any, *, callers: int) -> tuple[()]:
     """Give a caught exception its traceback; the function of the `try` has that many callers in the graph."""
-    _show(x, callers)
+    _attach_traceback(x, callers)
     return ()
 
 
 define(
-    name="object_caught", graphdef="ObjectCaught", result=no_results, kernel=_caught, gradient=NO_GRADIENT,
-    effects=Effects.READ | Effects.WRITE,
+    name="object_caught", graphdef="ObjectCaught", result=no_results, kernel=_attach_caught_traceback,
+    gradient=NO_GRADIENT, effects=Effects.READ | Effects.WRITE,
 )  # fmt: skip
 
 

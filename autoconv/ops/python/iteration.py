@@ -10,7 +10,7 @@ import numpy as np
 from autoconv.graph.dtypes import bool_
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.ops.python.objects import CHANGES, NO_GRADIENT, READS
-from autoconv.ops.python.undo_log import note_iteration
+from autoconv.ops.python.undo_log import log_iteration
 from autoconv.ops.record import define
 
 
@@ -33,7 +33,7 @@ class Cursor:
 
 def _iterate_from(items: Any, start: int) -> Iterator[Any]:
     """Iterate over a list from position `start`, items appended meanwhile included."""
-    note_iteration(items)
+    log_iteration(items)
     result = iter(items)
     if start:
         result.__setstate__(start)  # type: ignore[attr-defined]
@@ -57,7 +57,7 @@ define(
 
 def _unpack(x: Any, *, count: int, star: int = -1) -> tuple[Any, ...]:
     """Unpack x to `count` targets as Python does; the target at `star` takes the rest."""
-    note_iteration(x)
+    log_iteration(x)
     items = list(x)
     if star < 0:
         if len(items) > count:

@@ -34,11 +34,11 @@ from autoconv.ops.python.attribute_access import refuse_own_access
 from autoconv.ops.python.exception_groups import left_of_group, split_group
 from autoconv.ops.python.undo_log import (
     ARRAY_MUTATORS,
-    CHANGING_HEAPS,
-    note_apply,
-    note_attribute,
-    note_made,
-    note_method,
+    HEAP_MUTATORS,
+    log_apply,
+    log_attribute,
+    log_made_iterator,
+    log_method,
     write_output,
 )
 from autoconv.ops.record import define, no_gradient
@@ -67,7 +67,7 @@ def _has_attribute(x: Any, name: str) -> bool:
     return hasattr(x, name)
 
 
-def _not_called(x: Any) -> Any:
+def _refuse_call(x: Any) -> Any:
     """Raise for the call of an object of none of the classes expected there."""
     name = type(x).__name__
     if callable(x):
@@ -76,9 +76,9 @@ def _not_called(x: Any) -> Any:
 
 
 # The results of these may be new mutable objects, or they change their first operand.
-_MAKING: dict[str, Callable[..., Any]] = {
-    **{one.name: one.function for one in (*BINARY, *UNARY)},
-    **{one.in_place: one.in_place_function for one in BINARY},
+_ALLOCATING_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{record.name: record.function for record in (*BINARY, *UNARY)},
+    **{record.in_place: record.in_place_function for record in BINARY},
     "pow": builtins.pow, "pos": operator.pos,
     "getitem": operator.getitem, "slice": builtins.slice, "list": builtins.list,
     "tuple": builtins.tuple, "dict": builtins.dict, "set": builtins.set, "frozenset": builtins.frozenset,
@@ -89,28 +89,28 @@ _MAKING: dict[str, Callable[..., Any]] = {
     "last": operator.itemgetter(-1), "last_of_each": lambda rows: [row[-1] for row in rows],
     "mapping": lambda x: {**x},
 }  # fmt: skip
-_CHANGING: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
-_READING: dict[str, Callable[..., Any]] = {
-    **{one.name: one.function for one in COMPARISONS},
+_MUTATING_FUNCTIONS: dict[str, Callable[..., Any]] = {"setitem": operator.setitem, "delitem": operator.delitem}
+_READING_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{record.name: record.function for record in COMPARISONS},
     "is": operator.is_, "is_not": operator.is_not, "contains": operator.contains, "str": builtins.str,
     "repr": builtins.repr, "ascii": builtins.ascii, "format": builtins.format, "int": builtins.int,
     "float": builtins.float, "complex": builtins.complex, "bool": builtins.bool, "round": builtins.round,
     "any": builtins.any, "all": builtins.all, "ord": builtins.ord, "chr": builtins.chr, "hex": builtins.hex,
     "bin": builtins.bin, "oct": builtins.oct, "len": builtins.len, "hash": builtins.hash,
     "callable": builtins.callable, "type": builtins.type, "issubclass": builtins.issubclass, "hasattr": _has_attribute,
-    "not_called": _not_called,
+    "not_called": _refuse_call,
 }  # fmt: skip
-FUNCTIONS = {**_MAKING, **_CHANGING, **_READING}
+FUNCTIONS = {**_ALLOCATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
 # The standard library's functions on lists and counters, by their modules' names without an underscore.
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
 LIBRARY: dict[Any, str] = {
     **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
-    **{getattr(heapq, name): f"heapq.{name}" for name in CHANGING_HEAPS},
+    **{getattr(heapq, name): f"heapq.{name}" for name in HEAP_MUTATORS},
     **{getattr(heapq, name): f"heapq.{name}" for name in ("nlargest", "nsmallest")},
     **{getattr(bisect, f"{name}_{side}"): f"bisect.{name}_{side}" for name in ("insort", "bisect")
        for side in ("left", "right")},
 }  # fmt: skip
-_MAKING.update({name: function for function, name in LIBRARY.items()})
+_ALLOCATING_FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 FUNCTIONS.update({name: function for function, name in LIBRARY.items()})
 for _module in (math, cmath):
     _names = {name: value for name, value in vars(_module).items() if callable(value)}
@@ -245,14 +245,14 @@ define(
 def _apply(*operands: Any, function: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Apply the named operator or builtin; the last operands are passed by the names in `keywords`."""
     count = len(operands) - len(keywords)
-    note_apply(function, operands)
+    log_apply(function, operands)
     result = FUNCTIONS[function](*operands[:count], **dict(zip(keywords, operands[count:], strict=True)))
-    note_made(result)
+    log_made_iterator(result)
     return (result,)
 
 
 def _apply_effects(_: Any, attributes: Any) -> Effects:
-    return CHANGES if attributes["function"] in (_MAKING | _CHANGING) else READS
+    return CHANGES if attributes["function"] in (_ALLOCATING_FUNCTIONS | _MUTATING_FUNCTIONS) else READS
 
 
 define(
@@ -284,15 +284,15 @@ def not_assigned(name: str, is_outer: bool = False) -> NameError:
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
 
 
-def _defined(x: Any, outer: bool = False) -> tuple[Any]:
+def _check_assigned(x: Any, outer: bool = False) -> tuple[Any]:
     if type(x) is NotAssigned:
         raise not_assigned(x.name, outer)
     return (x,)
 
 
 define(
-    name="object_defined", graphdef="ObjectDefined", result=_any_object_type, kernel=_defined, gradient=NO_GRADIENT,
-    effects=READS,
+    name="object_defined", graphdef="ObjectDefined", result=_any_object_type, kernel=_check_assigned,
+    gradient=NO_GRADIENT, effects=READS,
 )  # fmt: skip
 define(
     name="object_truth", graphdef="ObjectTruth", result=_truth_type, kernel=lambda x: np.array(bool(x)),
@@ -310,15 +310,15 @@ define(
 
 def _method(x: Any, *arguments: Any, name: str, keywords: tuple[str, ...] = ()) -> tuple[Any]:
     """Call a method of one of Python's own classes, or of NumPy's; AttributeError where there is none of the name."""
-    written = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
-    is_plain = isinstance(x, (*_PLAIN, np.ndarray)) and not written
+    is_in_python = isinstance(inspect.getattr_static(type(x), name, None), types.FunctionType)
+    is_plain = isinstance(x, (*_PLAIN, np.ndarray)) and not is_in_python
     if not is_plain and type(x) not in COLLECTIONS:
         raise NotInGraphError(
             f"a graph chooses which {type(x).__name__} it calls the method {name!r} of, and cannot call it"
         )
     attribute = getattr(x, name)
     count = len(arguments) - len(keywords)
-    note_method(x, name, arguments)
+    log_method(x, name, arguments)
     return (attribute(*arguments[:count], **dict(zip(keywords, arguments[count:], strict=True))),)
 
 
@@ -341,14 +341,14 @@ def _get_attribute(x: Any, *, name: str) -> tuple[Any]:
 
 def _set_attribute(x: Any, value: Any, *, name: str) -> tuple[()]:
     refuse_own_access(x, name, writes=True)
-    note_attribute(x, name)
+    log_attribute(x, name)
     setattr(x, name, value)
     return ()
 
 
 def _delete_attribute(x: Any, *, name: str) -> tuple[()]:
     refuse_own_access(x, name, writes=True)
-    note_attribute(x, name)
+    log_attribute(x, name)
     delattr(x, name)
     return ()
 

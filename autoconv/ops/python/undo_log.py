@@ -23,7 +23,7 @@ from autoconv.errors import IntegerLimitError, NotInGraphError, OtherKindError
 from autoconv.graph.python_operators import BINARY
 
 # After these errors a call may rerun as plain Python.
-TAKEN_BACK = (IntegerLimitError, OtherKindError, NotInGraphError)
+UNDONE_ERRORS = (IntegerLimitError, OtherKindError, NotInGraphError)
 _CONSTANT = (
     str, bytes, int, float, bool, complex, tuple, frozenset, range, slice, types.NoneType, np.generic,
 )  # fmt: skip
@@ -37,13 +37,13 @@ _READING: dict[type, set[str]] = {
 ARRAY_MUTATORS = frozenset(
     {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
 )
-_IN_PLACE = frozenset(one.in_place for one in BINARY)
+_IN_PLACE = frozenset(record.in_place for record in BINARY)
 # Besides in-place operators on other operands than numbers or text.
 _MUTATING = frozenset({"setitem", "delitem", "next"})
-MAKING_ITERATORS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
-CHANGING_HEAPS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
-_SETTING = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
-_DELETING = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
+ITERATOR_MAKERS = frozenset({"enumerate", "iter", "reversed", "zip"})  # keys of FUNCTIONS in `objects.py`
+HEAP_MUTATORS = ("heapify", "heappop", "heappush", "heappushpop", "heapreplace")
+_ATTRIBUTE_SETTERS = (object.__setattr__, type.__setattr__, BaseException.__setattr__)
+_ATTRIBUTE_DELETERS = (object.__delattr__, type.__delattr__, BaseException.__delattr__)
 _ORDERED = (collections.OrderedDict, collections.Counter)
 _EMPTY = (None, int, float, complex, str, list, tuple, dict, set, frozenset)  # factories without user code
 _MISSING = object()
@@ -63,7 +63,7 @@ class Log:
 
     def __init__(self, stops: bool = False) -> None:
         self.entries: list[tuple[Any, Callable[[], Any]]] = []
-        self.noted: set[Any] = set()  # (id, key), or the id of an owner logged as a whole
+        self.logged_keys: set[Any] = set()  # (id, key), or the id of an owner logged as a whole
         self.bytes: dict[int, int] = {}  # logged bytes, by the id of an array
         self.writes: dict[int, int] = {}  # number of item writes, by the id of a list or dict
         self.iterators: dict[int, Any] = {}  # made by the run, so they need no undo
@@ -72,7 +72,7 @@ class Log:
         self.printed = 0  # characters
 
     def add(self, owner: Any, key: Any, undo: Callable[[], Any]) -> None:
-        self.noted.add(key)
+        self.logged_keys.add(key)
         self.entries.append((owner, undo))
         if len(self.entries) > _MAX_ENTRIES:
             self.lose()
@@ -83,7 +83,7 @@ class Log:
             raise NotInGraphError("what a graph does not carry may come after a change that cannot be undone")
         self.lost = True
         self.entries.clear()
-        self.noted.clear()
+        self.logged_keys.clear()
         self.iterators.clear()
 
     def undo(self) -> None:
@@ -107,7 +107,7 @@ def undoing(run: Callable[..., Any], stops: bool = False) -> Callable[..., Any]:
         ACTIVE.log = log
         try:
             return run(*arguments)
-        except TAKEN_BACK as error:
+        except UNDONE_ERRORS as error:
             if not log.lost:
                 ACTIVE.log = None
                 log.undo()
@@ -138,20 +138,20 @@ def changes(function: str) -> bool:
 
     That is a list, dict or set of Python's own classes, or an iterator.
     """
-    return function in _MUTATING or changes_as_a_whole(function)
+    return function in _MUTATING or changes_whole_list(function)
 
 
-def changes_as_a_whole(function: str) -> bool:
+def changes_whole_list(function: str) -> bool:
     """Return whether a function of the standard library changes the list that is its first operand."""
     return function.startswith(("heapq.heap", "bisect.insort"))
 
 
 def changes_container(function: str) -> bool:
     """Return whether an operator or builtin of `objects.py` may change the items of its first operand."""
-    return function in ("setitem", "delitem") or function in _IN_PLACE or changes_as_a_whole(function)
+    return function in ("setitem", "delitem") or function in _IN_PLACE or changes_whole_list(function)
 
 
-def is_noted(kind: type, name: str) -> bool:
+def is_logged(kind: type, name: str) -> bool:
     """Return whether the method of a list, dict or set is logged before its call."""
     return name not in _READING[kind]
 
@@ -164,51 +164,51 @@ def reads_only(name: str) -> bool:
 def owner_is_settled(owner: Any) -> bool:
     """Return whether no change of the object needs logging in the rest of the run."""
     log = ACTIVE.log
-    return log is None or log.lost or id(owner) in log.noted
+    return log is None or log.lost or id(owner) in log.logged_keys
 
 
 def length_is_settled(owner: Any) -> bool:
     """Return whether appends to the list need no logging."""
     log = ACTIVE.log
-    return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.noted)
+    return owner_is_settled(owner) or (log is not None and (id(owner), "length") in log.logged_keys)
 
 
 def attribute_is_settled(owner: Any, name: str) -> bool:
     """Return whether changes of the attribute need no logging."""
     log = ACTIVE.log
-    return log is None or log.lost or (id(owner), name) in log.noted
+    return log is None or log.lost or (id(owner), name) in log.logged_keys
 
 
 def items_are_settled(owner: Any) -> bool:
     """Return whether writes to items of a list or dict need no logging; many writes log the whole object."""
     log = ACTIVE.log
-    if log is None or log.lost or id(owner) in log.noted:
+    if log is None or log.lost or id(owner) in log.logged_keys:
         return True
     if type(owner) not in (list, dict):
         return False
     log.writes[id(owner)] = count = log.writes.get(id(owner), 0) + 1
     if _ITEMS_PER_WRITE * count < len(owner):
         return False
-    _note_contents(log, owner)
+    _log_contents(log, owner)
     return True
 
 
-def note_apply(function: str, operands: tuple[Any, ...]) -> None:
+def log_apply(function: str, operands: tuple[Any, ...]) -> None:
     """Log the change before an operator or builtin of `objects.py` is applied."""
     log = ACTIVE.log
     if log is None or log.lost:
         return
     if function in ("setitem", "delitem"):
-        _note_item(log, function, *operands[:2])
-    elif function in _IN_PLACE or changes_as_a_whole(function):
-        _note_contents(log, operands[0])
+        _log_item(log, function, *operands[:2])
+    elif function in _IN_PLACE or changes_whole_list(function):
+        _log_contents(log, operands[0])
     if function == "getitem" and isinstance(operands[0], dict) and type(operands[0]) is not dict:
-        _note_insertion(log, operands[0])
+        _log_insertion(log, operands[0])
     if any(_exhausts_outer_iterator(log, operand) for operand in operands):
         log.lose()
 
 
-def note_made(result: Any) -> None:
+def log_made_iterator(result: Any) -> None:
     """Register an iterator that an operator or builtin returned as made by the run."""
     log = ACTIVE.log
     if log is not None and hasattr(type(result), "__next__"):
@@ -222,14 +222,14 @@ def _exhausts_outer_iterator(log: Log, items: Any) -> bool:
     return hasattr(type(items), "__next__") and id(items) not in log.iterators
 
 
-def note_iteration(items: Any) -> None:
+def log_iteration(items: Any) -> None:
     """Discard the log before iteration over an iterator from outside, which cannot be restarted."""
     log = ACTIVE.log
     if log is not None and _exhausts_outer_iterator(log, items):
         log.lose()
 
 
-def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
+def log_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     """Log the change before a method call."""
     log = ACTIVE.log
     if log is None or log.lost:
@@ -239,25 +239,25 @@ def note_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     elif name in _READING.get(type(owner), ()) or (type(owner) is np.ndarray and name not in ARRAY_MUTATORS):
         return
     elif type(owner) is list and name == "append":
-        _note_length(log, owner)
+        _log_length(log, owner)
     elif type(owner) is np.ndarray:
         log.lose()
     else:
-        _note_contents(log, owner)
+        _log_contents(log, owner)
 
 
-def note_attribute(owner: Any, name: str) -> None:
+def log_attribute(owner: Any, name: str) -> None:
     """Log the change before an attribute is set or deleted."""
     log = ACTIVE.log
     if log is None or log.lost:
         return
     key = id(owner), name
-    if key in log.noted:
+    if key in log.logged_keys:
         return
     kind = type(owner)
     descriptor: Any = getattr(kind, name, None)
     is_slot = isinstance(descriptor, (types.MemberDescriptorType, types.GetSetDescriptorType))
-    has_own_methods = kind.__setattr__ not in _SETTING or kind.__delattr__ not in _DELETING
+    has_own_methods = kind.__setattr__ not in _ATTRIBUTE_SETTERS or kind.__delattr__ not in _ATTRIBUTE_DELETERS
     if has_own_methods or (hasattr(descriptor, "__set__") and not is_slot):
         log.lose()
         return
@@ -278,22 +278,22 @@ def note_attribute(owner: Any, name: str) -> None:
     log.add(owner, key, undo)
 
 
-def _note_item(log: Log, function: str, owner: Any, key: Any) -> None:
-    if id(owner) in log.noted:
+def _log_item(log: Log, function: str, owner: Any, key: Any) -> None:
+    if id(owner) in log.logged_keys:
         return
     if type(owner) is dict and function == "setitem":
-        _note_entry(log, owner, key)
+        _log_entry(log, owner, key)
     elif type(owner) is list and type(key) is int and function == "setitem":
-        _note_position(log, owner, key)
+        _log_position(log, owner, key)
     elif type(owner) is np.ndarray:
-        _note_array_part(log, owner, key)
+        _log_array_part(log, owner, key)
     else:
-        _note_contents(log, owner)
+        _log_contents(log, owner)
 
 
-def _note_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
+def _log_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
     try:
-        if (id(owner), key) in log.noted:
+        if (id(owner), key) in log.logged_keys:
             return
         before = owner.get(key, _MISSING)
     except Exception:
@@ -302,29 +302,29 @@ def _note_entry(log: Log, owner: dict[Any, Any], key: Any) -> None:
     log.add(owner, (id(owner), key), undo)
 
 
-def _note_position(log: Log, owner: list[Any], key: int) -> None:
+def _log_position(log: Log, owner: list[Any], key: int) -> None:
     key += len(owner) * (key < 0)
-    if not 0 <= key < len(owner) or (id(owner), key) in log.noted:
+    if not 0 <= key < len(owner) or (id(owner), key) in log.logged_keys:
         return
     before = owner[key]
     log.add(owner, (id(owner), key), lambda: owner.__setitem__(key, before))
 
 
-def _note_length(log: Log, owner: list[Any]) -> None:
-    if id(owner) not in log.noted and (id(owner), "length") not in log.noted:
+def _log_length(log: Log, owner: list[Any]) -> None:
+    if id(owner) not in log.logged_keys and (id(owner), "length") not in log.logged_keys:
         length = len(owner)
         log.add(owner, (id(owner), "length"), lambda: owner.__delitem__(slice(length, None)))
 
 
-def _note_insertion(log: Log, owner: Any) -> None:
+def _log_insertion(log: Log, owner: Any) -> None:
     """Log the change before a lookup in a dict that may insert the key."""
     if type(owner) in _ORDERED or (type(owner) is collections.defaultdict and owner.default_factory in _EMPTY):
-        _note_contents(log, owner)
+        _log_contents(log, owner)
     else:
         log.lose()
 
 
-def _note_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
+def _log_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
     if not owner.flags.writeable:
         return
     try:
@@ -333,14 +333,14 @@ def _note_array_part(log: Log, owner: np.ndarray, key: Any) -> None:
         return  # the write raises the same error
     logged_bytes = log.bytes[id(owner)] = log.bytes.get(id(owner), 0) + before.nbytes
     if logged_bytes > owner.nbytes:
-        _note_contents(log, owner)
+        _log_contents(log, owner)
     else:
         log.add(owner, (id(owner), len(log.entries)), lambda: owner.__setitem__(key, before))
 
 
-def _note_contents(log: Log, owner: Any) -> None:
+def _log_contents(log: Log, owner: Any) -> None:
     """Log the whole contents of the owner."""
-    if isinstance(owner, _CONSTANT) or id(owner) in log.noted:
+    if isinstance(owner, _CONSTANT) or id(owner) in log.logged_keys:
         return
     if type(owner) is np.ndarray and not owner.flags.writeable:
         return  # no write succeeds, and none has to be undone
@@ -365,14 +365,14 @@ def _note_contents(log: Log, owner: Any) -> None:
 __all__ = [
     "ACTIVE",
     "Log",
-    "MAKING_ITERATORS",
+    "ITERATOR_MAKERS",
     "changes",
-    "is_noted",
-    "note_apply",
-    "note_attribute",
-    "note_iteration",
-    "note_made",
-    "note_method",
+    "is_logged",
+    "log_apply",
+    "log_attribute",
+    "log_iteration",
+    "log_made_iterator",
+    "log_method",
     "undoing",
     "write_output",
 ]

@@ -72,15 +72,15 @@ class GlobalGenerator:
         """
         if self.seed is None and op_seed is None:
             return None
-        first = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
-        second = position() if op_seed is None else op_seed % _MAX_SEED
-        return (first, second) if first or second else (0, _MAX_SEED)
+        global_seed = _DEFAULT_SEED if self.seed is None else self.seed % _MAX_SEED
+        own_seed = position() if op_seed is None else op_seed % _MAX_SEED
+        return (global_seed, own_seed) if global_seed or own_seed else (0, _MAX_SEED)
 
     def seeds(self, op_seed: int | None) -> tuple[int, int]:
         """Return the two seeds of a generator object; without any seed, they come from the operating system."""
         with self._lock:
-            own = self._seeds.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
-            seed_pair = self.pair(own, lambda: 0)
+            own_seed = self._seeds.randint(0, _MAX_SEED) if op_seed is None and self.seed is not None else op_seed
+            seed_pair = self.pair(own_seed, lambda: 0)
         return seed_pair or (int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
     def stream(self, kind: str, op_seed: Any = None) -> np.ndarray:
@@ -268,7 +268,7 @@ def _integer_type(name: str) -> Callable[..., TensorType]:
     return rule
 
 
-def seeded(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
+def with_seed_operand(rule: Callable[..., TensorType]) -> Callable[..., TensorType]:
     """Return the type rule of an op whose first operand is its seed."""
 
     def with_seed(seed: TensorType, *inputs: TensorType, **attributes: Any) -> TensorType:
@@ -303,7 +303,7 @@ def _define_float_ops(name: str, stateless_name: str, graphdefs: tuple[str, str]
         sizes=SizeOperand("shape", 0),
     )  # fmt: skip
     define(
-        name=stateless_name, graphdef=graphdefs[1], result=seeded(_float_type(stateless_name)),
+        name=stateless_name, graphdef=graphdefs[1], result=with_seed_operand(_float_type(stateless_name)),
         kernel=quiet(stateless), gradient=_NO_GRADIENT,
         samples=(
             sample(_SEED, shape=(2, 3), dtype=float32),
@@ -365,13 +365,13 @@ random_uniform_int = define(
 )  # fmt: skip
 stateless_random_uniform_int = define(
     name="stateless_random_uniform_int", graphdef="StatelessRandomUniformIntV2",
-    result=seeded(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
+    result=with_seed_operand(_integer_type("stateless_random_uniform_int")), kernel=quiet(_stateless_uniform_int),
     gradient=_NO_GRADIENT, effects=Effects.RAISE, unify=(1, 2),
     samples=(sample(_SEED, _LOW, _HIGH, shape=(2, 3)), sample(_SEED, _LOW, _HIGH, _VECTOR, shape=(None, 3))),
     sizes=SizeOperand("shape", 3),
 )  # fmt: skip
 stateless_random_bits = define(
-    name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=seeded(_bits_type),
+    name="stateless_random_bits", graphdef="StatelessRandomUniformFullIntV2", result=with_seed_operand(_bits_type),
     kernel=_stateless_bits, gradient=_NO_GRADIENT,
     samples=(sample(_SEED, shape=(2, 3), dtype=int64), sample(_SEED, _VECTOR, shape=(None, 3), dtype=int32)),
     sizes=SizeOperand("shape", 1),

@@ -18,11 +18,11 @@ from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.elementwise.arithmetic import quiet
 from autoconv.ops.movement.constants import check_shape, static_shape
-from autoconv.ops.random.bits import GLOBAL, RESERVED, Bits, fractions, from_seed, pairs, seeded
+from autoconv.ops.random.bits import GLOBAL, RESERVED, Bits, fractions, from_seed, pairs, with_seed_operand
 from autoconv.ops.record import define, no_gradient, sample
 from autoconv.ops.traits import SizeOperand
 
-_NO = no_gradient("random numbers are not differentiated through")
+_NO_GRADIENT = no_gradient("random numbers are not differentiated through")
 DIRECT = 10.0  # largest mean of Poisson numbers drawn by Knuth's products
 BLOCKS_OF_STEPS = 42  # between the words of binomial numbers by geometric steps, as in TensorFlow
 
@@ -32,31 +32,31 @@ def gamma(bits: Bits, shape: tuple[int, ...], alpha: Any) -> np.ndarray:
     alphas, outputs = _outputs(bits, shape, alpha)
     if not np.all(alphas > 0):
         raise InvalidArgumentError(f"gamma takes a positive alpha, found {np.min(alphas)}")
-    small = alphas < 1
-    d = alphas + np.where(small, 2.0 / 3.0, -1.0 / 3.0)
+    is_below_one = alphas < 1
+    d = alphas + np.where(is_below_one, 2.0 / 3.0, -1.0 / 3.0)
     c = 1.0 / 3.0 / np.sqrt(d)
-    found = np.empty(alphas.size)
+    numbers = np.empty(alphas.size)
     exponential = np.flatnonzero(alphas == 1.0)
-    found[exponential] = -np.log1p(-outputs.uniform(exponential))
+    numbers[exponential] = -np.log1p(-outputs.uniform(exponential))
 
-    def attempt(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        normal = outputs.normal(places)
-        cube = 1.0 + c[places] * normal
+    def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        normal = outputs.normal(positions)
+        cube = 1.0 + c[positions] * normal
         positive = cube > 0
-        places, normal, cube = places[positive], normal[positive], cube[positive] ** 3
-        uniform, square = outputs.uniform(places), normal * normal
-        squeezed = uniform < 1.0 - 0.0331 * square * square
-        taken = squeezed | (np.log(uniform) < 0.5 * square + d[places] * (1.0 - cube + np.log(cube)))
+        positions, normal, cube = positions[positive], normal[positive], cube[positive] ** 3
+        uniform, square = outputs.uniform(positions), normal * normal
+        is_squeezed = uniform < 1.0 - 0.0331 * square * square
+        is_accepted = is_squeezed | (np.log(uniform) < 0.5 * square + d[positions] * (1.0 - cube + np.log(cube)))
         candidates = np.zeros(positive.size)
-        candidates[positive] = d[places] * cube
+        candidates[positive] = d[positions] * cube
         accepted = np.zeros(positive.size, bool)
-        accepted[positive] = taken
+        accepted[positive] = is_accepted
         return candidates, accepted
 
-    _accept(found, np.flatnonzero(alphas != 1.0), attempt)
-    raised = np.flatnonzero(small)
-    found[raised] *= outputs.uniform(raised) ** (1.0 / alphas[raised])
-    return outputs.arranged(found)
+    _draw_until_accepted(numbers, np.flatnonzero(alphas != 1.0), attempt)
+    below_one = np.flatnonzero(is_below_one)
+    numbers[below_one] *= outputs.uniform(below_one) ** (1.0 / alphas[below_one])
+    return outputs.arrange(numbers)
 
 
 def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
@@ -64,76 +64,76 @@ def poisson(bits: Bits, shape: tuple[int, ...], mean: Any) -> np.ndarray:
     means, outputs = _outputs(bits, shape, mean)
     if not np.all(means >= 0):
         raise InvalidArgumentError(f"poisson takes a mean of at least 0, found {np.min(means)}")
-    found = np.full(means.size, np.inf)
-    going = np.flatnonzero(means < DIRECT)
+    numbers = np.full(means.size, np.inf)
+    active = np.flatnonzero(means < DIRECT)
     limit, product, count = np.exp(-means), np.ones(means.size), np.zeros(means.size)
-    while going.size:
-        product[going] *= outputs.uniform(going)
-        ended = product[going] <= limit[going]
-        found[going[ended]] = count[going[ended]]
-        going = going[~ended]
-        count[going] += 1
+    while active.size:
+        product[active] *= outputs.uniform(active)
+        is_complete = product[active] <= limit[active]
+        numbers[active[is_complete]] = count[active[is_complete]]
+        active = active[~is_complete]
+        count[active] += 1
     b = 0.931 + 2.53 * np.sqrt(means)
     a = -0.059 + 0.02483 * b
     inverse = 1.1239 + 1.1328 / (b - 3.4)
 
-    def attempt(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        u, v = outputs.uniform(places) - 0.5, outputs.uniform(places)
+    def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u, v = outputs.uniform(positions) - 0.5, outputs.uniform(positions)
         distance = 0.5 - np.abs(u)
-        k = np.floor((2.0 * a[places] / distance + b[places]) * u + means[places] + 0.43)
-        sure = (distance >= 0.07) & (v <= 0.9277 - 3.6224 / (b[places] - 2.0))
-        out = (k < 0) | ((distance < 0.013) & (v > distance))
-        left = np.log(v * inverse[places] / (a[places] / distance**2 + b[places]))
-        right = -means[places] + k * np.log(means[places]) - _log_factorial(np.maximum(k, 0.0))
-        return k, sure | (~out & (left <= right))
+        k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + means[positions] + 0.43)
+        is_surely_accepted = (distance >= 0.07) & (v <= 0.9277 - 3.6224 / (b[positions] - 2.0))
+        is_outside = (k < 0) | ((distance < 0.013) & (v > distance))
+        log_proposal = np.log(v * inverse[positions] / (a[positions] / distance**2 + b[positions]))
+        log_target = -means[positions] + k * np.log(means[positions]) - _log_factorial(np.maximum(k, 0.0))
+        return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
-    _accept(found, np.flatnonzero((means >= DIRECT) & np.isfinite(means)), attempt)
-    return outputs.arranged(found)
+    _draw_until_accepted(numbers, np.flatnonzero((means >= DIRECT) & np.isfinite(means)), attempt)
+    return outputs.arrange(numbers)
 
 
 def binomial(bits: Bits, shape: tuple[int, ...], counts: Any, probabilities: Any) -> np.ndarray:
     """Geometric steps for small means; Hörmann's BTRS (1993) for others. float64 counts."""
     parameters = np.broadcast_arrays(np.asarray(counts, np.float64), np.asarray(probabilities, np.float64))
-    many, outputs = _outputs(bits, shape, parameters[0])
-    likely = outputs.of_parameter(parameters[1])
-    if not np.all(many >= 0) or not np.all((likely >= 0) & (likely <= 1)):
+    trial_counts, outputs = _outputs(bits, shape, parameters[0])
+    success_probabilities = outputs.of_parameter(parameters[1])
+    if not np.all(trial_counts >= 0) or not np.all((success_probabilities >= 0) & (success_probabilities <= 1)):
         raise InvalidArgumentError("binomial takes counts of at least 0 and probabilities from 0 to 1")
-    turned = likely > 0.5
-    p = np.where(turned, 1.0 - likely, likely)
-    found = np.zeros(many.size)
-    small = many * p < DIRECT
-    outputs.begin(np.where(small, BLOCKS_OF_STEPS, RESERVED))
-    going, steps = np.flatnonzero(small), np.zeros(many.size)
-    while going.size:
-        steps[going] += np.ceil(np.log(outputs.uniform(going)) / np.log1p(-p[going]))
-        going = going[steps[going] <= many[going]]
-        found[going] += 1
-    deviation = np.sqrt(many * p * (1.0 - p))
+    is_mirrored = success_probabilities > 0.5
+    p = np.where(is_mirrored, 1.0 - success_probabilities, success_probabilities)
+    numbers = np.zeros(trial_counts.size)
+    has_small_mean = trial_counts * p < DIRECT
+    outputs.space_blocks(np.where(has_small_mean, BLOCKS_OF_STEPS, RESERVED))
+    active, steps = np.flatnonzero(has_small_mean), np.zeros(trial_counts.size)
+    while active.size:
+        steps[active] += np.ceil(np.log(outputs.uniform(active)) / np.log1p(-p[active]))
+        active = active[steps[active] <= trial_counts[active]]
+        numbers[active] += 1
+    deviation = np.sqrt(trial_counts * p * (1.0 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
-    middle, odds = np.floor((many + 1.0) * p), p / (1.0 - p)
+    modes, odds = np.floor((trial_counts + 1.0) * p), p / (1.0 - p)
 
-    def attempt(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n, mode, ratio = many[places], middle[places], odds[places]
-        u, v = outputs.uniform(places), outputs.uniform(places)
+    def attempt(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n, mode, ratio = trial_counts[positions], modes[positions], odds[positions]
+        u, v = outputs.uniform(positions), outputs.uniform(positions)
         u = u - 0.5
         distance = 0.5 - np.abs(u)
-        k = np.floor((2.0 * a[places] / distance + b[places]) * u + n * p[places] + 0.5)
-        sure = (distance >= 0.07) & (v <= 0.92 - 4.2 / b[places])
-        out = (k < 0) | (k > n)
-        inner = np.clip(k, 0.0, n)
-        alpha = (2.83 + 5.1 / b[places]) * deviation[places]
-        left = np.log(v * alpha / (a[places] / distance**2 + b[places]))
-        right = (
+        k = np.floor((2.0 * a[positions] / distance + b[positions]) * u + n * p[positions] + 0.5)
+        is_surely_accepted = (distance >= 0.07) & (v <= 0.92 - 4.2 / b[positions])
+        is_outside = (k < 0) | (k > n)
+        clipped = np.clip(k, 0.0, n)
+        alpha = (2.83 + 5.1 / b[positions]) * deviation[positions]
+        log_proposal = np.log(v * alpha / (a[positions] / distance**2 + b[positions]))
+        log_target = (
             (mode + 0.5) * np.log((mode + 1.0) / (ratio * (n - mode + 1.0)))
-            + (n + 1.0) * np.log((n - mode + 1.0) / (n - inner + 1.0))
-            + (inner + 0.5) * np.log(ratio * (n - inner + 1.0) / (inner + 1.0))
-            + _tail(mode) + _tail(n - mode) - _tail(inner) - _tail(n - inner)
+            + (n + 1.0) * np.log((n - mode + 1.0) / (n - clipped + 1.0))
+            + (clipped + 0.5) * np.log(ratio * (n - clipped + 1.0) / (clipped + 1.0))
+            + _tail(mode) + _tail(n - mode) - _tail(clipped) - _tail(n - clipped)
         )  # fmt: skip
-        return k, sure | (~out & (left <= right))
+        return k, is_surely_accepted | (~is_outside & (log_proposal <= log_target))
 
-    _accept(found, np.flatnonzero(~small), attempt)
-    return outputs.arranged(np.where(turned, many - found, found))
+    _draw_until_accepted(numbers, np.flatnonzero(~has_small_mean), attempt)
+    return outputs.arrange(np.where(is_mirrored, trial_counts - numbers, numbers))
 
 
 class _Outputs:
@@ -147,46 +147,48 @@ class _Outputs:
         self._count = int(np.prod(shape, dtype=np.int64)) // max(parameters, 1)
         size = self._count * parameters
         self._next = np.zeros(size, np.uint64)
-        self.begin(np.full(size, RESERVED))
+        self.space_blocks(np.full(size, RESERVED))
         self._pairs = {kind: np.empty((size, 2)) for kind in ("uniform", "normal")}
-        self._left = {kind: np.zeros(size, np.int64) for kind in self._pairs}
+        self._unused_counts = {kind: np.zeros(size, np.int64) for kind in self._pairs}
 
-    def begin(self, apart: np.ndarray) -> None:
-        """Begin each number at the block of its position times `apart`."""
-        self._next = np.arange(apart.size, dtype=np.uint64) * apart.astype(np.uint64)
+    def space_blocks(self, distances: np.ndarray) -> None:
+        """Give each number the blocks from `distances` times its position on."""
+        self._next = np.arange(distances.size, dtype=np.uint64) * distances.astype(np.uint64)
 
     def of_parameter(self, values: np.ndarray) -> np.ndarray:
         """Return the parameter of each number."""
         return np.repeat(values.ravel(), self._count)
 
-    def arranged(self, found: np.ndarray) -> np.ndarray:
+    def arrange(self, numbers: np.ndarray) -> np.ndarray:
         """Return the numbers as the result has them: parameters are its last dimensions."""
-        return found.reshape(self._parameters, self._count).T.reshape(self._shape)
+        return numbers.reshape(self._parameters, self._count).T.reshape(self._shape)
 
-    def uniform(self, places: np.ndarray) -> np.ndarray:
-        return self._drawn("uniform", places, lambda words: fractions(words.reshape(-1, 2, 2)))
+    def uniform(self, positions: np.ndarray) -> np.ndarray:
+        return self._draw("uniform", positions, lambda words: fractions(words.reshape(-1, 2, 2)))
 
-    def normal(self, places: np.ndarray) -> np.ndarray:
-        return self._drawn("normal", places, pairs)
+    def normal(self, positions: np.ndarray) -> np.ndarray:
+        return self._draw("normal", positions, pairs)
 
-    def _drawn(self, kind: str, places: np.ndarray, made: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        found, left = self._pairs[kind], self._left[kind]
-        empty = places[left[places] == 0]
+    def _draw(
+        self, kind: str, positions: np.ndarray, pairs_of_blocks: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        drawn_pairs, unused_counts = self._pairs[kind], self._unused_counts[kind]
+        empty = positions[unused_counts[positions] == 0]
         if empty.size:
-            found[empty] = made(self._bits.blocks(self._next[empty]))
+            drawn_pairs[empty] = pairs_of_blocks(self._bits.blocks(self._next[empty]))
             self._next[empty] += np.uint64(1)
-            left[empty] = 2
-        left[places] -= 1
-        numbers: np.ndarray = found[places, left[places]]
+            unused_counts[empty] = 2
+        unused_counts[positions] -= 1
+        numbers: np.ndarray = drawn_pairs[positions, unused_counts[positions]]
         return numbers
 
 
 def _outputs(bits: Bits, shape: tuple[int, ...], parameter: Any) -> tuple[np.ndarray, _Outputs]:
     """Return the parameter of each number of a result of that shape, and their words."""
-    given = np.asarray(parameter, np.float64)
-    given = np.broadcast_to(given, shape[len(shape) - given.ndim :])
-    outputs = _Outputs(bits, given.size, shape)
-    return outputs.of_parameter(given), outputs
+    parameter_values = np.asarray(parameter, np.float64)
+    parameter_values = np.broadcast_to(parameter_values, shape[len(shape) - parameter_values.ndim :])
+    outputs = _Outputs(bits, parameter_values.size, shape)
+    return outputs.of_parameter(parameter_values), outputs
 
 
 def _log_factorial(k: np.ndarray) -> np.ndarray:
@@ -207,26 +209,26 @@ def _tail(k: np.ndarray) -> np.ndarray:
     return found
 
 
-def _accept(
-    found: np.ndarray, places: np.ndarray, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+def _draw_until_accepted(
+    numbers: np.ndarray, positions: np.ndarray, attempt: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 ) -> None:
-    """Rejection sampling: attempt(places) returns candidates, and which are accepted; the others are retried."""
-    while places.size:
-        candidates, taken = attempt(places)
-        found[places[taken]] = candidates[taken]
-        places = places[~taken]
+    """Rejection sampling: attempt(positions) returns candidates, and which are accepted; the others are retried."""
+    while positions.size:
+        candidates, is_accepted = attempt(positions)
+        numbers[positions[is_accepted]] = candidates[is_accepted]
+        positions = positions[~is_accepted]
 
 
-def _reaches(given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Return whether the shape `given` broadcasts to `wanted`."""
-    return len(given) <= len(wanted) and all(a in (1, b) for a, b in zip(given[::-1], wanted[::-1], strict=False))
+def _can_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Return whether the shape `shape` broadcasts to `target`."""
+    return len(shape) <= len(target) and all(a in (1, b) for a, b in zip(shape[::-1], target[::-1], strict=False))
 
 
 def _rule(name: str, parameters: int) -> Callable[..., TensorType]:
     def rule(*inputs: TensorType, shape: tuple[int | None, ...] | None, dtype: DType = float32, **_: Any) -> TensorType:
-        for given in inputs[:parameters]:
-            if not given.dtype.is_floating:
-                raise TypeError(f"{name} takes floating parameters, found {given.dtype.name}")
+        for parameter in inputs[:parameters]:
+            if not parameter.dtype.is_floating:
+                raise TypeError(f"{name} takes floating parameters, found {parameter.dtype.name}")
         if not (dtype.is_floating or dtype.is_integer):
             raise TypeError(f"{name} draws numbers, found dtype {dtype.name}")
         return TensorType(dtype, static_shape(name, shape, inputs[parameters] if len(inputs) > parameters else None))
@@ -239,17 +241,18 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     count = len(parameters)
 
     def numbers(bits: Any, inputs: tuple[Any, ...], shape: Any, dtype: DType) -> Any:
-        wanted = check_shape(name, inputs[count]) if len(inputs) > count else shape
-        for given in inputs[:count]:
-            if not _reaches(np.shape(given), tuple(wanted)):
+        result_shape = check_shape(name, inputs[count]) if len(inputs) > count else shape
+        for parameter in inputs[:count]:
+            if not _can_broadcast(np.shape(parameter), tuple(result_shape)):
                 raise InvalidArgumentError(
-                    f"the parameters of {name}, {list(np.shape(given))}, do not extend to the shape {list(wanted)}"
+                    f"the parameters of {name}, {list(np.shape(parameter))}, do not extend to the shape "
+                    f"{list(result_shape)}"
                 )
-        return draw(bits, tuple(wanted), *inputs[:count]).astype(dtype.numpy)
+        return draw(bits, tuple(result_shape), *inputs[:count]).astype(dtype.numpy)
 
     def stateful(*inputs: Any, shape: Any, dtype: DType = float32, seed: Any = None) -> Any:
-        wanted = check_shape(name, inputs[count]) if len(inputs) > count else shape
-        bits = GLOBAL.next(f"{name} {dtype.name}", int(np.prod(wanted, dtype=np.int64)), seed)
+        result_shape = check_shape(name, inputs[count]) if len(inputs) > count else shape
+        bits = GLOBAL.next(f"{name} {dtype.name}", int(np.prod(result_shape, dtype=np.int64)), seed)
         return numbers(bits, inputs, shape, dtype)
 
     def stateless(key: Any, *inputs: Any, shape: Any, dtype: DType = float32, alg: str = "philox") -> Any:
@@ -258,7 +261,7 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
     vector = np.array([3, 2], np.int32)
     rule = _rule(name, count)
     define(
-        name=f"random_{name}", graphdef=graphdefs[0], result=rule, kernel=quiet(stateful), gradient=_NO,
+        name=f"random_{name}", graphdef=graphdefs[0], result=rule, kernel=quiet(stateful), gradient=_NO_GRADIENT,
         effects=Effects.RANDOM | Effects.RAISE,
         samples=(
             sample(*parameters, shape=(3, 2), dtype=float32, differentiable=()),
@@ -267,8 +270,8 @@ def _define(name: str, graphdefs: tuple[str, str], draw: Callable[..., np.ndarra
         sizes=SizeOperand("shape", count),
     )  # fmt: skip
     define(
-        name=f"stateless_random_{name}", graphdef=graphdefs[1], result=seeded(rule), kernel=quiet(stateless),
-        gradient=_NO, effects=Effects.RAISE,
+        name=f"stateless_random_{name}", graphdef=graphdefs[1], result=with_seed_operand(rule), kernel=quiet(stateless),
+        gradient=_NO_GRADIENT, effects=Effects.RAISE,
         samples=(
             sample(np.array([7, 42], np.int64), *parameters, shape=(3, 2), dtype=float64, differentiable=()),
             sample(np.array([7, 42], np.int64), *parameters, vector, shape=(None, 2), dtype=int64, differentiable=()),

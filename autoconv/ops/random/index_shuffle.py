@@ -57,7 +57,7 @@ def _schedule(key: tuple[int, ...], width: int, rounds: int) -> list[int]:
         last = result[-1]
         bit = _SEQUENCE >> (i - 3) & 1
         result.append(
-            (_CONSTANT ^ bit ^ result[i - 3] ^ _right(last, 3, width) ^ _right(last, 4, width)) & mask
+            (_CONSTANT ^ bit ^ result[i - 3] ^ _rotate_right(last, 3, width) ^ _rotate_right(last, 4, width)) & mask
         )
     return result
 
@@ -79,7 +79,7 @@ def _rotate_left(word: int, by: int, width: int) -> int:
     return (word << by | word >> (width - by)) & ((1 << width) - 1)
 
 
-def _right(word: int, by: int, width: int) -> int:
+def _rotate_right(word: int, by: int, width: int) -> int:
     return (word >> by | word << (width - by)) & ((1 << width) - 1)
 
 

@@ -13,12 +13,12 @@ from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.effects import Effects
 from autoconv.graph.types import TensorType
 from autoconv.ops.movement.constants import check_shape, static_shape
-from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, seeded
+from autoconv.ops.random.bits import GLOBAL, Bits, from_seed, with_seed_operand
 from autoconv.ops.record import define, no_gradient, sample
-from autoconv.ops.rules import same
+from autoconv.ops.rules import same_type
 from autoconv.ops.traits import SizeOperand
 
-_PLACES = "places have no derivatives"
+_NO_DERIVATIVES = "places have no derivatives"
 
 
 def blocks_of_swaps(count: int) -> int:
@@ -70,20 +70,20 @@ def _stateless_permutation(seed: Any, vector: Any = None, *, shape: Any, alg: st
 
 _ROWS, _SEED = np.array([[1, 2], [3, 4], [5, 6]]), np.array([7, 42], np.int64)
 random_shuffle = define(
-    name="random_shuffle", graphdef="RandomShuffle", result=same, kernel=_shuffle,
+    name="random_shuffle", graphdef="RandomShuffle", result=same_type, kernel=_shuffle,
     gradient=no_gradient("the permutation is not kept"), effects=Effects.RANDOM, samples=(sample(_ROWS),),
 )  # fmt: skip
 stateless_shuffle = define(
-    name="stateless_shuffle", graphdef="StatelessShuffle", result=seeded(same), kernel=_stateless_shuffle,
-    gradient=no_gradient("the permutation is not kept"), samples=(sample(_SEED, _ROWS),),
+    name="stateless_shuffle", graphdef="StatelessShuffle", result=with_seed_operand(same_type),
+    kernel=_stateless_shuffle, gradient=no_gradient("the permutation is not kept"), samples=(sample(_SEED, _ROWS),),
 )  # fmt: skip
 random_permutation = define(
     name="random_permutation", graphdef="RandomPermutation", result=_type, kernel=_random_permutation,
-    gradient=no_gradient(_PLACES), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
+    gradient=no_gradient(_NO_DERIVATIVES), effects=Effects.RANDOM, sizes=SizeOperand("shape", 0),
     samples=(sample(shape=(9,), stream="shuffle int64", seed=1),),
 )  # fmt: skip
 stateless_permutation = define(
-    name="stateless_permutation", graphdef="StatelessPermutation", result=seeded(_type),
-    kernel=_stateless_permutation, gradient=no_gradient(_PLACES), sizes=SizeOperand("shape", 1),
+    name="stateless_permutation", graphdef="StatelessPermutation", result=with_seed_operand(_type),
+    kernel=_stateless_permutation, gradient=no_gradient(_NO_DERIVATIVES), sizes=SizeOperand("shape", 1),
     samples=(sample(_SEED, shape=(9,)), sample(_SEED, np.array([5]), shape=(None,))),
 )  # fmt: skip

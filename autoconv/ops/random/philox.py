@@ -14,7 +14,7 @@ WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
 SEED_KEY = 0x02461E293EC8F720  # the key under which seeds are mixed, as in TensorFlow
 _WORD, _LONG = 2**32, 2**64
-_AT_ONCE = 1 << 12  # blocks that are computed together, so that they stay in the processor's cache
+_CHUNK_SIZE = 1 << 12  # blocks that are computed together, so that they stay in the processor's cache
 
 
 def philox4x32(key: int, low: Any, high: int) -> np.ndarray:
@@ -49,8 +49,8 @@ class Philox:
         """Return the blocks of these numbers, uint64 [n], counted from the first: uint32 [n, 4]."""
         result = np.empty((numbers.size, 4), np.uint32)
         with np.errstate(over="ignore"):  # sums wrap around
-            for start in range(0, numbers.size, _AT_ONCE):
-                part = slice(start, start + _AT_ONCE)
+            for start in range(0, numbers.size, _CHUNK_SIZE):
+                part = slice(start, start + _CHUNK_SIZE)
                 low = numbers[part] + np.uint64(self.low)
                 result[part] = philox4x32(self.key, low, self.high)
                 wrapped = low < np.uint64(self.low)

@@ -43,12 +43,12 @@ def _reduction(
     """Define a reduction; `kinds` are the allowed dtypes: b bool, i integer, f floating, c complex."""
 
     def result(x: TensorType, *, axis: Axis = None, keepdims: bool = False, **_: Any) -> TensorType:
-        if kind(x.dtype) not in kinds:
+        if element_kind(x.dtype) not in kinds:
             raise TypeError(f"{name} does not take {x.dtype.name} tensors")
         return TensorType(x.dtype, reduced_shape(x.shape, axis, keepdims), x.weak)
 
     def run(x: Any, *, axis: Axis = None, keepdims: bool = False) -> Any:
-        return kernel(x, checked_axis(x, axis), keepdims)
+        return kernel(x, check_axis(x, axis), keepdims)
 
     return define(
         name=name, graphdef=graphdef, result=result, kernel=quiet(run), gradient=gradient, samples=samples,
@@ -56,14 +56,14 @@ def _reduction(
     )  # fmt: skip
 
 
-def kind(dtype: DType) -> str:
+def element_kind(dtype: DType) -> str:
     """Return the kind of element: b, i, f, c or s, with signed and unsigned integers as one."""
     if dtype.is_bool or dtype.is_string:
         return dtype.name[0]
     return "i" if dtype.is_integer else "f" if dtype.is_floating else "c"
 
 
-def checked_axis(x: Any, axis: Axis) -> Axis:
+def check_axis(x: Any, axis: Axis) -> Axis:
     """Return the axes if the array has them at run time; else raises InvalidArgumentError."""
     rank = np.ndim(x)
     for a in axis or ():
@@ -84,7 +84,7 @@ def _sum(x: Any, axis: Axis, keepdims: bool) -> Any:
     return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-_SUMMED = 128  # rows of a float32 sum over leading axes, after which the sum is added to its total
+_ROWS_PER_BLOCK = 128  # rows of a float32 sum over leading axes, after which the sum is added to its total
 
 
 def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -92,11 +92,11 @@ def _sum_in_blocks(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     count = len(axis)
     leading = tuple(sorted(a % x.ndim for a in axis)) == tuple(range(count)) and count < x.ndim
     rows = int(np.prod(x.shape[:count], dtype=np.int64))
-    if not leading or rows <= 4 * _SUMMED or not x.flags.c_contiguous:
+    if not leading or rows <= 4 * _ROWS_PER_BLOCK or not x.flags.c_contiguous:
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    parts = np.add.reduceat(x.reshape(rows, -1), np.arange(0, rows, _SUMMED), axis=0)
+    block_sums = np.add.reduceat(x.reshape(rows, -1), np.arange(0, rows, _ROWS_PER_BLOCK), axis=0)
     kept_shape = (1,) * count if keepdims else ()
-    return np.sum(parts, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[count:])
+    return np.sum(block_sums, axis=0, dtype=np.float64).astype(x.dtype).reshape(*kept_shape, *x.shape[count:])
 
 
 def _prod(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -123,17 +123,17 @@ def _mean(x: Any, axis: Axis, keepdims: bool) -> Any:
     """Mean; for integers the sum divided towards zero. The mean of nothing is nan, of no integers 0."""
     count = _count(x, axis)
     if x.dtype.kind not in "iu":
-        wide = np.float32 if x.dtype == np.float16 else x.dtype
-        if wide == x.dtype:
+        sum_dtype = np.float32 if x.dtype == np.float16 else x.dtype
+        if sum_dtype == x.dtype:
             total = _sum(x, axis, keepdims)
         else:
-            total = np.sum(x, axis=axis, keepdims=keepdims, dtype=wide)
-        return np.asarray(np.divide(total, np.asarray(count, wide))).astype(x.dtype)
+            total = np.sum(x, axis=axis, keepdims=keepdims, dtype=sum_dtype)
+        return np.asarray(np.divide(total, np.asarray(count, sum_dtype))).astype(x.dtype)
     total = np.asarray(_sum(x, axis, keepdims))
     if count == 0:
         return total
-    quotient, rest = np.divmod(total, np.asarray(count, np.int64).astype(x.dtype))
-    return quotient + ((rest != 0) & (total < 0)).astype(x.dtype)
+    quotient, remainder = np.divmod(total, np.asarray(count, np.int64).astype(x.dtype))
+    return quotient + ((remainder != 0) & (total < 0)).astype(x.dtype)
 
 
 def _any(x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -168,8 +168,8 @@ def _sum_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attrib
 
 def _mean_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
     (ct,), (x,), (y,) = cotangents, inputs, results
-    whole, left = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
-    share = b.divide(b.multiply(ct, left), whole)
+    size_before, size_after = (b.cast(b.size(value, dtype=int64), dtype=dtype_of(x)) for value in (x, y))
+    share = b.divide(b.multiply(ct, size_after), size_before)
     return (b.broadcast_to_shape_of(_restore_axes(b, share, x, attributes), x),)
 
 
@@ -222,14 +222,14 @@ def _norm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 def _index_of(name: str, graphdef: str, kernel: Callable[..., Any]) -> Op:
     def result(x: TensorType, *, axis: int = 0, dtype: DType = int64, **_: Any) -> TensorType:
-        if kind(x.dtype) not in "bif":
+        if element_kind(x.dtype) not in "bif":
             raise TypeError(f"{name} does not take {x.dtype.name} tensors")
         if not dtype.is_integer:
             raise TypeError(f"{name} gives integers, found output type {dtype.name}")
         return TensorType(dtype, reduced_shape(x.shape, axis, False))
 
     def run(x: Any, *, axis: int = 0, dtype: DType = int64) -> Any:
-        checked_axis(x, (axis,))
+        check_axis(x, (axis,))
         if x.shape[axis] == 0 and x.size == 0 and np.delete(np.array(x.shape), axis).all():
             raise InvalidArgumentError(
                 f"Reduction axis {axis} is empty in shape [{','.join(map(str, x.shape))}]"
@@ -255,8 +255,8 @@ def _sum_to(x: Any, like: Any) -> Any:
     if np.shape(x) == shape:
         return x
     extra = np.ndim(x) - len(shape)
-    stretched = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra + i] != 1)
-    axes = (*range(extra), *(extra + i for i in stretched))
+    broadcast_axes = (i for i, d in enumerate(shape) if d == 1 and x.shape[extra + i] != 1)
+    axes = (*range(extra), *(extra + i for i in broadcast_axes))
     return np.sum(x, axis=axes, keepdims=True, dtype=x.dtype).reshape(shape)
 
 

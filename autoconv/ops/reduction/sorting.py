@@ -86,10 +86,10 @@ def _top_k(x: Any, count: Any = None, *, k: int | None = None) -> Any:
 
 
 def _top_k_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    rest = (None,) * (len(inputs) - 1)
+    others = (None,) * (len(inputs) - 1)
     if cotangents[0] is None:
-        return (None, *rest)
-    return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *rest)
+        return (None, *others)
+    return (b.add_along_axis(cotangents[0], results[1], inputs[0], axis=-1), *others)
 
 
 def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: int) -> TensorType:
@@ -102,23 +102,23 @@ def _along_type(x: TensorType, indices: TensorType, *others: TensorType, axis: i
             f"indices have to be of the rank of what they index, found [{shape_text(indices.shape)}] for "
             f"[{shape_text(x.shape)}]"
         )
-    at = normalised_axis(axis, len(x.shape))
+    resolved_axis = normalised_axis(axis, len(x.shape))
     pairs = enumerate(zip(x.shape, indices.shape, strict=True))
-    if any(i != at and not shapes_compatible((d,), (e,)) for i, (d, e) in pairs):
+    if any(i != resolved_axis and not shapes_compatible((d,), (e,)) for i, (d, e) in pairs):
         raise ValueError(f"{x} and indices of [{shape_text(indices.shape)}] differ beside axis {axis}")
     return x.with_shape(indices.shape)
 
 
-def _checked_indices(indices: Any, size: int) -> Any:
-    wrong = (indices < 0) | (indices >= size)
-    if np.any(wrong):
-        where = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise InvalidArgumentError(f"indices{list(where)} = {indices[where]} is not in [0, {size})")
+def _check_indices(indices: Any, size: int) -> Any:
+    is_outside = (indices < 0) | (indices >= size)
+    if np.any(is_outside):
+        position = tuple(int(i) for i in np.argwhere(is_outside)[0])
+        raise InvalidArgumentError(f"indices{list(position)} = {indices[position]} is not in [0, {size})")
     return indices
 
 
 def _take_along(x: Any, indices: Any, *, axis: int) -> Any:
-    return np.take_along_axis(x, _checked_indices(indices, x.shape[axis]), axis)
+    return np.take_along_axis(x, _check_indices(indices, x.shape[axis]), axis)
 
 
 def _take_along_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
@@ -132,7 +132,7 @@ def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, 
 
 def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
     result = np.zeros(np.shape(like), updates.dtype)
-    _checked_indices(indices, result.shape[axis])
+    _check_indices(indices, result.shape[axis])
     where: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
     where[axis] = indices
     np.add.at(result, tuple(where), updates)
@@ -159,8 +159,8 @@ def _unique(x: Any, *, dtype: DType = int32) -> Any:
         numbers, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
     )
     order = np.argsort(first, kind="stable")
-    place = np.argsort(order, kind="stable")
-    return x[first[order]], place[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
+    rank = np.argsort(order, kind="stable")
+    return x[first[order]], rank[inverse].astype(dtype.numpy), counts[order].astype(dtype.numpy)
 
 
 def _searchsorted_type(
@@ -188,8 +188,8 @@ def _searchsorted(sequence: Any, values: Any, *, side: str = "left", dtype: DTyp
         )
     count = int(np.prod(sequence.shape[:-1], dtype=np.int64))
     rows = zip(*(x.reshape(count, x.shape[-1]) for x in (sequence, values)), strict=True)
-    places = [np.searchsorted(row, sought, side=side) for row, sought in rows]  # type: ignore[call-overload]
-    return np.array(places, dtype.numpy).reshape(values.shape)
+    positions = [np.searchsorted(row, row_values, side=side) for row, row_values in rows]  # type: ignore[call-overload]
+    return np.array(positions, dtype.numpy).reshape(values.shape)
 
 
 sort = define(

@@ -23,7 +23,7 @@ def format_value(array: Any, summarize: int = 3) -> str:
     Dimensions longer than `2 * summarize` show that many elements at either end; -1 shows all. Strings are in quotes.
     """
     array = np.asarray(array)
-    return "".join(_nested(array, summarize if summarize >= 0 else sys.maxsize, array.ndim))
+    return "".join(_nested_pieces(array, summarize if summarize >= 0 else sys.maxsize, array.ndim))
 
 
 def element_text(element: Any, quoted: bool = True) -> str:
@@ -44,11 +44,11 @@ def element_text(element: Any, quoted: bool = True) -> str:
 
 def _float_text(number: float, double: bool) -> str:
     """Format with six digits (fifteen for a double) where these are exact, else nine (seventeen)."""
-    few, many = (15, 17) if double else (6, 9)
-    text = f"{number:.{few}g}"
+    short_digits, full_digits = (15, 17) if double else (6, 9)
+    text = f"{number:.{short_digits}g}"
     with np.errstate(over="ignore"):
-        exact = float(text) == number if double else np.float32(text) == np.float32(number)
-    return text if exact or number != number else f"{number:.{many}g}"
+        is_exact = float(text) == number if double else np.float32(text) == np.float32(number)
+    return text if is_exact or number != number else f"{number:.{full_digits}g}"
 
 
 def _escape(text: str) -> str:
@@ -56,24 +56,24 @@ def _escape(text: str) -> str:
     return "".join(named.get(c) or (c if c.isprintable() else f"\\{ord(c):03o}") for c in text)
 
 
-def _nested(array: np.ndarray, ends: int, total: int) -> Iterator[str]:
+def _nested_pieces(array: np.ndarray, end_count: int, total: int) -> Iterator[str]:
     if not array.ndim:
         yield element_text(array[()])
         return
     count = len(array)
     depth = total - array.ndim
-    between = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
+    separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * (depth + 1)
     rows: list[int | None] = list(range(count))
-    if count > 2 * ends:
-        rows = [*range(ends), None, *range(count - ends, count)]
+    if count > 2 * end_count:
+        rows = [*range(end_count), None, *range(count - end_count, count)]
     yield "["
     for position, row in enumerate(rows):
         if position:
-            yield between
+            yield separator
         if row is None:
             yield "..."
         else:
-            yield from _nested(np.asarray(array[row]), ends, total)
+            yield from _nested_pieces(np.asarray(array[row]), end_count, total)
     yield "]"
 
 

@@ -13,7 +13,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.types import ListType, Shape, TensorType, shape_text
 
 Item = Any  # np.ndarray, or None for an unwritten element
-_APPENDING = new_lock()  # held while a thread claims the end of a shared buffer
+_APPEND_LOCK = new_lock()  # held while a thread claims the end of a shared buffer
 
 
 def no_element(index: int, length: int, writes: bool) -> str:
@@ -92,7 +92,7 @@ class ListValue:
         """Return the list with one more element; raises InvalidArgumentError for an incompatible dtype."""
         base, array = self._with_common_dtype(item)
         result = base.with_items(())
-        with _APPENDING:
+        with _APPEND_LOCK:
             shared = len(base._buffer) == base.length
             result._buffer = base._buffer if shared else base.items()
             result._buffer.append(array)
@@ -147,7 +147,7 @@ class ListValue:
         written = next((item.shape for item in self.items() if item is not None), None)
         return self.like.element_shape() if written is None and self.like is not None else written
 
-    def stacked(self) -> np.ndarray:
+    def stack(self) -> np.ndarray:
         """Stack all elements into one array; raises InvalidArgumentError when shapes differ or are unknown."""
         items = list(self)
         if not items:

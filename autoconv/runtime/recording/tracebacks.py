@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from autoconv.errors import AutoconvError, Place
 from autoconv.graph.graph import Span
-from autoconv.ops.python.exceptions import show_by
+from autoconv.ops.python.exceptions import set_traceback_provider
 from autoconv.runtime.recording.api_dispatch import handler_of
 from autoconv.runtime.recording.regions import current_region
 from autoconv.runtime.support.spans import is_own_file, is_region, place_of, span_of, user_frames
@@ -75,7 +75,7 @@ def show_caught(error: BaseException, callers: int) -> None:
             linked_error.__traceback__ = _link_entries([*entries, *_user_entries(linked_error.__traceback__)])
 
 
-show_by(show_caught)
+set_traceback_provider(show_caught)
 
 
 def walk_links(error: BaseException) -> Iterator[BaseException]:

@@ -30,7 +30,7 @@ from autoconv.tracing.execute.binding import bind_to_trace
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction, NotDifferentiable
 from autoconv.tracing.execute.donation import select_donated_names
 from autoconv.tracing.execute.internal_errors import count_fault, is_program_error
-from autoconv.tracing.execute.plain_rerun import TAKEN_BACK, is_for_python, public_error_text, rerun_plain
+from autoconv.tracing.execute.plain_rerun import UNDONE_ERRORS, is_for_python, public_error_text, rerun_plain
 from autoconv.tracing.guards.hooked_objects import hook_reason
 from autoconv.tracing.key.argument_structure import CannotFlatten
 from autoconv.tracing.key.bounded_mapping import Bounded
@@ -275,7 +275,7 @@ class Function(Bindable, Dispatched[P, R], TraceMaker, FunctionIntrospection, Pi
         if hasattr(error, "_autoconv_items"):  # from now on they are objects
             self._signature.keys_items = False
             self._call_directly()
-        if isinstance(error, TAKEN_BACK):
+        if isinstance(error, UNDONE_ERRORS):
             self._explanation.plain.append(f"one call: {public_error_text(error)}")
         return rerun_plain(error, self.python_function, args, kwargs)
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from autoconv.errors import AutoconvError, OpError
 from autoconv.ops.python.revocable_run import Revoked
-from autoconv.ops.python.undo_log import TAKEN_BACK
+from autoconv.ops.python.undo_log import UNDONE_ERRORS
 from autoconv.tracing.outputs.printed_output import dropping_output
 
-RERUN_ERRORS = (*TAKEN_BACK, OpError)
+RERUN_ERRORS = (*UNDONE_ERRORS, OpError)
 
 
 def is_for_python(concrete: Any, error: BaseException) -> bool:
@@ -42,7 +42,7 @@ def public_error_text(error: BaseException) -> str:
     For a value that a graph cannot represent, the advice for the other contract is left out.
     """
     text = error.message if isinstance(error, AutoconvError) else str(error)
-    text = text.partition(";")[0] if isinstance(error, TAKEN_BACK) else text
+    text = text.partition(";")[0] if isinstance(error, UNDONE_ERRORS) else text
     return _PLACEHOLDER_NAMES.sub("a value known only at run time", text.replace(*_UNHASHABLE))
 
 

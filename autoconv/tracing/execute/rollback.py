@@ -16,7 +16,7 @@ from autoconv.graph.types import ArrayType, TensorType
 from autoconv.ops.analysis.alias import written_parameters
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.ops.python.reversibility import TO_LOCAL_OBJECTS, can_undo, is_irreversible, makes_all_generators
-from autoconv.ops.python.undo_log import TAKEN_BACK, undoing
+from autoconv.ops.python.undo_log import UNDONE_ERRORS, undoing
 from autoconv.optimise.overflow import may_change_kind, may_exceed, may_run_code, rerun_point
 from autoconv.tracing.guards.python_contract import RunPlain
 
@@ -115,7 +115,7 @@ def wrap_restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarra
         copies = [array.copy() for array in writeable]
         try:
             return run(*arguments)
-        except TAKEN_BACK as error:
+        except UNDONE_ERRORS as error:
             restore(error, *itertools.chain.from_iterable(zip(writeable, copies, strict=True)))
             raise
 
@@ -123,8 +123,8 @@ def wrap_restoring(run: Callable[..., Any], arrays: Callable[..., list[np.ndarra
 
 
 def restore(error: BaseException, *arrays_and_copies: np.ndarray) -> None:
-    """Restore arrays, each followed by its copy from before a run, where it raised one of `TAKEN_BACK`."""
-    if isinstance(error, TAKEN_BACK):
+    """Restore arrays, each followed by its copy from before a run, where it raised one of `UNDONE_ERRORS`."""
+    if isinstance(error, UNDONE_ERRORS):
         for array, copy in zip(arrays_and_copies[::2], arrays_and_copies[1::2], strict=True):
             array[...] = copy
         error._autoconv_undone = True  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
 from autoconv.ops.python import objects
-from autoconv.ops.python.undo_log import MAKING_ITERATORS, changes, is_noted
+from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
 
 _SEQUENCES = mask("str", "tuple", "list")
 _SUBSCRIPTED = mask("list", "tuple", "dict", "str", "range", "bytes")
@@ -38,8 +38,8 @@ _UNARY = {one.name: one.c_api for one in UNARY} | {"pos": "Positive"}
 _COMPARISON_ORDER = ("LT", "LE", "EQ", "NE", "GT", "GE")  # numbers of comparisons in the C API
 _COMPARE = {one.name: _COMPARISON_ORDER.index(one.c_api) for one in COMPARISONS}
 _MUTATING_METHODS = frozenset(
-    name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_noted(kind, name)
-) - {name for kind in (list, dict, set) for name in dir(kind) if not is_noted(kind, name)}
+    name for kind in (list, dict, set) for name in dir(kind) if not name.startswith("_") and is_logged(kind, name)
+) - {name for kind in (list, dict, set) for name in dir(kind) if not is_logged(kind, name)}
 
 
 @on_objects("object_apply")
@@ -47,7 +47,7 @@ def _write_apply(op: Operation) -> None:
     function, operands = op.attributes["function"], op.operands()
     if function == "setitem" and not op.is_fresh(op.node.inputs[0]):
         write_item(op)
-    elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in MAKING_ITERATORS:
+    elif (changes(function) and not op.is_fresh(op.node.inputs[0])) or function in ITERATOR_MAKERS:
         op.region.write_kernel(op.node)  # the kernel records the change for undo
     elif function in _BINARY and len(operands) == 2:
         name, left, right = _BINARY[function]
@@ -84,7 +84,7 @@ def _write_method_call(op: Operation) -> None:
         write_method(op, native_classes)
         return
     for class_ in (list, dict, set):
-        if op.is_fresh(op.node.inputs[0]) or not is_noted(class_, name):
+        if op.is_fresh(op.node.inputs[0]) or not is_logged(class_, name):
             native_classes |= mask(class_.__name__)
     text = op.body.calls.object(name)(op.out)
     op.set_result(op.call("object_call_method", text, op.array(operands), len(operands), native_classes))
