@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,39 @@ def test_zeta() -> None:
         total = math.fsum((place + k) ** -power) + (place + 1e5) ** (1 - power) / (power - 1)
         assert float(ac.math.zeta(np.float64(power), place)) == pytest.approx(total, rel=1e-8)
     np.testing.assert_array_equal(ac.math.zeta([1.0, 0.5, 2.5], [1.0, 1.0, -1.5]), [np.inf, np.nan, np.nan])
+    np.testing.assert_array_equal(ac.math.zeta([2.0, 2.0, 2.5], [np.inf, -3.0, np.nan]), [0, np.inf, np.nan])
     orders = np.array([0.0, 1.0, 2.0, 3.0])
     found = ac.math.polygamma(orders, np.full(4, 1.5))
     np.testing.assert_allclose(found, [ac.math.polygamma(int(n), np.float64(1.5)) for n in orders], rtol=1e-12)
+
+
+def test_functions_with_loops_agree_with_mpmath() -> None:
+    """Eager kernels and native code, where series and fractions need few and many terms."""
+    mpmath = pytest.importorskip("mpmath")
+    a, x = np.array([0.01, 0.4, 3.0, 12.0, 60.0, 1e4]), np.array([5.0, 2.0, 0.7, 12.0, 75.0, 9.9e3])
+    b, u = np.array([3.0, 0.75, 4.0, 200.0, 1.0, 90.0]), np.array([0.3, 0.9, 0.01, 0.05, 0.5, 0.99])
+    powers, places = np.array([1.001, 2.0, 3.0, 39.5, 51.0, 1000.0]), np.array([20.0, 0.3, 1.0, 4.5, 145.0, 1.5])
+    cases: list[tuple[Any, tuple[Any, ...], Any]] = [
+        (ac.math.igamma, (a, x), lambda a, x: mpmath.gammainc(a, 0, x, regularized=True)),
+        (ac.math.igammac, (a, x), lambda a, x: mpmath.gammainc(a, x, mpmath.inf, regularized=True)),
+        (ac.math.betainc, (a, b, u), lambda a, b, u: mpmath.betainc(a, b, 0, u, regularized=True)),
+        (ac.math.zeta, (powers, places), mpmath.zeta),
+        *((partial(ac.math.polygamma, n), (x,), partial(mpmath.polygamma, n)) for n in (1, 4, 30)),
+    ]
+    with mpmath.workdps(80):
+        wanted = [[float(function(*map(mpmath.mpf, row))) for row in zip(*given, strict=True)]
+                  for _, given, function in cases]  # fmt: skip
+
+    @ac.function
+    def together(operands: Any) -> Any:
+        return [function(*given) for (function, *_), given in zip(cases, operands, strict=True)]
+
+    operands = [[ac.constant(x) for x in given] for _, given, _ in cases]
+    eager = [function(*given) for (function, *_), given in zip(cases, operands, strict=True)]
+    for results in (eager, together(operands)):
+        for result, values in zip(results, wanted, strict=True):
+            np.testing.assert_allclose(result, values, rtol=2e-12)
+    assert "by kernels" not in together.explain()
 
 
 @pytest.mark.parametrize("order", [0, 1])

@@ -7,7 +7,9 @@ from typing import Any
 
 from autoconv.backends.portable.terms import Term
 from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import float64
 from autoconv.graph.graph import Node
+from autoconv.ops.elements import Rule, Step
 
 
 class Control(Rules):
@@ -38,6 +40,41 @@ class Control(Rules):
     ) -> list[Term]:
         """Write a loop; return its final state and the error word."""
         raise NotImplementedError
+
+    def repeat(self, active: Term, state: Sequence[Term], step: Step) -> list[Term]:
+        """Repeat a step while any element is active; return the state.
+
+        `step(active, state)` returns which elements go on, and the state.
+        """
+
+        def goes_on(now: list[Term], word: Term) -> Term:
+            self.word = word
+            return self.reduce_any(now[0])
+
+        def turn(now: list[Term], word: Term) -> list[Term]:
+            self.word = word
+            going, after = step(now[0], now[1:])
+            return [going, *after]
+
+        after = self.loop(goes_on, turn, [active, *state], self.error_word_or_zero(self.word))
+        self.word = after.pop()
+        return after[1:]
+
+    def iterate(self, active: Term, state: Sequence[Term], step: Step, most: int) -> list[Term]:
+        """Repeat a step on the elements that are active (see `ops.elements.Elements`); the others keep their state."""
+
+        def turn(active: Term, state: list[Term]) -> tuple[Term, list[Term]]:
+            count, *before = state
+            going, after = step(count, before)
+            chosen = [self.select(active, new, old) for new, old in zip(after, before, strict=True)]
+            return active & going & (count < float(most)), [count + 1.0, *chosen]
+
+        full = [self.broadcast(x, active)[0] for x in state]
+        return self.repeat(active, [self.constant(1.0, float64), *full], turn)[1:]
+
+    def routine(self, name: str, rule: Rule, *operands: Term) -> Term:
+        result: Term = rule(self, *operands)
+        return result
 
 
 __all__ = ["Control"]

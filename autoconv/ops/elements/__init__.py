@@ -2,6 +2,7 @@
 
 from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     arithmetic,
+    incomplete,
     inverse_functions,
     list_positions,
     maths,
@@ -10,7 +11,8 @@ from autoconv.ops.elements import (  # noqa: F401 (each registers its rules)
     python_math,
     python_numbers,
     special,
+    zeta,
 )
-from autoconv.ops.elements.registry import ELEMENTS, Elements, Rule, element
+from autoconv.ops.elements.registry import ELEMENTS, Elements, Rule, Step, element
 
-__all__ = ["ELEMENTS", "Elements", "Rule", "element"]
+__all__ = ["ELEMENTS", "Elements", "Rule", "Step", "element"]

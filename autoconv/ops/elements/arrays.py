@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autoconv.graph.dtypes import DType, as_dtype, float64
-from autoconv.ops.elements.registry import Rule
+from autoconv.ops.elements.registry import Rule, Step
 
 BLOCK = 8192  # elements, which stay in the processor's cache
 
 
 def kernel_of(rule: Rule) -> Callable[..., Any]:
     """Return a kernel of one operand that evaluates the rule in float64."""
+    return _kernel(rule, lambda dtype: np.dtype(np.float64))
 
-    def run(x: Any) -> Any:
-        array = np.asarray(x)
-        flat = array.reshape(-1)
-        result = np.empty(flat.shape, array.dtype)
+
+def kernel_in_own_precision(rule: Rule) -> Callable[..., Any]:
+    """Return a kernel of operands of one dtype, broadcast, that evaluates the rule in that dtype, at least float32."""
+    return _kernel(rule, lambda dtype: np.promote_types(dtype, np.float32))
+
+
+def _kernel(rule: Rule, wide: Callable[[Any], Any]) -> Callable[..., Any]:
+    def run(*operands: Any, **attributes: Any) -> Any:
+        arrays = np.broadcast_arrays(*map(np.asarray, operands))
+        dtype = wide(arrays[0].dtype)
+        flat = [array.reshape(-1) for array in arrays]
+        result = np.empty(flat[0].shape, arrays[0].dtype)
         with np.errstate(all="ignore"):
-            for start in range(0, flat.size, BLOCK):
-                block = flat[start : start + BLOCK].astype(np.float64)
-                result[start : start + BLOCK] = rule(_ELEMENTS, Element(block, float64)).array
-        return result.reshape(array.shape)
+            for start in range(0, result.size, BLOCK):
+                blocks = [_as_element(x[start : start + BLOCK].astype(dtype)) for x in flat]
+                result[start : start + BLOCK] = rule(_ELEMENTS, *blocks, **attributes).array
+        return result.reshape(arrays[0].shape)
 
     return run
 
@@ -94,7 +103,29 @@ class _ArrayElements:
     def intrinsic(self, name: str, *operands: Any) -> Element:
         return _as_element(getattr(np, name)(*map(_as_array, operands)))
 
-    libm = intrinsic
+    def libm(self, name: str, *operands: Any) -> Element:
+        return self.intrinsic("power" if name == "pow" else name, *operands)
+
+    def cast(self, x: Element, dtype: DType) -> Element:
+        return Element(x.array.astype(dtype.numpy), dtype)
+
+    def routine(self, name: str, rule: Rule, *operands: Element) -> Any:
+        return rule(self, *operands)
+
+    def iterate(self, active: Element, state: Sequence[Element], step: Step, most: int) -> list[Element]:
+        """Repeat the step on all elements, and keep the last states of those that are active."""
+        shape = active.array.shape
+        result = [np.broadcast_to(x.array, shape).copy() for x in state]
+        going = active.array
+        now = list(state)
+        for n in range(1, most + 1):
+            if not going.any():
+                break
+            goes_on, now = step(self.constant(float(n), float64), now)
+            for cell, x in zip(result, now, strict=True):
+                np.copyto(cell, x.array, where=going)
+            going = going & goes_on.array
+        return [_as_element(x) for x in result]
 
 
 _ELEMENTS: Any = _ArrayElements()

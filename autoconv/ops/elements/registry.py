@@ -7,13 +7,14 @@ dtypes (`x.dtype`) that support Python's operators. A rule returns None for unsu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autoconv.graph.dtypes import DType
 from autoconv.ops.rule_table import RuleTable
 
 Rule = Callable[..., Any]
+Step = Callable[[Any, list[Any]], tuple[Any, list[Any]]]
 
 
 class Elements(Protocol):
@@ -22,6 +23,11 @@ class Elements(Protocol):
     `fail(condition)` marks operands for which the op raises. `warn(error, condition)` marks those for which NumPy
     reports a floating-point error that the processor does not raise in the rule's own operations; `error` is its name
     in `np.errstate`.
+
+    `iterate(active, state, step, most)` repeats a step on the elements that are active, at most `most` times, and
+    returns their last state. `step(n, state)` gets the number of the turn from 1 on, a float64, and returns which
+    elements go on, and their state. `routine(name, rule, *operands)` applies a long rule, in native code by a function
+    of its own.
     """
 
     def constant(self, number: Any, dtype: DType) -> Any: ...
@@ -39,10 +45,12 @@ class Elements(Protocol):
     def is_nan(self, x: Any) -> Any: ...
     def checked(self, name: str, x: Any, y: Any) -> tuple[Any, Any]: ...
     def fail(self, condition: Any) -> None: ...
+    def iterate(self, active: Any, state: Sequence[Any], step: Step, most: int) -> list[Any]: ...
+    def routine(self, name: str, rule: Rule, *operands: Any) -> Any: ...
     def warn(self, error: str, condition: Any) -> None: ...
 
 
 ELEMENTS: RuleTable[Rule] = RuleTable("element rule")
 element = ELEMENTS.of
 
-__all__ = ["ELEMENTS", "Elements", "Rule", "element"]
+__all__ = ["ELEMENTS", "Elements", "Rule", "Step", "element"]

@@ -70,7 +70,7 @@ def _quantile(b: Elements, centred: Any, tail: Any) -> Any:
 _EULER = 0.57721566490153286061
 _ASYMPTOTIC_FROM = 12.0
 _STEPS = 10  # down from there into [1.5, 2.5)
-_STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
+STIRLING = tuple(  # B(2j) / (2j·(2j - 1)), the highest j first
     bernoulli / (2 * j * (2 * j - 1))
     for j, bernoulli in reversed(list(enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1)))
 )
@@ -116,7 +116,7 @@ def lgamma(b: Elements, x: Any) -> Any:
     moderate = b.select(tiny, moderate - apply(b, "log", y), moderate)
     inverse = 1.0 / y
     large = (y - 0.5) * apply(b, "log", y) - y + b.constant(0.5 * math.log(2 * math.pi), x.dtype)
-    large = large + horner(b, inverse * inverse, _STIRLING) * inverse
+    large = large + horner(b, inverse * inverse, STIRLING) * inverse
     choice = b.select(y >= _ASYMPTOTIC_FROM, large, moderate)
     fraction = x - b.intrinsic("floor", x + 0.5)
     sine = b.intrinsic("fabs", apply(b, "sin", fraction * math.pi))

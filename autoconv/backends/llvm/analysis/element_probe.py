@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autoconv.backends.llvm.ir.element_rules import compute
 from autoconv.backends.llvm.ir.scalars import Element
-from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32
+from autoconv.graph.dtypes import DType, bool_, complex64, complex128, float32, float64
+from autoconv.ops.elements import Rule, Step
 
 
 class ElementProbe:
@@ -63,6 +65,13 @@ class ElementProbe:
         return self.wrap(dtype)
 
     bitcast = cast
+
+    def routine(self, name: str, rule: Rule, *operands: Element) -> Element:
+        result: Element = rule(self, *operands)
+        return result
+
+    def iterate(self, active: Element, state: Sequence[Element], step: Step, most: int) -> list[Element]:
+        return step(self.wrap(float64), list(state))[1]
 
     def fail(self, condition: Element) -> None:
         self.fails = True

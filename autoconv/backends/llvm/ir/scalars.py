@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autoconv.backends.llvm.ir.element_loops import LoopWriter
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.llvm.ir.types import is_narrow, literal, memory, register
 from autoconv.backends.llvm.target.machine import current_target
@@ -118,7 +119,7 @@ class Pair(Element):
 _FLOAT_TESTS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 
 
-class ElementWriter:
+class ElementWriter(LoopWriter):
     """Write instructions into `out`. A rule calls `fail(condition)` where its op raises."""
 
     in_loop = False
@@ -126,6 +127,9 @@ class ElementWriter:
     def __init__(self, out: FunctionText, fail: Callable[[Element], None] | None = None) -> None:
         self.out = out
         self.fails = fail
+
+    def in_function(self, out: FunctionText) -> ElementWriter:
+        return ElementWriter(out)
 
     def wrap(self, dtype: DType, ir: str) -> Element:
         return Element(self, dtype, ir)
@@ -160,8 +164,8 @@ class ElementWriter:
 
     def divide(self, x: Element, y: Any) -> Element:
         """Divide floats; for integers, divide towards zero by a nonzero divisor."""
-        element = self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
-        return Quotient(self, x.dtype, element.ir) if x.dtype.is_floating else element
+        result = self._binary("fdiv", "udiv" if x.dtype.is_unsigned else "sdiv", x, y)
+        return Quotient(self, x.dtype, result.ir) if x.dtype.is_floating else result
 
     def remainder(self, x: Element, y: Any) -> Element:
         """Return the remainder with the sign of `x`, as in C."""
@@ -227,9 +231,8 @@ class ElementWriter:
         """Call the C library's function of doubles or of floats."""
         dtype, kind = operands[0].dtype, register(operands[0].dtype)
         name = name if dtype is float64 else name + "f"
-        function = self.out.module.declare(
-            name, kind, ", ".join([kind] * len(operands)), "nounwind willreturn memory(none)"
-        )
+        parameters = ", ".join([kind] * len(operands))
+        function = self.out.module.declare(name, kind, parameters, "nounwind willreturn memory(none)")
         return self._new(dtype, f"call {kind} {function}({', '.join(f'{kind} {x.ir}' for x in operands)})")
 
     def fma(self, x: Element, y: Any, z: Any) -> Element:
@@ -318,8 +321,7 @@ class ElementWriter:
         is_larger = self.compare("gt", self.intrinsic("fabs", widened), self.intrinsic("fabs", x))
         bits = self.bitcast(rounded, int32)
         inexact = self._new(bool_, f"fcmp one double {widened.ir}, {x.ir}")
-        odd = self.bits("or", bits - self.cast(is_larger, int32), 1)
-        return self.bitcast(self.select(inexact, odd, bits), float32)
+        return self.bitcast(self.select(inexact, self.bits("or", bits - self.cast(is_larger, int32), 1), bits), float32)
 
     def cast(self, x: Element, dtype: DType) -> Element:
         """Convert as NumPy's astype does on this machine.
@@ -363,8 +365,7 @@ class ElementWriter:
         limit = 2.0 ** (dtype.size * 8 - 1)
         inside = self.compare("ge", x, -limit) & self.compare("lt", x, limit)
         self.warn("invalid", ~inside)
-        number = self.convert("fptosi", self.select(inside, x, 0.0), dtype)
-        return self.select(inside, number, int(-limit))
+        return self.select(inside, self.convert("fptosi", self.select(inside, x, 0.0), dtype), int(-limit))
 
 
 def load(b: ElementWriter, dtype: Any, pointer: str, offset: Any, scopes: str = "") -> Element:

@@ -8,7 +8,6 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     draws,
     factors,
     gathers,
-    incomplete,
     linear,
     lists,
     movement,
@@ -17,7 +16,6 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     random,
     recurrences,
     reductions,
-    series,
     sorting,
     subscripts,
 )

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 
 from autoconv.backends.portable.control import Control
-from autoconv.backends.portable.rules.iteration import repeat
 from autoconv.backends.portable.rules.random import normal_pairs, philox_stream, words_to_fractions
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Term, static_shape
@@ -47,7 +46,7 @@ def truncated_normal(w: Control, node: Node, seed: Term, *sizes: Term) -> Term |
 
     filled = w.fill_like(w.part(places, 1, 0, 1), 0, int64)
     state = [w.fill_like(places, 0, kind), filled, w.constant(0, uint64)]
-    accepted = w.reshape(repeat(w, filled < group, state, step)[0], (groups * group,))
+    accepted = w.reshape(w.repeat(filled < group, state, step)[0], (groups * group,))
     return w.cast(w.reshape(w.part(accepted, 0, 0, count), shape), dtype)
 
 
@@ -116,7 +115,7 @@ def _draw_until_accepted(w: Control, draws: _Draws, numbers: Term, active: Term,
         candidates, is_accepted = attempt(going, draws)
         return going & ~is_accepted, [w.select(going & is_accepted, candidates, numbers), *draws.state]
 
-    numbers, *draws.state = repeat(w, active, [numbers, *draws.state], step)
+    numbers, *draws.state = w.repeat(active, [numbers, *draws.state], step)
     return numbers
 
 
@@ -186,7 +185,7 @@ def poisson(w: Control, node: Node, seed: Term, mean: Term, *sizes: Term) -> Ter
         going = going & (product > limit)
         return going, [product, w.select(going, count + 1.0, count), *draws.state]
 
-    _, counts, *draws.state = repeat(w, has_small_mean, [one, zero, *draws.state], step)
+    _, counts, *draws.state = w.repeat(has_small_mean, [one, zero, *draws.state], step)
     b = 0.931 + w.emit_unary("sqrt", means) * 2.53
     a = -0.059 + b * 0.02483
     inverse = 1.1239 + w.binary("divide", 1.1328, b - 3.4)
@@ -238,7 +237,7 @@ def binomial(w: Control, node: Node, seed: Term, counts: Term, chances: Term, *s
         going = going & (steps <= trials)
         return going, [steps, w.select(going, numbers + 1.0, numbers), *draws.state]
 
-    _, numbers, *draws.state = repeat(w, small, [zero, zero, *draws.state], step)
+    _, numbers, *draws.state = w.repeat(small, [zero, zero, *draws.state], step)
     numbers = _draw_until_accepted(w, draws, numbers, ~small, _by_hoermann(w, trials, p))
     return result.arrange(w.select(is_mirrored, trials - numbers, numbers), node.attributes["dtype"])
 
