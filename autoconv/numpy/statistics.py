@@ -16,7 +16,6 @@ from autoconv.numpy.operands import (
     common_dtype,
     computes,
     has_known_shape,
-    holds_tensors,
     integer,
     is_weak,
     known_shape,
@@ -226,24 +225,6 @@ def bincount(x: TensorLike, /, weights: TensorLike | None = None, minlength: Any
     if is_supported and all(rank_of(operand) == 1 for operand in operands) and not operands[-1].dtype.is_complex:
         return apply("numpy_bincount", values, tensor(least_length, np.int64), *operands[1:])
     return call_numpy("bincount", True, values, None if weights is None else operands[1], least_length)
-
-
-@computes("histogram")
-def histogram(
-    a: TensorLike, bins: Any = 10, range: Any = None, density: Any = None, weights: TensorLike | None = None
-) -> Any:
-    if range is not None and any(map(holds_tensors, range)):
-        refuse("is given a range known only at run time")
-    if isinstance(bins, str):
-        refuse("chooses its bins from the values")
-    x = tensor(a)
-    options: dict[str, Any] = {} if density is None else {"density": bool(density)}
-    if weights is not None:
-        options["weights"] = tensor(weights)
-    several = holds_tensors(bins) or np.ndim(bins) > 0
-    counts, edges = call_numpy("histogram", False, x, bins if several else integer(bins), range, **options)
-    is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
-    return counts, bins if is_array else edges  # an array of edges is returned unchanged
 
 
 @computes("interp")

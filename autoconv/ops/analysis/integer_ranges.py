@@ -87,7 +87,7 @@ class RangeAnalysis:
         self._states: dict[Node, tuple[Ranges, Ranges]] = {}  # of loops: operands, and the state for these
         self._assumed_ranges: dict[Value, Range] = {}
         self._required_by_loop: dict[Node, list[Value]] = {}
-        self._dtype_ranges: dict[Value, Range | None] = {}
+        self._limits = cache(_limits)
         self._owners: dict[Graph, Node] = {}
         self._shared: set[Graph] = set()
         self._outer: dict[Value, Value] = {}  # by parameter of an arm of a condition: the operand that it is
@@ -107,12 +107,6 @@ class RangeAnalysis:
         """Return the range of a value; None for one that is no integer without dimensions."""
         known = self._known_ranges.get(value)
         return self._limits(value) if known is None else known
-
-    def _limits(self, value: Value) -> Range | None:
-        """Return `_limits(value)`, derived once for each value."""
-        if value not in self._dtype_ranges:
-            self._dtype_ranges[value] = _limits(value)
-        return self._dtype_ranges[value]
 
     def run(self, graph: Graph) -> None:
         """Analyse a graph whose arguments are unknown."""
@@ -298,9 +292,10 @@ class RangeAnalysis:
         """
         if self._assumed_ranges:
             return []
-        if node not in self._required_by_loop:
-            self._required_by_loop[node] = self._find_required(node)
-        return self._required_by_loop[node]
+        required = self._required_by_loop.get(node)
+        if required is None:
+            required = self._required_by_loop[node] = self._find_required(node)
+        return required
 
     def _find_required(self, node: Node) -> list[Value]:
         test = node.regions[0]

@@ -1,0 +1,115 @@
+"""Histograms: elements are counted by bins of one width; NumPy itself counts in other bins.
+
+As in NumPy, the position of an element is computed, and then corrected by the edges of its bin, which are rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autoconv.numpy.creation import linspace
+from autoconv.numpy.kernels import call_numpy
+from autoconv.numpy.operands import assume, cast, computes, holds_tensors, integer, rank_of, refuse, sizes_of, tensor
+from autoconv.ops.index_spec import Slice
+from autoconv.runtime.annotations import TensorLike
+from autoconv.runtime.tensors.conversion import as_tensor
+from autoconv.runtime.tensors.dispatch import apply
+from autoconv.runtime.tensors.tensor import Tensor
+
+_MOST_EXACT = 2.0**53  # ints up to it are floats
+
+
+@computes("histogram")
+def histogram(
+    a: TensorLike, bins: Any = 10, range: Any = None, density: Any = None, weights: TensorLike | None = None
+) -> Any:
+    if range is not None and any(map(holds_tensors, range)):
+        refuse("is given a range known only at run time")
+    if isinstance(bins, str):
+        refuse("chooses its bins from the values")
+    x = tensor(a)
+    several = holds_tensors(bins) or np.ndim(bins) > 0
+    count = bins if several else integer(bins)
+    if not several and weights is None and count > 0 and _has_bins_of_floats(x) and _is_valid(range):
+        return _count_in_equal_bins(apply("reshape", x, shape=(-1,)), count, range, bool(density))
+    options: dict[str, Any] = {} if density is None else {"density": bool(density)}
+    if weights is not None:
+        options["weights"] = tensor(weights)
+    counts, edges = call_numpy("histogram", False, x, count, range, **options)
+    is_array = isinstance(bins, np.ndarray) or (as_tensor(bins) is not None and rank_of(tensor(bins)) == 1)
+    return counts, bins if is_array else edges  # an array of edges is returned unchanged
+
+
+def _has_bins_of_floats(x: Tensor) -> bool:
+    """Return whether the edges of bins between the elements are of float64, and there may be elements."""
+    kind = x.dtype.numpy
+    return (kind == np.float64 or kind.kind in "iu") and kind != np.uint64 and 0 not in (x.type.shape or (0,))
+
+
+def _is_valid(bounds: Any) -> bool:
+    if bounds is None:
+        return True
+    numbers = all(type(bound) in (int, float, np.float64) for bound in bounds) and len(bounds) == 2
+    return numbers and all(map(math.isfinite, bounds)) and bounds[0] <= bounds[1] and bounds[1] - bounds[0] < math.inf
+
+
+def _count_in_equal_bins(x: Tensor, count: int, bounds: Any, density: bool) -> tuple[Any, Any]:
+    """Return the counts of elements, or their density, and the edges of the bins."""
+    if bounds is None:
+        assume(tensor(sizes_of(x)[0], np.int64) > 0, "an array without elements has no least one")
+    values = cast(x, np.float64)
+    first, last = _outer_edges(x, values) if bounds is None else (tensor(float(b), np.float64) for b in bounds)
+    is_point = apply("equal", first, last)
+    half = apply("select", is_point, tensor(0.5, np.float64), tensor(0.0, np.float64))
+    first, last = apply("subtract", first, half), apply("add", last, half)
+    step = apply("divide", apply("subtract", last, first), tensor(float(count), np.float64))
+    assume(apply("greater", step, tensor(0.0, np.float64)), "a histogram has bins that have a width")
+    share = apply("divide", apply("subtract", values, first), apply("subtract", last, first))
+    places = apply("multiply", share, tensor(float(count), np.float64))
+    if bounds is not None:
+        is_inside = apply("logical_and", apply("greater_equal", values, first), apply("less_equal", values, last))
+        places = apply("select", is_inside, places, tensor(0.0, np.float64))
+    bin_ = cast(places, np.int64)
+    bin_ = _minus(bin_, apply("equal", bin_, tensor(count, np.int64)))
+    bin_ = _minus(bin_, apply("less", values, _lower_edge(bin_, first, step)))
+    next_edge = _lower_edge(apply("add", bin_, tensor(1, np.int64)), first, step)
+    is_beyond = apply("greater_equal", values, next_edge)
+    is_beyond = apply("logical_and", is_beyond, apply("not_equal", bin_, tensor(count - 1, np.int64)))
+    bin_ = apply("add", bin_, cast(is_beyond, np.int64))
+    if bounds is not None:
+        bin_ = apply("select", is_inside, bin_, tensor(count, np.int64))
+    ones = apply("ones_like", bin_)
+    counts = apply("segment_sum", ones, bin_, num_segments=count + 1)
+    counts = apply("get_item", counts, spec=(Slice(None, count, None),))
+    edges = linspace(first, last, count + 1)
+    if density:
+        widths = apply("subtract", *(apply("get_item", edges, spec=(part,)) for part in (_LATER, _EARLIER)))
+        total = apply("reduce_sum", counts, axis=(0,), keepdims=False)
+        counts = apply("divide", apply("divide", cast(counts, np.float64), widths), cast(total, np.float64))
+    return counts, edges
+
+
+_LATER, _EARLIER = Slice(1, None, None), Slice(None, -1, None)
+
+
+def _outer_edges(x: Tensor, values: Tensor) -> tuple[Any, Any]:
+    """Return the least and the greatest element; other programs than those of finite, exact floats run plain."""
+    first, last = (apply(op, values, axis=(0,), keepdims=False) for op in ("reduce_min", "reduce_max"))
+    limit = tensor(math.inf if x.dtype.is_floating else _MOST_EXACT, np.float64)
+    bounds = apply("less", apply("negative", limit), first), apply("less", last, limit)
+    width = apply("subtract", last, first)
+    is_finite = apply("logical_and", apply("logical_and", *bounds), apply("is_finite", width))
+    assume(is_finite, "a histogram has bins between finite numbers")
+    return first, last
+
+
+def _lower_edge(bin_: Any, first: Any, step: Any) -> Any:
+    """Return the lower edge of a bin, rounded as `linspace` rounds it: no load waits for its position."""
+    return apply("add", apply("multiply", cast(bin_, np.float64), step), first)
+
+
+def _minus(position: Any, condition: Any) -> Any:
+    return apply("subtract", position, cast(condition, np.int64))
