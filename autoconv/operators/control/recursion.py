@@ -254,7 +254,7 @@ class Recursion(Call):
         """The spots to keep before an op that may raise."""
         return [] if self.frame is None else list(self.spots.values())
 
-    def _store(self, spot: Location, value: object) -> None:
+    def _store(self, spot: Location, value: object, _before: object) -> None:
         region = current_region()
         assert region is not None
         layout = stored_layout(value, region)

@@ -317,7 +317,7 @@ class TryRecorder:
                     yield spot
             inside = inside.parent
 
-    def _store(self, spot: Location, value: object) -> None:
+    def _store(self, spot: Location, value: object, _before: object) -> None:
         region = current_region()
         assert region is not None
         for part, _ in container_contents(value, self.region) if spot.key in self.moving else ():

@@ -257,6 +257,8 @@ def materialise(container: Any) -> SymbolicObject:
     if container._heap is not None:
         return container._heap
     region = current_region()
+    if region is not None and id(container) in region.trace.argument_containers:
+        region.contract.before_write(container, "an argument becomes part of a value known only at run time")
     is_recorded = region is not None and region.journal is None and region.parent is not None
     if is_recorded and _is_from_enclosing_region(container):
         raise UnmovedError(container)
@@ -345,7 +347,8 @@ def record_container_change(container: object) -> None:
     """Record in the region's journal that a container is about to change, unless the region made it."""
     region = current_region()
     journal = region.journal if region is not None else None
-    if region is not None and getattr(container, "_is_argument", False):
+    is_argument = region is not None and getattr(container, "_is_argument", False)
+    if region is not None and is_argument and id(container) not in region.trace.argument_containers:
         region.contract.before_write(container, "an argument is changed")
     if region is not None and id(container) in region.trace.frozen:
         kind = plain_kind(container).__name__

@@ -12,7 +12,7 @@ from autoconv.ops import OPS
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import HandlerStores, Region, recording
 
-_UNKNOWN = object()
+UNKNOWN = object()
 
 # Names of regions entered repeatedly: at their start the last stored value is unknown.
 _REPEATED_REGIONS = ("while", "try_handler", "recursive")
@@ -21,14 +21,15 @@ _REPEATED_REGIONS = ("while", "try_handler", "recursive")
 class Stores:
     """Stores for handlers: they keep the values of a set of locations up to date in the graph.
 
-    `write(location, value)` records a store; it is called before a node that may raise, where a value has changed.
-    `outermost` limits this to a region. `includes_limits` adds nodes that raise only for integers beyond 64 bits.
+    `write(location, value, before)` records a store; it is called before a node that may raise, where a value has
+    changed. `before` is the value last stored, or `UNKNOWN`. `outermost` limits this to a region. `includes_limits`
+    adds nodes that raise only for integers beyond 64 bits.
     """
 
     def __init__(
         self,
         spots: Callable[[Region], Iterable[Location]],
-        write: Callable[[Location, Any], None],
+        write: Callable[[Location, Any, Any], None],
         outermost: Region | None = None,
         includes_limits: bool = False,
     ) -> None:
@@ -63,7 +64,7 @@ class Stores:
         for spot in list(self._spots(region)):
             outer: Region | None = region
             while outer is not None:
-                self._last_stored[id(outer), spot.key] = _UNKNOWN, None, 0
+                self._last_stored[id(outer), spot.key] = UNKNOWN, None, 0
                 outer = outer.parent
 
     def store(self, region: Region) -> None:
@@ -72,34 +73,35 @@ class Stores:
         try:
             for spot in list(self._spots(region)):
                 value = spot.read()
-                if self._stored_value(region, spot) is value:
+                before = self._stored_value(region, spot)
+                if before is value:
                     continue
                 nodes = region.graph.nodes
                 length = len(nodes)
                 with recording(region):
-                    self._write(spot, value)
+                    self._write(spot, value, before)
                 stored = len(nodes) > length
                 self._last_stored[id(region), spot.key] = value, nodes[-1] if stored else None, len(nodes) - 1
                 outer = region.parent
                 while outer is not None:
-                    self._last_stored[id(outer), spot.key] = _UNKNOWN, None, 0
+                    self._last_stored[id(outer), spot.key] = UNKNOWN, None, 0
                     outer = outer.parent
         finally:
             self.is_suspended = False
 
     def _stored_value(self, region: Region, spot: Location) -> Any:
-        """Return the value last stored on the path to the region's present end, or `_UNKNOWN`."""
+        """Return the value last stored on the path to the region's present end, or `UNKNOWN`."""
         outer: Region | None = region
         while outer is not None:
             entry = self._last_stored.get((id(outer), spot.key))
             if entry is not None:
                 value, node, position = entry
                 nodes = outer.graph.nodes
-                return value if node is None or (position < len(nodes) and nodes[position] is node) else _UNKNOWN
+                return value if node is None or (position < len(nodes) and nodes[position] is node) else UNKNOWN
             if outer.graph.name.startswith(_REPEATED_REGIONS):
-                return _UNKNOWN
+                return UNKNOWN
             outer = outer.parent
-        return _UNKNOWN
+        return UNKNOWN
 
 
 @contextmanager

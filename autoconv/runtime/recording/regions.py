@@ -61,6 +61,7 @@ class Trace:
     rebuilt: reassembled arguments by identity (see `rebuilt_arguments.py`)
     tuple_arguments: name of the argument that each tuple in arguments belongs to, by the tuple's identity
     tuples_in_graph: objects of the graph that stand for such tuples, and the name of the argument
+    argument_containers: written lists and dicts of arguments -> (the traced container, the caller's own)
     reassembled: dataclass objects put together from a region's results or for the outputs, by identity
     leaf_positions: the arguments that are numbers
     sources: the arrays from which constants were made
@@ -112,6 +113,7 @@ class Trace:
     rebuilt: dict[int, Any] = field(default_factory=dict)
     tuple_arguments: dict[int, str] = field(default_factory=dict)
     tuples_in_graph: dict[Value, str] = field(default_factory=dict)
+    argument_containers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     reassembled: dict[int, Any] = field(default_factory=dict)
     leaf_positions: dict[Value, int] | None = None
     refusal: BaseException | None = None

@@ -53,8 +53,9 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
 
     The last `written_count` leaves of the key are the contents of written locations.
     """
+    templates_end = sum(1 if template is None else template.leaf_count for _, template in key.templates)
     count = len(key.leaves) - written_count
-    leaves = key.leaves[:count]
+    leaves = key.leaves[:templates_end]
     is_flat = all(template is None for _, template in key.templates)
     if is_flat and not any(_needs_python_comparison(leaf) for leaf in leaves):
         return None
@@ -62,8 +63,9 @@ def make_unpacking(key: Key, written_count: int) -> Unpacking | None:
     is_static = all(isinstance(leaf, (*_EXTRACTED_KINDS, Literal)) or _is_by_identity(leaf) for leaf in leaves)
     if not is_static:
         return None
-    extracted_leaves = tuple(leaves[i] for i in places) + key.leaves[count:]
+    extracted_leaves = tuple(leaves[i] for i in places) + key.leaves[templates_end:]
     templates = tuple((f"leaf_{i}", None) for i in places)
+    places += tuple(range(templates_end, count))
     try:
         extract = _extraction(key, leaves)
     except (TooLong, _UnsupportedStructure):
@@ -90,8 +92,11 @@ def _is_by_identity(leaf: LeafKey) -> bool:
 def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     names = [f"a{i}" for i in range(len(key.templates))]
     extraction = _ExtractionWriter(FunctionWriter(", ".join(names)), iter(leaves))
-    for name, (_, template) in zip(names, key.templates, strict=True):
+    for name, (parameter, template) in zip(names, key.templates, strict=True):
+        first = len(extraction.containers)
         extraction.unpack(name, template)
+        if parameter in key.written:
+            extraction.written += extraction.containers[first:]
     containers, pairs = extraction.containers, list(itertools.combinations(extraction.containers, 2))
     if len(containers) > _CONTAINER_LIMIT:
         raise _UnsupportedStructure
@@ -100,17 +105,22 @@ def _extraction(key: Key, leaves: Sequence[LeafKey]) -> Extract:
     else:
         for one, other in pairs:
             extraction.writer.require(f"{one} is not {other}")
-    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in extraction.extracted)})")
+    places = (*extraction.extracted, *extraction.written)
+    return extraction.writer.finish(f"({''.join(f'{place}, ' for place in places)})")
 
 
 class _ExtractionWriter:
-    """Writer of the extraction; `extracted` are the extracted leaves, `containers` the mutable structures."""
+    """Writer of the extraction.
+
+    `extracted` are the extracted leaves, `containers` the mutable structures, `written` those that are leaves as well.
+    """
 
     def __init__(self, writer: FunctionWriter, leaves: Iterator[LeafKey]) -> None:
         self.writer = writer
         self._leaves = leaves
         self.extracted: list[str] = []
         self.containers: list[str] = []
+        self.written: list[str] = []
 
     def unpack(self, place: str, template: Template | None) -> None:
         """Write the checks and extraction of a structure; `place` is the expression for it."""

@@ -114,13 +114,14 @@ class ConcreteFunction:
         """Compile the graph, and wrap its entry for calls with the user's own arguments."""
         key, contract, owner, optimised = self.key, self.contract, self._owner, self.optimised
         unpacking = make_unpacking(key, len(spots))
-        form_key, donated = key, self._donated
+        form_key, donated, location_count = key, self._donated, len(spots)
         if unpacking is not None:
             form_key = unpacking.key
+            location_count = len(form_key.leaves) - len(form_key.templates)
             donated = [i for i, leaf_position in enumerate(unpacking.extracted) if leaf_position in donated]
         shares = not self._returns_captures and not self._returns_constants
         results = Results(self.layout, self._returns_arrays, shares, self._first_of)
-        arguments = Arguments(form_key, donated, len(spots))
+        arguments = Arguments(form_key, donated, location_count)
         form = make_call_form(arguments, self.captures, results, self.guards, contract, self.function_name)
         self.can_run_again = can_run_again(optimised)  # whether a failed run has no side effects
         rollback = Rollback() if self.can_run_again or not contract.python_exceptions else make_rollback(optimised)

@@ -16,6 +16,7 @@ from autoconv.graph.graph import Value
 from autoconv.operators.regions.tracing_signals import AbandonTrace
 from autoconv.ops.python.objects import COLLECTIONS
 from autoconv.runtime.arrays.symbolic_arrays import wrap_new_arrays
+from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import apply_object, constant_object, record_object
 from autoconv.runtime.recording.handler_stores import Stores
 from autoconv.runtime.recording.journal import MISSING, Location
@@ -23,8 +24,10 @@ from autoconv.runtime.recording.regions import Trace
 from autoconv.runtime.support.structure import mutable_parts, tuple_parts
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.changed_constants import containers_in
+from autoconv.tracing.guards.container_stores import ContainerStores
 from autoconv.tracing.guards.guards import Guards
 from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.key.argument_containers import can_add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.cache_key import TensorKey
 from autoconv.tracing.key.call import Call
@@ -33,8 +36,9 @@ from autoconv.tracing.key.call import Call
 class RestartTrace(AbandonTrace):
     """Restart the trace with more inputs or facts.
 
-    These are the `spots` (locations) or whole `arguments` that it writes; `learned` facts about objects that it makes
-    (see `Call.learned`); `memory`: arrays traced as memory; or `objects`: dataclasses passed as objects.
+    These are the `spots` (locations) or whole `arguments` that it writes; arguments whose `containers` it writes;
+    `learned` facts about objects that it makes (see `Call.learned`); `memory`: arrays traced as memory; or `objects`:
+    dataclasses passed as objects.
     """
 
     def __init__(
@@ -44,13 +48,15 @@ class RestartTrace(AbandonTrace):
         learned: Sequence[tuple[str, Any]] = (),
         memory: bool = False,
         objects: bool = False,
+        containers: Sequence[str] = (),
     ) -> None:
         self.memory = memory
         self.objects = objects
         self.spots = tuple(spots)
         self.arguments = frozenset(arguments)
+        self.containers = frozenset(containers)
         self.learned = frozenset(learned)
-        super().__init__(", ".join(arguments) or ", ".join(spot.name for spot in spots))
+        super().__init__(", ".join((*arguments, *containers)) or ", ".join(spot.name for spot in spots))
 
     def is_of_new_class(self, spots: Sequence[Location]) -> bool:
         """Return whether an attribute belongs to a class that every trace creates anew, as the last one did."""
@@ -70,13 +76,15 @@ class WriteMonitor:
         self.spots = call.spots
         self.spot_keys = {spot.key for spot in call.spots}
         self.written_keys: set[Any] = set()  # keys of spots that this trace wrote
-        self.leaves = call.leaves
+        self.call = call
         self.copies: dict[str, Any] = {}
         self.tensors = any(isinstance(key, TensorKey) and key.is_of_tensor for key in call.key.leaves)
         self.may_be_memory = not call.by_object and not self.tensors
         self.arrays = [name for name, key in zip(call.names, call.key.leaves, strict=True) if _is_array(key)]
-        names = [spot for spot in call.spots if spot.kind != "attribute"]  # attributes are stored at once
-        self.stores = Stores(lambda _: names, _record_store, includes_limits=True)
+        # Attributes are stored at once.
+        self.stored = [spot for spot in call.spots if spot.kind != "attribute"]
+        self._contents = ContainerStores(trace)
+        self.stores = Stores(lambda _: self.stored, self._record_store, includes_limits=True)
 
     def begin(self, leaves: Sequence[Any]) -> None:
         """Store the inputs of the trace in the spots where the traced code reads them."""
@@ -84,6 +92,9 @@ class WriteMonitor:
         assert root.journal is not None
         for name, copy in self.copies.items():
             self.trace.tuple_arguments.update((id(part), name) for part in tuple_parts(copy))
+        for spot in self._contents.locations():
+            self.stored.append(spot)
+            self.stores.holds(root, spot)
         for spot, leaf in zip(self.spots, leaves, strict=True):
             root.journal.note(spot)
             if leaf is not MISSING:
@@ -111,6 +122,8 @@ class WriteMonitor:
             self._run_plain(what)  # no kernel can undo the effects of a user class's methods
         for name, copy in self.copies.items():
             if _contains_container(copy, owner):
+                if type(owner) in PLAIN_OF and can_add_containers(self.call, name):
+                    raise RestartTrace(containers=[name])
                 raise RestartTrace(arguments=[name])
         holders = self._locations_of([owner])
         if holders:
@@ -195,6 +208,21 @@ class WriteMonitor:
             if len(same_attribute) >= _MAX_UNWRITTEN:
                 self._run_plain(f"{spot.name} is written, whose object the call itself seems to create")
 
+    def _record_store(self, spot: Location, value: Any, before: Any) -> None:
+        if spot.kind == "contents":
+            self._contents.record_store(spot, value, before)
+            return
+        owner = constant_object(spot.owner)
+        if spot.kind == "cell":
+            if value is MISSING:
+                record_object("object_delete_attribute", [owner], name="cell_contents")
+            else:
+                record_object("object_set_attribute", [owner, value], name="cell_contents")
+        elif value is MISSING:
+            apply_object("delitem", owner, spot.name)
+        else:
+            apply_object("setitem", owner, spot.key[-1], value)
+
     def _is_cell_of_trace(self, spot: Location) -> bool:
         """Return whether the spot is a cell of a function that the traced code itself called."""
         return len(spot.key) == 1 and not self.guards.existed_before(spot.key)
@@ -215,19 +243,6 @@ def _may_be_array(owner: Any) -> bool:
 
 def _is_array(key: Any) -> bool:
     return isinstance(key, ArrayKey) or (isinstance(key, TensorKey) and key.is_of_array)
-
-
-def _record_store(spot: Location, value: Any) -> None:
-    owner = constant_object(spot.owner)
-    if spot.kind == "cell":
-        if value is MISSING:
-            record_object("object_delete_attribute", [owner], name="cell_contents")
-        else:
-            record_object("object_set_attribute", [owner, value], name="cell_contents")
-    elif value is MISSING:
-        apply_object("delitem", owner, spot.name)
-    else:
-        apply_object("setitem", owner, spot.key[-1], value)
 
 
 def _contains_container(value: Any, owner: Any) -> bool:

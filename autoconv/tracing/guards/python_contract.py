@@ -171,18 +171,25 @@ def check_identities(result: Any, outside: Iterable[Any], written: Iterable[Any]
     existed before the call, their parts included. Raises RestartTrace or RunPlain for a container among them.
     """
     written = [*written]
-    outside_ids = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS}
+    outside_ids = {id(part) for part in outside if type(part) not in _UNCHANGING_OWNERS and not _is_new(part)}
     written_ids = {id(part) for value in written for part in _containers_in_result(value)}
     for alternative in result.values if type(result) is Variant else (result,):
         keep_identities((alternative, *written))
         _check_alternative(alternative, outside_ids, written_ids)
 
 
+def _is_new(value: Any) -> bool:
+    """Return whether the trace made a container, which it may have put into an argument."""
+    return type(value) in PLAIN_OF and not value._is_argument
+
+
 def _check_alternative(result: Any, outside_ids: set[int], written_ids: set[int]) -> None:
     seen_ids = outside_ids | written_ids
+    region = current_region()
+    assert region is not None
     for part in list(_containers_in_result(result)):
-        region = current_region()
-        assert region is not None
+        if id(part) in region.trace.argument_containers:  # the caller's own container is returned
+            continue
         if id(part) in outside_ids:
             what = f"a {plain_kind(part).__name__} is returned that existed before the call"
             region.contract.before_write(part, what)

@@ -182,7 +182,8 @@ class Key:
     """The cache key of one call: the structure of each argument, and a key for each leaf.
 
     Under `compile` it includes the key order of dicts, and whether arrays that are traced as memory may overlap. Each
-    replica of a strategy has its own traces, because it has its own copies of variables.
+    replica of a strategy has its own traces, because it has its own copies of variables. `written` names the arguments
+    whose lists and dicts are leaves as well, after the leaves of the templates.
     """
 
     templates: tuple[tuple[str, Template | None], ...]
@@ -191,12 +192,13 @@ class Key:
     overlaps: bool = False
     memory: bool = False
     replica: int = 0
+    written: tuple[str, ...] = ()
     _hash: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Return the hash, computed once, because a call needs it several times."""
         if not self._hash:
-            parts = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica)
+            parts = (self.templates, self.leaves, self.orders, self.overlaps, self.memory, self.replica, self.written)
             object.__setattr__(self, "_hash", hash(parts))
         return self._hash
 
@@ -205,7 +207,7 @@ def accepts(general: Key, key: Key) -> bool:
     """Return whether a trace for `general` is valid for a call of `key`: the keys may differ in wider shapes only."""
     if general.templates != key.templates and not _are_narrower(key.templates, general.templates):
         return False
-    if len(general.leaves) != len(key.leaves):
+    if len(general.leaves) != len(key.leaves) or general.written != key.written:
         return False
     if (general.orders, general.overlaps, general.replica) != (key.orders, key.overlaps, key.replica):
         return False

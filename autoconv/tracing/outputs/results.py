@@ -86,6 +86,8 @@ def _convert_result(value: Any, trace: Trace, function: Any) -> Any:
     """Convert a result: under `function` every number becomes a tensor, under `compile` Python's numbers stay."""
     if type(value) in (Variant, Undefined):
         value = ld(value)
+    if id(value) in trace.argument_containers:
+        return trace.argument_containers[id(value)][1]
     if type(value) in (SymbolicObject, SymbolicArray):
         return value
     if heap_of(value) is not None:
@@ -156,7 +158,7 @@ def _tensor_result(value: Any, trace: Trace, function: Any) -> Any:
 
 def _is_returned_as_object(trace: Trace, value: Any) -> bool:
     """Return whether a structure is returned as the object itself, with all of its attributes."""
-    return loses_state(value) or _is_owned(trace, value)
+    return loses_state(value) or _is_owned(trace, value) or id(value) in trace.argument_containers
 
 
 def _is_owned(trace: Trace, value: Any) -> bool:

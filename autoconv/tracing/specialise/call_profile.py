@@ -14,6 +14,7 @@ from autoconv.runtime.support.logs import log
 from autoconv.runtime.support.structure import loses_state
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
 from autoconv.tracing.guards.external_writes import RestartTrace
+from autoconv.tracing.key.argument_containers import add_containers
 from autoconv.tracing.key.array_keys import ArrayKey
 from autoconv.tracing.key.bounded_mapping import Bounded
 from autoconv.tracing.key.cache_key import Key, ObjectKey
@@ -44,6 +45,7 @@ class CallProfile:
         self._explanation = explanation
         self._keyed_by_value: frozenset[int] = frozenset()  # positions of leaves that are part of the key by value
         self._unflattened: frozenset[str] = frozenset()  # arguments that stay one leaf: traced code changes them
+        self._written: frozenset[str] = frozenset()  # arguments whose containers are leaves: traced code changes them
         self._learned: frozenset[tuple[str, Any]] = frozenset()
         self._memory = False  # whether arrays are traced as memory, because some trace changes one in place
         self._failed_open_keys: set[Key] = set()  # keys with open sizes for which tracing failed
@@ -65,6 +67,7 @@ class CallProfile:
 
     def _bind_arguments(self, args: Any, kwargs: Any) -> Call:
         call = self._signature.bind(args, kwargs, self._keyed_by_value, self._unflattened, self._memory)
+        add_containers(call, self._written)
         if call.key not in self._by_object:
             return call
         arrays = {name for name, key in zip(call.names, call.key.leaves, strict=True) if isinstance(key, ArrayKey)}
@@ -115,6 +118,8 @@ class CallProfile:
             self._keyed_by_value = frozenset()
         elif restart.memory:
             self._memory = True
+        elif restart.containers:
+            self._written |= restart.containers
         elif restart.arguments and call.key.memory:
             self._by_object.add(self._bind_arguments(call.args, call.kwargs).key)
         elif restart.arguments:

@@ -160,7 +160,7 @@ class CompileContract(TracingContract):
     def after_run(self, result: Any, arguments: Sequence[Any]) -> None:
         self._arguments = arguments
         # Attributes are stored when they are set.
-        written = [spot.read() for spot in self.call.spots if spot.kind != "attribute"]
+        written = [spot.read() for spot in self.outside.stored]
         python_contract.check_identities(result, self._reachable_before_call(arguments), written)
         # Before the outputs: new objects stored in older ones are the same objects in the result.
         self.outside.stores.store(self.trace.root)

@@ -20,6 +20,7 @@ from autoconv.runtime.support.structure import pack
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.tracing.guards.list_facts import items_of
 from autoconv.tracing.guards.python_contract import RunPlain
+from autoconv.tracing.key.argument_containers import containers_in
 from autoconv.tracing.key.array_keys import ArrayKey, describe_array, needs_numpy
 from autoconv.tracing.key.cache_key import Custom, ObjectKey, SpecKey, TensorKey
 from autoconv.tracing.key.call import Call
@@ -101,6 +102,10 @@ def rebuild_arguments(trace: Trace, call: Call, leaves: list[Any]) -> dict[str, 
         argument = pack(template, leaves[position : position + count], initialise=not trace.contract.objects_in_graph)
         arguments[name] = traced_argument(argument) if trace.contract.objects_in_graph else argument
         position += count
+    for name, template in call.key.templates:
+        for container in containers_in(arguments[name], template) if template and name in call.key.written else ():
+            trace.argument_containers[id(container)] = container, leaves[position]
+            position += 1
     return arguments
 
 

@@ -139,10 +139,7 @@ def open_key(key: Key, keys: Iterable[Key], failed_keys: Collection[Key]) -> Key
 
 def _differ_in_leaves_only(first: Key, second: Key) -> bool:
     """Return whether two keys differ in their leaves alone."""
-    if len(first.leaves) != len(second.leaves):
-        return False
-    first_parts, second_parts = ((key.templates, key.orders, key.overlaps, key.memory) for key in (first, second))
-    return first_parts == second_parts
+    return len(first.leaves) == len(second.leaves) and replace(first, leaves=second.leaves) == second
 
 
 def _has_rank(leaf: LeafKey) -> bool:

@@ -214,6 +214,8 @@ class TraceSession:
             self.call.key.templates, self._copies, self._flattened_before, self._orders, strict=True
         ):
             leaves_after, template_after = flatten(copy, is_leaf)
+            if name in self.call.key.written:
+                continue
             changes = template_after != template or any(a is not b for a, b in zip(leaves_after, leaves, strict=True))
             if changes or self._dict_orders(copy) != orders:
                 modified.append(name)

@@ -6,7 +6,8 @@ An object is represented by its address. For operands of built-in classes, an op
 
 from __future__ import annotations
 
-from autoconv.backends.llvm.analysis.representation import is_scalar
+from autoconv.backends.llvm.analysis.representation import is_memory, is_scalar
+from autoconv.backends.llvm.codegen.memory.array_view import as_ndarray, memory_of
 from autoconv.backends.llvm.codegen.objects.operation import Operation, on_objects, takes_objects
 from autoconv.backends.llvm.codegen.objects.write_barrier import write_attribute, write_item, write_method
 from autoconv.backends.llvm.codegen.values import Object
@@ -16,6 +17,7 @@ from autoconv.backends.llvm.target import abi
 from autoconv.graph.dtypes import bool_, float64, int64
 from autoconv.graph.graph import Node
 from autoconv.graph.python_operators import ARITHMETIC, BITWISE, COMPARISONS, UNARY
+from autoconv.graph.types import ArrayType
 from autoconv.ops.python import objects
 from autoconv.ops.python.undo_log import ITERATOR_MAKERS, changes, is_logged
 
@@ -132,6 +134,14 @@ def _write_box(op: Operation) -> None:
     else:
         item = out.call_c("PyLong_FromLongLong", "ptr", "i64", number.ir)
     op.set_new_reference(item)
+
+
+@on_objects("array_object", fits=lambda node: is_memory(node.inputs[0].type))
+def _write_array(op: Operation) -> None:
+    """Return the array in memory itself, or a view of it."""
+    value = op.node.inputs[0]
+    assert isinstance(value.type, ArrayType)
+    op.region.set(op.node.results[0], as_ndarray(op.region, memory_of(op.region, value), value.type))
 
 
 def _write_box_of_identified(op: Operation, number: str) -> None:

@@ -1,0 +1,92 @@
+"""Stores of changed items in the lists and dicts of a call's arguments, whose contents are known while tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from autoconv.runtime.objects.containers import container_location, is_known
+from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
+from autoconv.runtime.recording.handler_stores import UNKNOWN
+from autoconv.runtime.recording.journal import Location
+from autoconv.runtime.recording.regions import Trace, current_region
+
+_Pairs = tuple[tuple[Any, Any], ...]
+
+
+class ContainerStores:
+    """Compares the contents of the trace's `argument_containers` with those last stored, and stores the difference.
+
+    Contents are interned, so that equal ones are one tuple: (key, value) pairs of a dict, items of a list.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._interned: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+
+    def locations(self) -> Iterator[Location]:
+        """Iterate over the contents of the containers, as locations."""
+        for container, _ in self._trace.argument_containers.values():
+            spot = container_location(container)
+
+            def read(spot: Location = spot) -> Any:
+                return self._intern(spot)
+
+            yield replace(spot, read=read, kind="contents")
+
+    def _intern(self, spot: Location) -> tuple[Any, ...]:
+        contents = spot.read()
+        assert is_known(spot.owner)
+        parts = [part for pair in contents for part in pair] if isinstance(spot.owner, dict) else contents
+        return self._interned.setdefault((id(spot.owner), *map(id, parts)), contents)
+
+    def record_store(self, spot: Location, contents: tuple[Any, ...], before: Any) -> None:
+        """Record the operations that turn the contents `before`, or unknown ones, into `contents`."""
+        container, target = self._trace.argument_containers[id(spot.owner)]
+        if not isinstance(container, dict):
+            self._check_length(container, len(contents))
+            contents = tuple(enumerate(contents))
+            before = before if before is UNKNOWN else tuple(enumerate(before))
+        elif before is UNKNOWN and len(self._key_orders(container)) > 1:
+            record_object("object_method", [target], name="clear", keywords=())
+            before = ()
+        if before is UNKNOWN:
+            kept, held = len(contents), dict[Any, Any]()
+        else:
+            kept, held = _count_kept(before, contents), dict(before)
+        kept_keys = {key for key, _ in contents[:kept]}
+        for key in [key for key in held if key not in kept_keys]:
+            apply_object("delitem", target, key)
+        for position, (key, value) in enumerate(contents):
+            if position >= kept or held.get(key, UNKNOWN) is not value:
+                apply_object("setitem", target, key, self._stored_item(value))
+
+    def _check_length(self, container: Any, length: int) -> None:
+        """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""
+        if any(len(key) - 1 != length for key in self._interned if key[0] == id(container)):
+            region = current_region()
+            assert region is not None
+            region.contract.before_write(container, "an argument is changed")
+
+    def _key_orders(self, container: Any) -> set[tuple[int, ...]]:
+        """Return the keys, by identity, that a dict had at the points where its contents were compared."""
+        return {key[1::2] for key in self._interned if key[0] == id(container)}
+
+    def _stored_item(self, item: Any) -> Any:
+        """Return the caller's own container for one of the arguments; any other item itself."""
+        return self._trace.argument_containers.get(id(item), (None, item))[1]
+
+
+def _count_kept(before: _Pairs, contents: _Pairs) -> int:
+    """Return the number of leading keys of a dict's contents that it already had, in that order."""
+    keys = iter([key for key, _ in before])
+    count = 0
+    for key, _ in contents:
+        if not any(key is other for other in keys):
+            break
+        count += 1
+    return count
+
+
+__all__ = ["ContainerStores"]

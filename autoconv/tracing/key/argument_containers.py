@@ -1,0 +1,75 @@
+"""Lists and dicts of arguments that a graph receives beside their contents, because traced code changes them.
+
+The contents are leaves of their own; each container is a further leaf, an object of the graph. The graph stores
+changed items in it, and returns it where the function does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autoconv.runtime.support.structure import Template, flatten, loses_state
+from autoconv.tracing.key.array_keys import ArrayKey
+from autoconv.tracing.key.cache_key import LeafKey, TensorKey, object_key
+from autoconv.tracing.key.call import Call
+
+
+def add_containers(call: Call, names: Collection[str]) -> None:
+    """Append the containers of the named arguments to the leaves and to the key, if the arguments are flattened."""
+    written = [(name, template) for name, template in call.key.templates if name in names and template is not None]
+    if not written:
+        return
+    for name, template in written:
+        containers = list(containers_in(call.arguments[name], template))
+        call.leaves += containers
+        call.names += [name] * len(containers)
+    added = call.leaves[len(call.key.leaves) :]
+    keys = (*call.key.leaves, *map(object_key, added))
+    call.key = replace(call.key, leaves=keys, written=tuple(name for name, _ in written))
+
+
+def can_add_containers(call: Call, name: str) -> bool:
+    """Return whether the containers of an argument may become leaves: lists, dicts and tuples with arrays in them.
+
+    A dict without items counts, too, because calls may fill it with arrays.
+    """
+    position = 0
+    for other, template in call.key.templates:
+        end = position + (1 if template is None else template.leaf_count)
+        if other == name:
+            if template is None or name in call.key.written or not _is_plain(template):
+                return False
+            if flatten(call.arguments.get(name), loses_state)[1] != template:  # an item of `**kwargs`
+                return False
+            return _holds_arrays(call.key.leaves[position:end]) or _has_empty_dict(template)
+        position = end
+    return False
+
+
+def _holds_arrays(leaves: Sequence[LeafKey]) -> bool:
+    return any(
+        isinstance(leaf, ArrayKey) or (isinstance(leaf, TensorKey) and leaf.is_of_array and leaf.type.shape != ())
+        for leaf in leaves
+    )
+
+
+def _has_empty_dict(template: Template | None) -> bool:
+    return template is not None and (template.keys == () or any(map(_has_empty_dict, template.children)))
+
+
+def _is_plain(template: Template | None) -> bool:
+    return template is None or (template.kind in (list, dict, tuple) and all(map(_is_plain, template.children)))
+
+
+def containers_in(value: Any, template: Template) -> Iterator[Any]:
+    """Iterate over the lists and dicts in a structure of lists, dicts and tuples, each before its parts."""
+    if template.kind is not tuple:
+        yield value
+    keys = range(len(template.children)) if template.keys is None else template.keys
+    for key, child in zip(keys, template.children, strict=True):
+        yield from () if child is None else containers_in(value[key], child)
+
+
+__all__ = ["add_containers", "can_add_containers", "containers_in"]
