@@ -32,7 +32,7 @@ from autoconv.numpy.operands import (
 from autoconv.numpy.shapes import shape_argument
 from autoconv.ops.index_spec import At
 from autoconv.runtime.annotations import AxisLike, DTypeLike, IntLike, ShapeLike, TensorLike
-from autoconv.runtime.arrays.assigned_values import check_sizes, is_beyond_memory, loses_imaginary_parts
+from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes, is_beyond_memory, loses_imaginary_parts
 from autoconv.runtime.recording.numpy_protocol import CREATING, FUNCTIONS
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -201,6 +201,8 @@ def arange(
     else:
         values[: len(bounds)] = bounds
     start, stop, step = values
+    if start is None and stop is not None and len(bounds) > 1:
+        check_as_numpy(lambda: np.arange(values[0], 1))
     if stop is None:
         start, stop = None, start
     start, step = 0 if start is None else start, 1 if step is None else step
@@ -221,13 +223,20 @@ def _arithmetic_sequence(start: TensorLike, stop: TensorLike, step: TensorLike, 
         return apply("range", *(tensor(v, dtype) for v in (start, stop, step)))
     # As in NumPy, the bounds determine the number of elements, and steps are added by multiplication.
     first, last, step_value = (tensor(v, dtype) for v in (start, stop, step))
-    steps, limit = apply(
-        "ceil", apply("divide", apply("subtract", last, first), step_value)
-    ), tensor(_MAX_ELEMENTS, dtype)
-    count = cast(apply("select", apply("less_equal", steps, limit), steps, limit), np.int64)  # nan is refused, too
+    length, limit = apply("divide", apply("subtract", last, first), step_value), tensor(_MAX_ELEMENTS, dtype)
+    steps = apply("select", _is_short(length, first, last), tensor(1, dtype), apply("ceil", length))
+    is_finite = apply("less_equal", apply("abs", steps), limit)  # infinities and nan are refused
+    count = cast(apply("select", is_finite, steps, limit), np.int64)
     numbers = apply("range", tensor(0, np.int64), count, tensor(1, np.int64))
     delta = apply("subtract", apply("add", first, step_value), first)
     return apply("add", first, apply("multiply", cast(numbers, dtype), delta))
+
+
+def _is_short(length: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return whether a range has its start alone, as the quotient for its length is too small for a float."""
+    is_positive = apply("equal", apply("copysign", tensor(1, first.dtype.numpy), length), tensor(1, first.dtype.numpy))
+    is_zero = apply("equal", length, tensor(0, first.dtype.numpy))
+    return apply("logical_and", apply("logical_and", is_zero, is_positive), apply("not_equal", first, last))
 
 
 @creates("linspace")
@@ -315,11 +324,6 @@ for _name in ("logspace", "geomspace"):
 # ---- matrices
 
 
-@creates("vander")
-def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
-    return call_numpy("vander", False, tensor(x), N, increasing)
-
-
 @creates("meshgrid")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing not in ("xy", "ij"):
@@ -341,6 +345,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 @creates("indices")
 def indices(dimensions: Any, dtype: DTypeLike = int, sparse: bool = False) -> Any:
+    check_sizes(dimensions)
     grids: Any = np.indices(tuple(map(integer, dimensions)), numpy_dtype(dtype), sparse=sparse)  # type: ignore[call-overload]
     return tuple(map(tensor, grids)) if sparse else tensor(grids)
 

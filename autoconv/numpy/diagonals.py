@@ -8,6 +8,7 @@ import numpy as np
 
 from autoconv.graph.dtypes import as_dtype
 from autoconv.numpy.creation import check_order, count_up, creates, fill_array
+from autoconv.numpy.kernels import call_numpy
 from autoconv.numpy.operands import (
     computes,
     has_known_shape,
@@ -22,6 +23,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.ops.index_spec import Gather, Slice
 from autoconv.runtime.annotations import DTypeLike, IntLike, OutLike, TensorLike
+from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
 from autoconv.runtime.arrays.read_only import mark_read_only
 from autoconv.runtime.tensors.conversion import as_tensor
 from autoconv.runtime.tensors.dispatch import apply
@@ -36,6 +38,7 @@ def eye(
 ) -> Tensor:
     check_order(order)
     refuse_column_major(order, 2)
+    check_sizes((N, N if M is None else M))
     if any(static_value(n) is None and as_tensor(n) is not None for n in (N, M)):
         kind = numpy_dtype(dtype)
         zeros = fill_array(
@@ -51,6 +54,11 @@ def eye(
 @creates("identity")
 def identity(n: IntLike, dtype: DTypeLike | None = None, *, like: object = None) -> Tensor:
     return eye(n, dtype=float if dtype is None else dtype)
+
+
+@creates("vander")
+def vander(x: TensorLike, N: IntLike | None = None, increasing: bool = False) -> Tensor:
+    return call_numpy("vander", False, tensor(x), N, increasing)
 
 
 @creates("tri")
@@ -145,4 +153,6 @@ def trace(
     if axis1 is None or axis2 is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
     options: dict[str, Any] = {} if dtype is None else {"dtype": as_dtype(numpy_dtype(dtype))}
+    position = integer(offset)
+    check_as_numpy(lambda: np.trace(np.empty((1, 1)), position))
     return apply("numpy_sum", diagonal(a, offset, axis1, axis2), axis=-1, **options)

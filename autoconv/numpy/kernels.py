@@ -65,6 +65,6 @@ def encode_argument(value: TensorLike, inputs: list[Tensor]) -> tuple[Any, ...]:
     if isinstance(value, (np.dtype, type)):
         return ("dtype", np.dtype(value).name)
     if isinstance(value, _PLAIN_TYPES):
-        return ("value", value.item() if isinstance(value, np.generic) else value)
+        return ("scalar", value.dtype.name, value.item()) if isinstance(value, np.generic) else ("value", value)
     is_of_graph = hasattr(type(value), "__autoconv_graph_value__")
     return refuse(f"is given {'an object of the graph' if is_of_graph else f'a {type(value).__name__}'}")

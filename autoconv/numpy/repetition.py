@@ -25,6 +25,7 @@ from autoconv.numpy.operands import (
 )
 from autoconv.numpy.shapes import axis_tuple, flip
 from autoconv.runtime.annotations import AxisLike, ShapeLike, TensorLike
+from autoconv.runtime.arrays.assigned_values import check_as_numpy, check_sizes
 from autoconv.runtime.recording.numpy_protocol import FUNCTIONS
 from autoconv.runtime.recording.regions import current_contract
 from autoconv.runtime.support.structure import flatten
@@ -52,6 +53,7 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: AxisLike | None = None) -> 
     axis_index = axis_of(axis, rank_of(x))
     constant = static_value(repeats)
     if constant is not None and np.size(constant) == 1:
+        check_as_numpy(lambda: np.repeat([], constant))
         return apply("repeat", x, repeats=int(np.ravel(constant)[0]), axis=axis_index)
     if not tensor(repeats).dtype.is_integer:
         refuse(f"is given repeats of {tensor(repeats).dtype.name}")
@@ -69,6 +71,7 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str = "constant", **optio
         refuse("is given widths known only at run time")
     if not rank_of(x):
         return call_numpy("pad", False, x, pad_width, mode, **options)
+    check_as_numpy(lambda: np.pad(np.empty((0,) * rank_of(x)), np.zeros_like(widths)))
     amounts = np.broadcast_to(np.asarray(widths), (rank_of(x), 2))
     paddings = tuple((int(low), int(high)) for low, high in amounts)
     if mode == "constant" and set(options) <= {"constant_values"}:
@@ -134,6 +137,7 @@ def _pad_with_value(x: Tensor, paddings: Sequence[tuple[int, int]], value: Any) 
 def resize(a: TensorLike, new_shape: Any) -> Tensor:
     x = tensor(a)
     count, sizes = int(np.prod(known_shape(x))), tuple(map(integer, axis_tuple(new_shape)))
+    check_sizes(axis_tuple(new_shape))
     if not count or any(size < 0 for size in sizes):
         refuse("repeats an array without elements, or to a size below 0")
     positions = np.arange(int(np.prod(sizes))) % count

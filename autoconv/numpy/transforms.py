@@ -23,6 +23,7 @@ from autoconv.numpy.shapes import WHOLE, roll
 from autoconv.numpy.ufuncs import call_ufunc
 from autoconv.ops.index_spec import Slice
 from autoconv.runtime.annotations import AxisLike, OutLike, TensorLike
+from autoconv.runtime.arrays.assigned_values import check_sizes
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.tensor import Tensor
 
@@ -40,6 +41,7 @@ def _resize(x: Tensor, axis: int, n: object) -> Tensor:
     if n is None:
         return x
     count, size = integer(n), known_shape(x)[axis]
+    check_sizes((n,))
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
     if count <= size:
@@ -116,6 +118,7 @@ def irfft(a: Any, n: object = None, axis: Any = -1, norm: Any = None, out: OutLi
     x = _complex_tensor(a)
     axis_index = axis_of(axis, rank_of(x))
     count = 2 * (known_shape(x)[axis_index] - 1) if n is None else integer(n)
+    check_sizes((count if n is None else n,))
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
     x = x if known_shape(x)[axis_index] else _resize(x, axis_index, 1)

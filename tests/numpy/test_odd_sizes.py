@@ -33,6 +33,30 @@ def test_as_numpy(expression):
             assert outcome(compiled, x, 1) == outcome(space["f"], x, 1)
 
 
+ARGUMENTS = (
+    "np.eye(k)", "np.eye(3, k)", "np.identity(k)", "np.resize(x, k)", "np.indices((k, 2))", "np.fft.fft(x, k)",
+    "np.fft.irfft(x, k)", "np.fft.fftfreq(k)", "np.pad(x, k)", "np.repeat(x, k)", "np.trace(np.ones((2, 2)), k)",
+    "np.vander(x, k)", "np.logspace(0, 1, k)", "np.arange(k, 5)", "np.arange(0, 5, k)", "np.arange(k)",
+)  # fmt: skip
+VALUES = (
+    "2", "-1", "2.5", "2**62", "-2**63", "True", "np.True_", "np.int8(2)", "np.float64(2)", "None", "1j",
+    "float('nan')", "float('inf')",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", ARGUMENTS)
+def test_arguments_that_are_no_sizes(call):
+    """Each is a number that is written out, and one of the call."""
+    for value in VALUES:
+        for expression in (call.replace("k", value), call):
+            text, name = f"def f(x, k):\n    return {expression}\n", f"<no size {expression} {value}>"
+            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+            space = {"np": np}
+            exec(compile(text, name, "exec"), space)
+            x, k = np.array([1.0, 2.0, 3.0]), eval(value)
+            assert outcome(ac.compile(space["f"]), x, k) == outcome(space["f"], x, k), (expression, value)
+
+
 def made_for_nothing(n):
     np.empty(n)
     return n + 1

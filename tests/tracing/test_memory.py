@@ -1,8 +1,10 @@
 """The cache is bounded, and what is dropped is freed; `retrace_memory.py` gives the figures of longer runs."""
 
 import gc
+import itertools
 import logging
 import sys
+import types
 import weakref
 from pathlib import Path
 
@@ -43,7 +45,10 @@ def test_evicted_traces_free_their_machine_code():
 def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
     monkeypatch.setattr(trace_cache, "_MIN_KEPT_TRACES", 2)
     monkeypatch.setattr(trace_cache, "_MAX_BYTES", 0)
-    monkeypatch.setattr(sys.modules[type(trace_cache.DROPPED).__module__], "_MAX_DROPPED_BYTES", 0)
+    garbage = sys.modules[type(trace_cache.DROPPED).__module__]
+    monkeypatch.setattr(garbage, "_MAX_DROPPED_BYTES", 0)
+    seconds = itertools.count()  # a collection takes 1 second, and so does all that is between two
+    monkeypatch.setattr(garbage, "time", types.SimpleNamespace(monotonic=lambda: float(next(seconds))))
     trace_cache.DROPPED.__init__()
     f = autoconv.function(lambda x, n: x + n)
     x = autoconv.constant(1)

@@ -162,7 +162,8 @@ def _repeat_type(
 def _repeat(x: Any, counts: Any = None, *, repeats: int | None = None, axis: int) -> Any:
     amount: Any = repeats if counts is None else counts
     if np.min(amount, initial=0) < 0:
-        error = ValueError("repeats may not contain negative values.")
+        one = np.size(amount) == 1  # which NumPy multiplies the size by
+        error = ValueError("negative dimensions are not allowed" if one else "repeats may not contain negative values.")
         raise InvalidArgumentError("repeat: the number of repeats must not be negative").in_place_of(error)
     try:
         return np.repeat(x, amount, axis)

@@ -1,14 +1,15 @@
 """Calls of NumPy functions without a native form: one op, whose kernel is the function.
 
 The arguments are nested tuples: ("input", i) the i-th operand, ("number", i) that as a Python number,
-("value", v) a plain value, ("dtype", name), ("list", …) and ("tuple", …) of such.
+("value", v) a plain value, ("scalar", dtype, v) a scalar of NumPy, ("dtype", name), ("list", …) and ("tuple", …)
+of such.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,7 @@ def _infer_types(inputs: Any, function: str, arguments: Any, keywords: Any, by_v
     """Return the result types for example arrays: dtypes, and sizes that all examples share."""
     has_ranks = all(x.shape is not None for x in inputs)
     is_static = has_ranks and all(isinstance(d, int) for x in inputs for d in x.shape)
-    numbers = [
-        i for i in _number_positions((*arguments, *(value for _, value in keywords))) if inputs[i].dtype.is_integer
-    ]
+    numbers = [i for i, x in enumerate(inputs) if x.shape == () and x.dtype.is_integer]
     tries = [(size, 0, 0) for size in _SIZES[: 1 if is_static or by_values else None]]
     tries += [(_SIZES[0], 0, 2)] if numbers and not by_values else []  # an integer may be the requested size
     results_by_try: list[tuple[np.ndarray, ...]] = []
@@ -79,15 +78,6 @@ def _call_with_examples(example_arrays: Sequence[np.ndarray], function: str, arg
         return _call(*example_arrays, function=function, arguments=arguments, keywords=keywords)
 
 
-def _number_positions(arguments: Sequence[Argument]) -> Iterator[int]:
-    """Iterate over the positions of operands passed as Python numbers."""
-    for kind, *parts in arguments:
-        if kind == "number":
-            yield parts[0]
-        elif kind in ("list", "tuple"):
-            yield from _number_positions(parts)
-
-
 def _common_shape(shapes: Sequence[tuple[int, ...]], unknown: bool) -> tuple[Dimension, ...] | None:
     if len({len(shape) for shape in shapes}) != 1:
         return None
@@ -112,11 +102,13 @@ def resolve(argument: Argument, inputs: Sequence[Any]) -> Any:
     """Return the value of an argument, given the operands."""
     kind, *parts = argument
     if kind == "input":
-        return inputs[parts[0]]
+        return inputs[parts[0]][()] if np.ndim(inputs[parts[0]]) == 0 else inputs[parts[0]]
     if kind == "number":
         return np.asarray(inputs[parts[0]]).item()
     if kind == "value":
         return parts[0]
+    if kind == "scalar":
+        return np.dtype(parts[0]).type(parts[1])
     if kind == "dtype":
         return as_dtype(parts[0]).numpy
     items = [resolve(part, inputs) for part in parts]

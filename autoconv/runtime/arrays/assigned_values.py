@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,9 +131,14 @@ def _try_assignment(dtype: Any, value: Any) -> None:
 def check_sizes(shape: ShapeLike) -> None:
     """Raise NumPy's TypeError for sizes that are bools, floats or strings."""
     sizes = tuple(map(_sample_size, shape)) if isinstance(shape, (list, tuple)) else _sample_size(shape)
+    check_as_numpy(lambda: np.empty(sizes))
+
+
+def check_as_numpy(call: Callable[[], object]) -> None:
+    """Make a call of NumPy that checks arguments; its error is the program's."""
     try:
-        np.empty(sizes)
-    except TypeError as error:
+        call()
+    except (TypeError, OverflowError) as error:
         as_program_error(error)
         raise
 
@@ -369,8 +374,8 @@ def as_program_error(error: Exception) -> Exception:
 
 
 __all__ = [
-    "as_program_error", "convert_assigned", "cast_to", "check_broadcast", "check_sizes", "check_types",
-    "convert_element",
+    "as_program_error", "convert_assigned", "cast_to", "check_as_numpy", "check_broadcast", "check_sizes",
+    "check_types", "convert_element",
     "convert_elements", "may_have_shape", "holds_numbers", "is_stored_item_by_item", "loses_imaginary_parts",
     "may_broadcast",
     "convert_number", "refuse_warned_conversion", "stack_items", "convert_numbers",
