@@ -249,6 +249,18 @@ def named_in_a_try(a: Any, b: Any) -> Any:
     return x[0]
 
 
+def one_of_two_dicts_gets_a_list_in_a_loop(a: Any, b: Any) -> Any:
+    named = {"p": a, "q": [b, 1]}
+    first = named["q"]
+    for n in range(a):
+        if n > b:
+            named = {**named, "p": b}
+        named["q"] = [n, a]
+        if n == 4:
+            named["q"][1] += 3
+    return named["q"][0], named["q"][1], named["p"], first[0]
+
+
 def a_dict_with_lists_named_in_a_loop(a: Any, b: Any) -> Any:
     named = {"x": [1]}
     other = named
@@ -286,6 +298,7 @@ FUNCTIONS = [
     a_tuple_with_a_named_list_in_a_loop,
     named_in_a_try,
     a_dict_with_lists_named_in_a_loop,
+    one_of_two_dicts_gets_a_list_in_a_loop,
     held_twice,
     replaced_and_named_again,
     replaced_in_one_arm_and_changed_in_another,

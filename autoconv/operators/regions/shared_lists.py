@@ -8,9 +8,11 @@ hold one container on all paths, they get it without a tag.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import and_
 from typing import Any
 
 from autoconv.errors import StagingError
@@ -36,6 +38,9 @@ from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts
 from autoconv.runtime.tensors import dispatch
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+# The values that a place may hold, each with the tests that select it: pairs of a tag and a number.
+Alternatives = tuple[tuple[tuple[tuple[Any, int], ...], Any], ...]
 
 _INDEX = Leaf(weak_type(0))
 
@@ -78,7 +83,7 @@ class SharedLists:
         outputs = [x for value, layout in zip(values, layouts, strict=True) for x in emit(value, layout, region)]
         for place, earlier in self.earlier.items():
             if place not in self.constant:
-                held = [_value_at(one, values, layouts, region) for one in (place, *earlier)]
+                held = [_alternatives_at(one, values, layouts, region) for one in (place, *earlier)]
                 outputs += emit(_alias_index(held, region), _INDEX, region)
         return outputs
 
@@ -86,8 +91,10 @@ class SharedLists:
         """Rebuild the results of a region from its outputs, with one container in the places that hold one."""
         leaves = iter(outputs)
         rebuilt = [rebuild(layout, leaves) for layout in layouts]
-        values_by_place = {place: _value_at(place, rebuilt, layouts) for place in _mentioned_places(self.earlier)}
-        indices = {place: SymbolicTensor(next(leaves)) for place in self.earlier if place not in self.constant}
+        mentioned = _mentioned_places(self.earlier)
+        values_by_place = {place: _rebuilt_value_at(place, rebuilt, layouts) for place in mentioned}
+        tagged = [place for place in self.earlier if place not in self.constant]
+        indices = {place: SymbolicTensor(next(leaves)) for place in tagged}
         for place, earlier in reversed(self.earlier.items()):  # places in a container before the container itself
             if place in indices:
                 candidates = [values_by_place[other] for other in (place, *earlier)]
@@ -112,8 +119,8 @@ def find_shared_lists(
         return result
     containers_by_place: dict[Place, list[dict[int, Any]]] = {}
     for number, (column, layout) in enumerate(zip(columns, layouts, strict=True)):
-        for place, values in _places(layout, column, Place(number), regions):
-            containers = [{id(part): part for part in _alternatives(value) if id(part) in shared} for value in values]
+        for place, values in _places(layout, [*map(_conditional, column)], Place(number), regions):
+            containers = [{id(part): part for _, part in value if id(part) in shared} for value in values]
             if any(containers):
                 containers_by_place[place] = containers
     for place, containers in containers_by_place.items():
@@ -154,12 +161,17 @@ def _constant_positions(
         for number, region in enumerate(regions):
             if columns[place.column][number] is not NEVER:
                 values = [column[number] for column in columns]
-                value, *known = (_value_at(one, values, layouts, region) for one in (place, *others))
-                known = [] if type(value) is Variant or not _is_new(value, region) else known
-                positions.add(next((position for position, other in enumerate(known, 1) if other is value), 0))
+                held, *known = (_alternatives_at(one, values, layouts, region) for one in (place, *others))
+                known = known if len(held) == 1 and held[0][0] == () and _is_new(held[0][1], region) else []
+                positions.add(next((position for position, other in enumerate(known, 1) if _are_one(held, other)), 0))
         if len(positions) == 1 and (position := positions.pop()):
             result[place] = position
     return result
+
+
+def _are_one(first: Alternatives, second: Alternatives) -> bool:
+    """Return whether each of two values has one alternative, which is the same object."""
+    return len(first) == len(second) == 1 and second[0][0] == () and first[0][1] is second[0][1]
 
 
 def _freeze_copies(region: Region, value: Any, layout: Layout) -> None:
@@ -209,8 +221,8 @@ def _mentioned_places(earlier: dict[Place, tuple[Place, ...]]) -> Iterable[Place
 
 
 def _places(
-    layout: Layout, values: Sequence[Any], place: Place, regions: Sequence[Region]
-) -> Iterator[tuple[Place, Sequence[Any]]]:
+    layout: Layout, values: Sequence[Alternatives], place: Place, regions: Sequence[Region]
+) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
     """Yield the places in a result whose layout rebuilds a container, with the values of all regions there."""
     if _rebuilds_container(layout):
         yield place, values
@@ -218,8 +230,8 @@ def _places(
 
 
 def _inner_places(
-    layout: Layout, values: Sequence[Any], place: Place, regions: Sequence[Region]
-) -> Iterator[tuple[Place, Sequence[Any]]]:
+    layout: Layout, values: Sequence[Alternatives], place: Place, regions: Sequence[Region]
+) -> Iterator[tuple[Place, Sequence[Alternatives]]]:
     inside = _inner_places if isinstance(layout, Arms) else _places  # the arms are values of the place itself
     for number, part in enumerate(_parts(layout)):
         inner = [_part(value, layout, number, region) for value, region in zip(values, regions, strict=True)]
@@ -236,22 +248,32 @@ def _rebuilds_container(layout: Layout) -> bool:
     return isinstance(layout, Grown) or (isinstance(layout, Parts) and layout.kind in TRACED_CLASSES)
 
 
-def _part(value: Any, layout: Layout, number: int, region: Region | None) -> Any:
-    """Return an arm or a part of a value; NEVER where it has none.
-
-    The value is one of the region, whose arms may be others than those of the layout, or rebuilt.
-    """
+def _conditional(value: Any) -> Alternatives:
+    """Return the alternatives of a value, each with the tests of tags that select it."""
     if value is NEVER:
-        return NEVER
+        return ()
+    if type(value) is not Variant:
+        return (((), value),)
+    return tuple(
+        (((value.tag, number), *tests), part)
+        for number, arm in enumerate(value.values) for tests, part in _conditional(arm)
+    )  # fmt: skip
+
+
+def _part(values: Alternatives, layout: Layout, number: int, region: Region) -> Alternatives:
+    """Return those of a region's alternatives that an arm of the layout holds, or a part of each alternative.
+
+    Their own arms may be others than those of the layout.
+    """
     if isinstance(layout, Arms):
-        if region is None:
-            return value.values[number] if type(value) is Variant else NEVER
-        found = [part for part in _alternatives(value) if _arm_of(part, layout, region) == number]
-        return found[0] if len(found) == 1 else NEVER
-    if type(value) is Variant or not is_structure(value):
-        return NEVER
-    parts = take_apart(value)[1]
-    return parts[number] if len(parts) == len(_parts(layout)) else NEVER
+        return tuple((tests, value) for tests, value in values if _arm_of(value, layout, region) == number)
+    count = len(_parts(layout))
+    taken = [(tests, take_apart(value)[1]) for tests, value in values if is_structure(value)]
+    return tuple(
+        ((*tests, *inner_tests), part)
+        for tests, parts in taken if len(parts) == count
+        for inner_tests, part in _conditional(parts[number])
+    )  # fmt: skip
 
 
 def _arm_of(value: Any, layout: Arms, region: Region) -> int:
@@ -263,11 +285,26 @@ def _arm_of(value: Any, layout: Arms, region: Region) -> int:
         return -1
 
 
-def _value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region | None = None) -> Any:
-    """Return the value at a place of the results of a region, or of rebuilt ones; NEVER where there is none."""
+def _alternatives_at(
+    place: Place, values: Sequence[Any], layouts: Sequence[Layout], region: Region
+) -> Alternatives:
+    """Return the alternatives at a place of the results of a region."""
+    held, layout = _conditional(values[place.column]), layouts[place.column]
+    for number in place.path:
+        held, layout = _part(held, layout, number, region), _parts(layout)[number]
+    return held
+
+
+def _rebuilt_value_at(place: Place, values: Sequence[Any], layouts: Sequence[Layout]) -> Any:
+    """Return the value at a place of rebuilt results; NEVER where there is none."""
     value, layout = values[place.column], layouts[place.column]
     for number in place.path:
-        value, layout = _part(value, layout, number, region), _parts(layout)[number]
+        if isinstance(layout, Arms):
+            value = value.values[number] if type(value) is Variant else NEVER
+        elif value is not NEVER:
+            parts = take_apart(value)[1] if type(value) is not Variant and is_structure(value) else ()
+            value = parts[number] if len(parts) == len(_parts(layout)) else NEVER
+        layout = _parts(layout)[number]
     return value
 
 
@@ -295,7 +332,7 @@ def _alternatives(value: Any) -> tuple[Any, ...]:
     return value.values if type(value) is Variant else (value,)
 
 
-def _alias_index(held: Sequence[Any], region: Region) -> Any:
+def _alias_index(held: Sequence[Alternatives], region: Region) -> Any:
     """Return the position of the first value after `held[0]` that is the same container; 0 if none is."""
     index: Any = 0
     for position in range(len(held) - 1, 0, -1):
@@ -307,16 +344,16 @@ def _alias_index(held: Sequence[Any], region: Region) -> Any:
     return index
 
 
-def _is_same(one: Any, other: Any, region: Region) -> Any:
+def _is_same(first: Alternatives, second: Alternatives, region: Region) -> Any:
     """Return whether two values are one new container of the region, as a bool or a tensor."""
     result: Any = False
-    for number, part in enumerate(_alternatives(one)):
-        for position, another in enumerate(_alternatives(other)):
-            if part is another and _is_new(part, region):
-                tests = [value.tag == at for value, at in ((one, number), (other, position)) if type(value) is Variant]
+    for first_tests, part in first:
+        for second_tests, other in second:
+            if part is other and _is_new(part, region):
+                tests = [tag == number for tag, number in (*first_tests, *second_tests)]
                 if not tests:
                     return True
-                both = tests[0] if len(tests) == 1 else tests[0] & tests[1]
+                both = functools.reduce(and_, tests)
                 result = both if result is False else result | both
     return result
 
