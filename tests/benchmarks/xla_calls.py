@@ -2,13 +2,15 @@
 
 Each row is `np.sin(x) * y + 1.0` of float32. The function of jax.jit has one more result, an int32, as the backend has
 its error word. Arguments are NumPy's arrays, and results are read as such; with jax's own arrays, whose results stay
-where they are, in the second column of jax. The calls are made in turns, and the best of the rounds counts: the machine
-may have other work.
+where they are, in the second column of jax. The calls are made in turns, in a new order each round because threads of
+one kind may still wait for work when the next one begins. The best of the rounds counts: the machine may have other
+work.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -51,8 +53,9 @@ def measure(kinds: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple
         begin = time.perf_counter()
         call()
         counts[name] = max(int(0.01 / (time.perf_counter() - begin)), 1)
+    draw = random.Random(0)
     for _ in range(rounds):
-        for name, call in kinds.items():
+        for name, call in draw.sample(list(kinds.items()), len(kinds)):
             begin = time.perf_counter()
             for _ in range(counts[name]):
                 call()

@@ -26,6 +26,7 @@ _FLOAT32_FUNCTIONS = {
 _TESTS = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 _BITCAST_OPSET = 26  # the first version of ONNX's operators that has BitCast
 _UNSIGNED = {int8: uint8, int16: uint16, int32: uint32, int64: uint64}
+_UNSIGNED_BY_SIZE = {dtype.size: dtype for dtype in _UNSIGNED.values()}
 
 
 class ElementWriter(NodeWriter):
@@ -161,10 +162,32 @@ class ElementWriter(NodeWriter):
             return x
         if x.dtype.is_integer and dtype.is_integer and x.dtype.size == dtype.size:
             return self.emit_cast(x, dtype)  # integers wrap
-        if x.dtype.size != dtype.size:
-            raise GraphUnfit("bitcast", "ONNX reads the bits of a number as one of the same size")
+        if x.dtype.size > dtype.size:
+            return self._split_bits(x, dtype)
+        if x.dtype.size < dtype.size:
+            return self._join_bits(x, dtype)
         self.opset = max(self.opset, _BITCAST_OPSET)
         return self.emit("BitCast", [x], dtype, x.shape, to=dtype)
+
+    def _split_bits(self, x: Term, dtype: DType) -> Term:
+        """Read the bits of a number as several smaller ones, in a new last dimension, the lowest bits first."""
+        bits, small = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        parts = []
+        for i in range(x.dtype.size // dtype.size):
+            part = self.bits("lshr", bits, 8 * dtype.size * i) & small.max
+            parts.append(self.reshape(self.emit_cast(part, small), (*x.shape, 1), [*self.sizes(x), 1]))
+        return self.bitcast(self.concatenate(parts, x.rank), dtype)
+
+    def _join_bits(self, x: Term, dtype: DType) -> Term:
+        """Read the bits of the numbers of the last dimension as one larger number."""
+        small, large = self.bitcast(x, _UNSIGNED_BY_SIZE[x.dtype.size]), _UNSIGNED_BY_SIZE[dtype.size]
+        total: Any = None
+        for i in range(dtype.size // x.dtype.size):
+            part = self.part(small, x.rank - 1, i, i + 1)
+            number = self.emit_cast(self.reshape(part, x.shape[:-1], self.sizes(x)[:-1]), large)
+            shifted = self.bits("shl", number, 8 * x.dtype.size * i)
+            total = shifted if total is None else total | shifted
+        return self.bitcast(total, dtype)
 
 
 __all__ = ["ElementWriter"]

@@ -145,6 +145,11 @@ class ShapeWriter(ElementWriter):
         shape = padded_shape(x.shape, low, high)
         return self.emit("Pad", [x, self.integers([*low, *high]), value], x.dtype, shape, mode="constant")
 
+    def open_pad(self, x: Term, value: Term, amounts: Term) -> Term:
+        self.fail(amounts < 0)
+        vector = self.reshape(self.transpose(amounts, [1, 0]), (2 * x.rank,))
+        return self.emit("Pad", [x, vector, value], x.dtype, (None,) * x.rank, mode="constant")
+
     def iota(self, shape: Sequence[Any], axis: int, dtype: DType, sizes: Sequence[Any] | None = None) -> Term:
         sizes = list(shape) if sizes is None else list(sizes)
         count = sizes[axis]

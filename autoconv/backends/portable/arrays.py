@@ -91,6 +91,10 @@ class Arrays:
     def pad(self, x: Term, value: Term, low: Sequence[int], high: Sequence[int]) -> Term:
         raise NotImplementedError
 
+    def open_pad(self, x: Term, value: Term, amounts: Term) -> Term | None:
+        """Pad by amounts that are values, int64 [rank, 2]; None if the runtime has no arrays of open size."""
+        return None
+
     def part(self, x: Term, axis: int, start: int, stop: int, step: int = 1) -> Term:
         """Take a slice of known bounds along one axis."""
         raise NotImplementedError

@@ -72,9 +72,13 @@ class Rules(Elementwise):
 
     def take(self, x: Term, axis: int, positions: np.ndarray) -> Term:
         """Take elements along an axis by known positions."""
+        return self.take_at(x, axis, self.array(positions.reshape(-1), int64))
+
+    def take_at(self, x: Term, axis: int, positions: Term) -> Term:
+        """Take elements along an axis by a vector of positions, all of which are in range."""
         order = [axis, *(a for a in range(x.rank) if a != axis)]
         front = self.transpose(x, order)
-        elements = self.gather_nd(front, self.array(positions.reshape(-1, 1), int64))
+        elements = self.gather_nd(front, self.reshape(positions, (*positions.shape, 1)))
         return self.transpose(elements, [order.index(a) for a in range(x.rank)])
 
     def outer_broadcast(self, x: Term, y: Term, inner: int) -> tuple[Term, Term]:

@@ -13,9 +13,11 @@ from autoconv.backends.portable.rules import (  # noqa: F401  each fills the reg
     movement,
     orthogonal,
     powers,
+    python_complex,
     random,
     recurrences,
     reductions,
+    rounding,
     sorting,
     subscripts,
 )

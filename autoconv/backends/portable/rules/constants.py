@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.backends.portable.rules.python_complex import power
 from autoconv.backends.portable.rules.registry import lowers
 from autoconv.backends.portable.terms import Progression, Term
 from autoconv.backends.portable.writing import Rules
@@ -35,9 +36,13 @@ def fill(w: Rules, node: Node, value: Term, dimensions: Term | None = None) -> T
 @lowers("eye")
 def eye(w: Rules, node: Node, *dimensions: Term) -> Term | None:
     rows, columns, dtype = (node.attributes[name] for name in ("num_rows", "num_columns", "dtype"))
-    if dimensions or not isinstance(rows, int) or not isinstance(columns, int):
+    if not dimensions and isinstance(rows, int) and isinstance(columns, int):
+        return w.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
+    if not dimensions or not w.has_open_sizes:
         return None
-    return w.array(np.eye(rows, columns, dtype=dtype.numpy), dtype)
+    shape, sizes = w.requested_sizes((rows, columns), dimensions[0])
+    row_numbers = w.iota((shape[0], 1), 0, int64, [sizes[0], 1])
+    return w.cast(w.compare("eq", row_numbers, w.iota((1, shape[1]), 1, int64, [1, sizes[1]])), dtype)
 
 
 @lowers("shape")
@@ -67,9 +72,13 @@ def rank(w: Rules, node: Node, x: Term) -> Term:
 
 @lowers("broadcast_shape")
 def broadcast_shape(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
-    if x.shape == y.shape:
-        return w.select(x.same(1), y, x)
-    return None
+    (x_rank,), (y_rank,) = x.shape, y.shape
+    if not isinstance(x_rank, int) or not isinstance(y_rank, int):
+        return None
+    rank, one = max(x_rank, y_rank), w.constant(1, x.dtype)
+    x, y = (w.pad(sizes, one, [rank - count], [0]) for sizes, count in ((x, x_rank), (y, y_rank)))
+    w.fail(~(x.same(1) | y.same(1) | x.same(y)))
+    return w.select(x.same(1), y, x)
 
 
 @lowers("range")
@@ -77,9 +86,14 @@ def lower_range(w: Rules, node: Node, start: Term, limit: Term, delta: Term) -> 
     (size,) = node.results[0].shape or (None,)
     if isinstance(size, int):
         return start + w.iota((size,), 0, start.dtype) * delta
-    if not start.dtype.is_integer:
-        return None
     is_zero = delta.same(0)
+    if not start.dtype.is_integer:
+        if not w.has_open_sizes:
+            return None
+        w.fail(is_zero)
+        quotient = w.intrinsic("ceil", (limit - start) / w.select(is_zero, 1.0, delta))
+        count = w.as_size(w.select(quotient > 0.0, quotient, 0.0))
+        return start + w.iota((None,), 0, start.dtype, [count]) * delta
     w.fail(is_zero)
     step = w.select(is_zero, 1, delta)
     is_ascending = step > 0
@@ -97,9 +111,13 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
     """Interpolate as NumPy does: start + i·step, and the last number is `stop` itself."""
     shape = node.results[0].shape
     count = None if shape is None or not shape else shape[0]
-    if not isinstance(count, int) or number or not start.dtype.is_floating:
+    if not start.dtype.is_floating:
         return None
     start, stop = w.broadcast(start, stop)
+    if number and w.has_open_sizes:
+        return _open_linspace(w, start, stop, number[0])
+    if not isinstance(count, int) or number:
+        return None
     if count == 0:
         return None
     position = w.reshape(w.iota((count,), 0, start.dtype), (count, *[1] * start.rank))
@@ -107,6 +125,16 @@ def linspace(w: Rules, node: Node, start: Term, stop: Term, *number: Term) -> Te
         return w.reshape(start, (1, *start.shape))
     point = position * ((stop - start) / float(count - 1)) + start
     return w.select(position.same(float(count - 1)), stop, point)
+
+
+def _open_linspace(w: Rules, start: Term, stop: Term, number: Term) -> Term:
+    """Interpolate at a number of points that is a value."""
+    w.fail(number < 0)
+    ones, count = [1] * start.rank, w.as_size(number)
+    position = w.reshape(w.iota((None,), 0, start.dtype, [count]), (None, *ones), [count, *ones])
+    last = w.cast(number, start.dtype) - 1.0
+    point = position * ((stop - start) / w.select(last > 0.0, last, 1.0)) + start
+    return w.select(position.same(last) & (position > 0.0), stop, point)
 
 
 @lowers("assert_true")
@@ -226,19 +254,6 @@ def clip(w: Rules, node: Node, x: Term, low: Term, high: Term) -> Term | None:
     return w.select(x > high, high, x)
 
 
-@lowers("numpy_round")
-def lower_round(w: Rules, node: Node, x: Term) -> Term | None:
-    if x.dtype.is_bool:
-        return None
-    decimals = node.attributes.get("decimals", 0)
-    if decimals == 0:
-        return w.intrinsic("rint", x) if x.dtype.is_floating else x
-    if not x.dtype.is_floating or decimals < 0:
-        return None
-    scale = float(10**decimals)
-    return w.intrinsic("rint", x * scale) / scale
-
-
 @lowers("numpy_copy")
 def copy(w: Rules, node: Node, x: Term) -> Term | None:
     kind = node.attributes["how"]
@@ -253,7 +268,7 @@ def copy(w: Rules, node: Node, x: Term) -> Term | None:
 def python_power(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
     """Raise to a power as Python does. The element rule would set the error word in cases that are no errors."""
     if x.dtype.is_complex or y.dtype.is_complex:
-        return None
+        return power(w, x, y)
     if not (x.dtype.is_floating or y.dtype.is_floating):
         return ELEMENTS["python_power"](w, x, y)  # type: ignore[no-any-return]
     x, y = w.broadcast(w.cast(x, float64), w.cast(y, float64))

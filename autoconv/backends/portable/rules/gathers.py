@@ -29,6 +29,13 @@ def gather_elements(w: Rules, x: Term, positions: Sequence[Term]) -> Term:
     return w.gather_nd(x, w.concatenate(columns, columns[0].rank - 1))
 
 
+def take_along(w: Rules, x: Term, axis: int, positions: Term) -> Term:
+    """Take elements by positions along an axis, all of which are in range, as `numpy.take_along_axis` does."""
+    along_axes = _axis_iotas(w, positions, positions.rank)
+    along_axes[axis] = w.cast(positions, int64)
+    return gather_elements(w, x, along_axes)
+
+
 def _axis_iotas(w: Rules, x: Term, count: int) -> list[Term]:
     """Return the positions along each of the first dimensions, shaped to broadcast against one another."""
     sizes = w.sizes(x)

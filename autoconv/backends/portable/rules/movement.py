@@ -113,10 +113,26 @@ def split(w: Rules, node: Node, x: Term, *sizes: Term) -> list[Term] | None:
     for result in node.results:
         size = None if result.shape is None else result.shape[axis]
         if not isinstance(size, int):
-            return None
+            return _open_split(w, node, x, axis, sizes[0]) if sizes and w.has_open_sizes else None
         parts.append(w.part(x, axis, start, start + size))
         start += size
     return parts
+
+
+def _open_split(w: Rules, node: Node, x: Term, axis: int, vector: Term) -> list[Term] | None:
+    """Split at sizes that are values; one that is -1 is what the others leave."""
+    numbers = w.cast(vector, int64)
+    total = w.size_term(x, axis, int64)
+    rest = total - w.reduce(w.select(numbers.same(-1), 0, numbers), (0,), "add", 0)
+    counts = w.select(numbers.same(-1), rest, numbers)
+    w.fail(counts < 0)
+    parts, start = [], w.constant(0, int64)
+    for i in range(len(node.results)):
+        stop = start + w.reshape(w.part(counts, 0, i, i + 1), ())
+        parts.append(w.open_slice(x, axis, start, stop, None))
+        start = stop
+    w.fail(start.differs(total))
+    return [part for part in parts if part is not None]
 
 
 @lowers("split_like")
@@ -146,7 +162,9 @@ def reverse(w: Rules, node: Node, x: Term) -> Term:
 @lowers("roll")
 def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
     shifts, axes = node.attributes["shift"], node.attributes["axis"]
-    if shift or shifts is None:
+    if shift:
+        return _roll_by_terms(w, x, shift[0], axes)
+    if shifts is None:
         return None
     for step, axis in zip(shifts, axes, strict=True):
         axis = normalise_axis(axis, x.rank)
@@ -156,6 +174,21 @@ def roll(w: Rules, node: Node, x: Term, *shift: Term) -> Term | None:
         step = step % size if size else 0
         if step:
             x = w.concatenate([w.part(x, axis, size - step, size), w.part(x, axis, 0, size - step)], axis)
+    return x
+
+
+def _roll_by_terms(w: Rules, x: Term, shifts: Term, axes: Sequence[int]) -> Term | None:
+    """Roll by distances that are values: each element is taken from the position that much before its own."""
+    distances = w.cast(w.reshape(shifts, (len(axes),)), int64)
+    for i, axis in enumerate(axes):
+        axis = normalise_axis(axis, x.rank)
+        size = x.shape[axis]
+        if not isinstance(size, int):
+            return None
+        if size:
+            distance = w.reshape(w.part(distances, 0, i, i + 1), ())
+            position = w.remainder(w.iota((size,), 0, int64) - w.remainder(distance, size) + size, size)
+            x = w.take_at(x, axis, position)
     return x
 
 
@@ -205,6 +238,9 @@ def sum_tiles(w: Rules, node: Node, x: Term, like: Term) -> Term | None:
 @lowers("pad")
 def pad(w: Rules, node: Node, x: Term, *paddings: Term) -> Term | None:
     amounts, mode = node.attributes["paddings"], node.attributes.get("mode", "CONSTANT").upper()
+    if paddings and mode == "CONSTANT":
+        value = w.constant(node.attributes.get("constant_values", 0), x.dtype)
+        return w.open_pad(x, value, w.cast(paddings[0], int64))
     if paddings or amounts is None or not all(isinstance(n, int) for pair in amounts for n in pair):
         return None
     if mode == "CONSTANT":

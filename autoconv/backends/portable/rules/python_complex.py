@@ -1,0 +1,75 @@
+"""Rules of Python's complex numbers, by the element rules of their parts.
+
+The error word is set where Python raises, and also for infinite or undefined operands of functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoconv.backends.portable.rules.registry import lowers
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import float64
+from autoconv.graph.graph import Node
+from autoconv.ops.elements.python_complex import RULES
+from autoconv.ops.elementwise.python_complex import BOOL_CMATH, REAL_OPERANDS
+
+_FUNCTIONS = {"python_multiply": "multiply", "python_divide": "divide", "python_abs": "abs"}
+
+
+@lowers("python_add", "python_subtract", "python_multiply", "python_divide", "python_negative", "python_abs")
+def arithmetic(w: Rules, node: Node, *operands: Term) -> Term | None:
+    if not any(x.dtype.is_complex for x in operands):
+        return None
+    name, parts = node.op.name, [_parts(w, x) for x in operands]
+    if name == "python_negative":
+        return w.pair(-parts[0][0], -parts[0][1])
+    if name in _FUNCTIONS:
+        return _apply(w, _FUNCTIONS[name], [part for pair in parts for part in pair])
+    (xr, xi), (yr, yi) = parts
+    return w.pair(xr + yr, xi + yi) if name == "python_add" else w.pair(xr - yr, xi - yi)
+
+
+@lowers("python_cmath")
+def cmath(w: Rules, node: Node, *operands: Term) -> Term | None:
+    function = node.attributes["function"]
+    if function in REAL_OPERANDS:
+        return _apply(w, function, [w.cast(x, float64) for x in operands])
+    if function == "log" and len(operands) == 2:
+        logarithms = [_apply(w, "log", _parts(w, x)) for x in operands]
+        return _apply(w, "divide", [part for x in logarithms for part in _parts(w, x)])
+    parts = [part for x in operands for part in _parts(w, x)]
+    if function in BOOL_CMATH:
+        first, second = (_test(w, function, part) for part in parts)
+        return first & second if function == "isfinite" else first | second
+    return _apply(w, function, parts) if function in RULES else None
+
+
+def power(w: Rules, x: Term, y: Term) -> Term:
+    """Raise complex numbers to a power."""
+    if y.dtype.is_integer:
+        return _apply(w, "power_by_int", [*_parts(w, x), *_parts(w, y)])
+    return _apply(w, "power", [*_parts(w, x), *_parts(w, y)])
+
+
+def _parts(w: Rules, x: Term) -> tuple[Term, Term]:
+    if x.dtype.is_complex:
+        return w.emit_unary("real", x), w.emit_unary("imag", x)
+    real = w.cast(x, float64)
+    return real, w.fill_like(real, 0.0, float64)
+
+
+def _apply(w: Rules, function: str, parts: Any) -> Term:
+    result = RULES[function](w, *parts)
+    return w.pair(*result) if isinstance(result, tuple) else result  # type: ignore[no-any-return]
+
+
+def _test(w: Rules, function: str, x: Term) -> Term:
+    if function == "isnan":
+        return w.is_nan(x)
+    size = w.emit_unary("abs", x)
+    return size < float("inf") if function == "isfinite" else size.same(float("inf"))
+
+
+__all__ = ["power"]

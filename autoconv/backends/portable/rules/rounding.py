@@ -1,0 +1,77 @@
+"""Rules of rounding to decimal digits, and of quotients of bools."""
+
+from __future__ import annotations
+
+from autoconv.backends.portable.rules.registry import lowers
+from autoconv.backends.portable.terms import Term
+from autoconv.backends.portable.writing import Rules
+from autoconv.graph.dtypes import float64, int8, int64
+from autoconv.graph.graph import Node
+from autoconv.ops.elements import ELEMENTS
+
+_EXACT_DIGITS = 22  # the largest power of ten that a float64 holds exactly
+_SPLIT = 2.0**27 + 1.0
+
+
+@lowers("numpy_round")
+def lower_round(w: Rules, node: Node, x: Term) -> Term | None:
+    """Round as NumPy does: integers are rounded to tens as float64."""
+    if x.dtype.is_bool:
+        return None
+    decimals = node.attributes.get("decimals", 0)
+    if decimals == 0:
+        return w.intrinsic("rint", x) if x.dtype.is_floating else x
+    if decimals > 0:
+        scale = float(10**decimals)
+        return w.intrinsic("rint", x * scale) / scale if x.dtype.is_floating else x
+    tens = float(10**-decimals)
+    number = x if x.dtype.is_floating else w.cast(x, float64)
+    return w.cast(w.intrinsic("rint", number / tens) * tens, x.dtype)
+
+
+@lowers("python_round")
+def python_round(w: Rules, node: Node, x: Term) -> Term | None:
+    """Round a float to digits, as Python does: the decimal number nearest to the exact value, ties to even.
+
+    The product with a power of ten is computed with its error (Dekker, 1971), which decides what seems to be a tie.
+    """
+    digits = node.attributes["digits"]
+    if digits is None or not x.dtype.is_floating or not 0 <= digits <= _EXACT_DIGITS:
+        return None
+    scale = float(10**digits)
+    is_large = w.emit_unary("abs", x) >= 2.0**52  # an integer; inf and nan are not compared below
+    small = w.select(is_large | w.is_nan(x), 0.0, x)
+    product = small * scale
+    error = _product_error(w, small, scale, product)
+    below = w.intrinsic("floor", product)
+    is_tie = (product - below).same(0.5)
+    nearest = w.intrinsic("rint", product)
+    decided = w.select(error > 0.0, below + 1.0, w.select(error < 0.0, below, nearest))
+    divisor = small * 0.0 + scale  # no constant: XLA multiplies by the reciprocals of constants
+    rounded = w.select(is_tie, decided, nearest) / divisor
+    is_exact = w.emit_unary("abs", product) >= 2.0**52  # the product has no more digits to round
+    result = w.intrinsic("copysign", w.select(is_exact, small, rounded), x)
+    return w.select(is_large | w.is_nan(x), x, result)
+
+
+def _product_error(w: Rules, x: Term, scale: float, product: Term) -> Term:
+    """Return x·scale - product, exactly."""
+    high_scale = scale * _SPLIT - (scale * _SPLIT - scale)
+    low_scale = scale - high_scale
+    bits = w.bitcast(x, int64)
+    high = w.bitcast(bits & ~((1 << 27) - 1), x.dtype)  # the upper 26 bits of the fraction
+    low = x - high
+    return ((high * high_scale - product) + high * low_scale + low * high_scale) + low * low_scale
+
+
+@lowers("floor_divide", "modulo")
+def divide_bools(w: Rules, node: Node, x: Term, y: Term) -> Term | None:
+    """Divide bools as the int8 numbers that NumPy makes of them."""
+    if not x.dtype.is_bool:
+        return None
+    x, y = w.broadcast(w.cast(x, int8), w.cast(y, int8))
+    result = ELEMENTS[node.op.name](w, x, y)
+    return None if result is None else w.cast(result, node.results[0].dtype)
+
+
+__all__ = ["divide_bools", "lower_round", "python_round"]
