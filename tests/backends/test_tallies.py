@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 pytestmark = pytest.mark.optimised
 
@@ -73,4 +73,4 @@ def accepted(values: Any) -> Any:
 def test_as_plain_python(program: Any) -> None:
     draws = np.random.default_rng(0)
     calls = [(draws.random(n) < p,) for n, p in [(0, 0.5), (1, 1), (7, 1), (50, 0.4), (51, 0.9), (50, 0)]]
-    same_as_plain(program, *calls)
+    check_against_plain(program, *calls)

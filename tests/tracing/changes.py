@@ -5,8 +5,8 @@ import autoconv
 WARM = 5
 
 
-def follows(function, *changes, x=2.0):
-    """Calls under `compile` give what plain Python gives, before and after each change."""
+def check_after_changes(function, *changes, x=2.0):
+    """Compare calls under `compile` with plain Python, before and after each change."""
     compute = autoconv.compile(function)
     for change in (lambda: None, *changes):
         change()

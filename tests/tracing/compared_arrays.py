@@ -18,10 +18,10 @@ ARRAYS = [
 ]
 
 
-def described(value):
-    """The value with all that tells it from others: types, dtypes, shapes and bits."""
+def describe(value):
+    """Return the types, dtypes, shapes and bits of a value and of its parts, for comparison."""
     if isinstance(value, (tuple, list)):
-        return type(value), [described(item) for item in value]
+        return type(value), [describe(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return type(value), value.dtype, value.shape, np.asarray(value).tobytes()
     return type(value), repr(value)
@@ -31,13 +31,13 @@ def outcome(function, arguments):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return described(function(*arguments))
+            return describe(function(*arguments))
         except Exception as error:
             return type(error), error.args
 
 
-def agrees(function, *calls, traces=None):
-    """The same as plain Python, one trace a signature and none of the calls plain."""
+def check(function, *calls, traces=None):
+    """Compare calls with plain Python; none may run plain, and `traces` is the number of traces."""
     compiled = ac.compile(function)
     for arguments in calls:
         assert outcome(compiled, arguments) == outcome(function, arguments), arguments
@@ -46,27 +46,28 @@ def agrees(function, *calls, traces=None):
         assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
 
 
-def agrees_but_for_rounding(function, *calls):
-    """The same types, dtypes and shapes; sums of floats may be added up in another order."""
+def check_up_to_rounding(function, *calls):
+    """Compare results with plain Python, floats up to the rounding of sums in another order."""
     compiled = ac.compile(function)
     for arguments in calls:
         found, expected = compiled(*arguments), function(*arguments)
-        assert kinds(found) == kinds(expected)
-        for one, other in zip(found, expected, strict=True):
-            if np.asarray(other).dtype.kind == "f":
-                eps = np.finfo(np.asarray(other).dtype).eps
-                largest = np.max(np.abs(other), initial=1.0)
-                np.testing.assert_allclose(one, other, rtol=0, atol=300 * eps * largest)
+        assert types_of(found) == types_of(expected)
+        for found_part, expected_part in zip(found, expected, strict=True):
+            if np.asarray(expected_part).dtype.kind == "f":
+                rounding_unit = np.finfo(np.asarray(expected_part).dtype).eps
+                largest = np.max(np.abs(expected_part), initial=1.0)
+                np.testing.assert_allclose(found_part, expected_part, rtol=0, atol=300 * rounding_unit * largest)
             else:
-                np.testing.assert_array_equal(one, other)
+                np.testing.assert_array_equal(found_part, expected_part)
     assert "plain Python" not in compiled.explain(), compiled.explain()
 
 
-def kinds(values):
+def types_of(values):
     return [(type(value), value.dtype, value.shape) for value in values]
 
 
-def goes_plain(function, *arguments, because):
+def check_plain_run(function, *arguments, reason):
+    """Compare a call that runs as plain Python, with this reason in `explain()`."""
     compiled = ac.compile(function)
     assert outcome(compiled, arguments) == outcome(function, arguments)
-    assert because in compiled.explain(), compiled.explain()
+    assert reason in compiled.explain(), compiled.explain()

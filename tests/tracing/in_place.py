@@ -7,8 +7,11 @@ import numpy as np
 import autoconv
 
 
-def both(function, *arguments, memory=True):
-    """What NumPy and the compiled function give, and leave in their arguments; all compared."""
+def check_in_place(function, *arguments, is_in_place=True):
+    """Compare results, errors and changed arguments with NumPy's; return the compiled function.
+
+    `is_in_place`: whether the arrays have to be changed in place, by a graph alone.
+    """
     compiled = autoconv.compile(function)
     outcomes = []
     for run in (function, compiled):
@@ -19,14 +22,15 @@ def both(function, *arguments, memory=True):
         except Exception as error:
             result = type(error), str(error)
         outcomes.append((result, given))
-    (expected, its), (found, mine) = outcomes
+    (expected, expected_arguments), (found, found_arguments) = outcomes
     assert repr(found) == repr(expected)
-    for left, right in zip(mine, its, strict=True):
-        if isinstance(right, np.ndarray):
-            assert left.dtype == right.dtype
-            np.testing.assert_array_equal(left, right)
-    told = compiled.explain()
-    assert ("in place" in told and "plain Python" not in told and "as Python objects" not in told) == memory, told
+    for found_array, expected_array in zip(found_arguments, expected_arguments, strict=True):
+        if isinstance(expected_array, np.ndarray):
+            assert found_array.dtype == expected_array.dtype
+            np.testing.assert_array_equal(found_array, expected_array)
+    report = compiled.explain()
+    is_native = "plain Python" not in report and "as Python objects" not in report
+    assert ("in place" in report and is_native) == is_in_place, report
     return compiled
 
 

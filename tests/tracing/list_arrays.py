@@ -1,4 +1,4 @@
-"""Lists that are arrays to NumPy, under `compile` beside plain Python: classes, dtypes and values."""
+"""Compare compiled functions of lists that NumPy converts to arrays with plain Python: classes, dtypes, values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ A = np.random.default_rng(0).normal(size=70)
 INTS = np.arange(40)
 
 
-def shown(value: Any) -> Any:
-    """What tells classes, dtypes and values apart."""
+def describe(value: Any) -> Any:
+    """Return the classes, dtypes and values of a result, for comparison."""
     if isinstance(value, (tuple, list)):
-        return type(value), [shown(item) for item in value]
+        return type(value), [describe(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return type(value), value.dtype, value.shape, str(value.tolist())
     return type(value), repr(value)
@@ -26,24 +26,24 @@ def shown(value: Any) -> Any:
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     with np.errstate(all="ignore"):
         try:
-            found = shown(function(*arguments))
+            found = describe(function(*arguments))
         except Exception as error:
             found = type(error), str(error)
-    return found, shown(arguments)
+    return found, describe(arguments)
 
 
 def check(function: Callable[..., Any], *calls: tuple[Any, ...]) -> Any:
-    """Each call, made twice, does what plain Python does; the compiled function."""
+    """Compare each call, made twice, with plain Python; return the compiled function."""
     compiled = autoconv.compile(function)
     for arguments in calls:
-        wanted = outcome(function, copy.deepcopy(arguments))
+        expected = outcome(function, copy.deepcopy(arguments))
         for _ in range(2):
-            assert outcome(compiled, copy.deepcopy(arguments)) == wanted
+            assert outcome(compiled, copy.deepcopy(arguments)) == expected
     return compiled
 
 
-def staged(function: Callable[..., Any], *calls: tuple[Any, ...], traces: int = 1) -> Any:
-    """The same, all of it as graphs."""
+def check_staged(function: Callable[..., Any], *calls: tuple[Any, ...], traces: int = 1) -> Any:
+    """Do what `check` does, and assert that all calls ran as graphs, of so many traces."""
     compiled = check(function, *calls)
     assert "plain Python" not in compiled.explain()
     assert len(compiled.concrete_functions) == traces

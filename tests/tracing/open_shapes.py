@@ -1,4 +1,4 @@
-"""Functions of open sizes, and whether one compilation serves all of their calls."""
+"""Compare results of functions of open sizes, and check that one compilation served all calls."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ def spec(*shape, dtype=autoconv.float32):
     return autoconv.TensorSpec(shape, dtype)
 
 
-def floats(*shape, seed=0):
+def random_floats(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-def by_shape(f) -> ByShape:
-    run = f.get_concrete_function()._compiled
+def by_shape(function) -> ByShape:
+    run = function.get_concrete_function()._compiled
     assert isinstance(run, ByShape)
     return run
 
 
-def compiled_once(f):
-    """Whether one code served every call, all of it native."""
-    assert f.experimental_get_tracing_count() == 1
-    assert by_shape(f).compilations == 1
-    assert not f.get_concrete_function().kernels
+def assert_compiled_once(function):
+    """Assert that one compilation served every call, without kernels."""
+    assert function.experimental_get_tracing_count() == 1
+    assert by_shape(function).compilations == 1
+    assert not function.get_concrete_function().kernels
 
 
-def close(found, expected, rtol=2e-5):
+def assert_close(found, expected, rtol=2e-5):
     found = found.numpy()
     expected = np.asarray(expected)
     assert found.shape == expected.shape

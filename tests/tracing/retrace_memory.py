@@ -39,14 +39,14 @@ def live_growth(retraces: int) -> int:
     """Bytes by which a live function grows when it is traced that many times, for a new Python number each time."""
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
     function(x, -1)
-    return _growth(lambda: [function(x, number) for number in range(retraces)])
+    return _allocated_growth(lambda: [function(x, number) for number in range(retraces)])
 
 
 def shape_growth(retraces: int) -> int:
-    """The same with a new shape each time."""
+    """Bytes by which a live function grows when it is traced that many times, for a new shape each time."""
     function = autoconv.function(step)
     function(autoconv.zeros([1]), 1.0)
-    return _growth(lambda: [function(autoconv.zeros([number + 2]), 1.0) for number in range(retraces)])
+    return _allocated_growth(lambda: [function(autoconv.zeros([number + 2]), 1.0) for number in range(retraces)])
 
 
 def dropped_growth(functions: int) -> int:
@@ -57,14 +57,15 @@ def dropped_growth(functions: int) -> int:
             autoconv.function(lambda x: step(x, number))(autoconv.constant([1.0, 2.0]))  # noqa: B023 - called at once
 
     make_and_drop()
-    return min(_growth(make_and_drop) for _ in range(2))  # a table that serves all functions may grow in one of them
+    # A table that serves all functions may grow in one of the rounds.
+    return min(_allocated_growth(make_and_drop) for _ in range(2))
 
 
-def resident_growth(retraces: int, first: int, rounds: int = 1) -> int:
+def resident_growth(retraces: int, traces_before: int, rounds: int = 1) -> int:
     """Bytes by which this process grows, machine code included, when a live function that was traced `first` times
-    is traced that many times more. Of several rounds the least: the allocator's pages come in steps."""
+    is traced that many times more. Returns the least of several rounds: the allocator's pages come in steps."""
     function, x = autoconv.function(step), autoconv.constant([1.0, 2.0])
-    for number in range(1, first + 1):
+    for number in range(1, traces_before + 1):
         function(x, -number)
     growths = []
     for begin in range(0, rounds * retraces, retraces):
@@ -77,8 +78,8 @@ def resident_growth(retraces: int, first: int, rounds: int = 1) -> int:
     return min(growths)
 
 
-def resident_growth_apart(retraces: int, first: int = 5, rounds: int = 1) -> int:
-    """The same in a process of its own, in which nothing was compiled before and nothing is found on disk."""
+def resident_growth_of_fresh_process(retraces: int, first: int = 5, rounds: int = 1) -> int:
+    """Measure `resident_growth` in a new process without compiled code, in memory or on disk."""
     options = {"--retraces": retraces, "--first": first, "--rounds": rounds}
     command = [sys.executable, __file__, "--resident", *(str(part) for option in options.items() for part in option)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -89,14 +90,14 @@ def _resident() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def is_freed() -> bool:
-    """Whether a dropped function, what it traced and the tensors it captured all go."""
-    left = _made_and_traced()
+def are_dropped_objects_freed() -> bool:
+    """Return whether a dropped function, its trace and its captured tensors are all freed."""
+    left = _trace_and_capture()
     gc.collect()
     return all(reference() is None for reference in left)
 
 
-def _made_and_traced() -> list[Callable[[], Any]]:
+def _trace_and_capture() -> list[Callable[[], Any]]:
     captured, variable = autoconv.constant([1.0, 2.0]), autoconv.Variable(1.0)
     function = autoconv.function(lambda x: x + captured * variable)
     concrete = function.get_concrete_function(captured)
@@ -104,7 +105,7 @@ def _made_and_traced() -> list[Callable[[], Any]]:
     return [weakref.ref(v) for v in (function, concrete, concrete.recorded, captured, variable, variable.storage)]
 
 
-def _growth(work: Callable[[], object]) -> int:
+def _allocated_growth(work: Callable[[], object]) -> int:
     gc.collect()
     tracemalloc.start()
     try:
@@ -124,14 +125,15 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, help="rounds of which the least counts, for --resident")
     options = parser.parse_args()
     retraces = options.retraces
-    logging.getLogger("autoconv").setLevel(logging.ERROR)  # it warns of what is done here on purpose
+    # Many traces, of which autoconv warns, are made on purpose here.
+    logging.getLogger("autoconv").setLevel(logging.ERROR)
     if options.resident:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["AUTOCONV_CACHE"] = folder
             print(resident_growth(retraces, options.first, options.rounds))
         return 0
     if sys.platform == "linux":
-        grown = resident_growth_apart(retraces)
+        grown = resident_growth_of_fresh_process(retraces)
         print(f"{'a live function, resident memory':40} {retraces} traces: {grown / 1e6:7.3f} MB", flush=True)
     for name, grown in (
         ("a live function, by a Python number", live_growth(retraces)),
@@ -139,7 +141,7 @@ def main() -> int:
         ("functions that were dropped", dropped_growth(retraces)),
     ):
         print(f"{name:40} {retraces} traces: {grown / 1e6:7.3f} MB, {grown / retraces:9.1f} bytes each")
-    freed = is_freed()
+    freed = are_dropped_objects_freed()
     print(f"a dropped function frees its traces, captured tensors and variables: {'yes' if freed else 'NO'}")
     return 0 if freed else 1
 

@@ -13,7 +13,7 @@ class Box:
         self.n = n
 
 
-class Swallows:
+class SwallowingManager:
     def __enter__(self):
         return self
 
@@ -21,7 +21,7 @@ class Swallows:
         return True
 
 
-# What follows `first, second, alias = …`; {new} is one more of their kind.
+# Statements after `first, second, alias = …`; {new} is a new object of the same kind.
 BODIES = {
     "if": "if b > 0: second = first",
     "if_new": "if b > 0: second = {new}",
@@ -38,7 +38,7 @@ BODIES = {
                "    except ValueError: alias = second",
     "while": "while b > 0:\n    b -= 1\n    if b == 1: second = alias\n    elif b == 2: second = first\n"
              "    else: second = {new}",
-    "with": "with Swallows():\n    if b > 0: raise ValueError\n    second = first",
+    "with": "with SwallowingManager():\n    if b > 0: raise ValueError\n    second = first",
     "match": "match b:\n    case 1: second = first\n    case 2: second = {new}\n    case _: alias = first",
 }  # fmt: skip
 KINDS = {
@@ -53,13 +53,13 @@ def program(body, kind):
     source = "\n    ".join(["def program(b):", *lines, "return second, first, alias\n"])
     name = f"<{body} {kind}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    namespace = {"Box": Box, "Swallows": Swallows, "__name__": __name__}
+    namespace = {"Box": Box, "SwallowingManager": SwallowingManager, "__name__": __name__}
     exec(compile(source, name, "exec"), namespace)
     return namespace["program"]
 
 
-def seen(function, b):
-    """What a call gives, and which of the results and their parts are one; an exception by its class."""
+def outcome(function, b):
+    """Return the results of a call and which of them and their parts are one object, or the class of its exception."""
     try:
         found = function(b)
     except ValueError as error:
@@ -73,11 +73,11 @@ def seen(function, b):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.search
-def test_they_hold_one(body, kind):
+def test_names_of_one_object_before_a_branch_are_one_after_it(body, kind):
     plain = program(body, kind)
     compiled = autoconv.compile(plain)
     for b in (2, -1, 1, 3, 0):
-        assert seen(compiled, b) == seen(plain, b)
+        assert outcome(compiled, b) == outcome(plain, b)
     assert "plain Python" not in compiled.explain()
 
 
@@ -132,8 +132,8 @@ def holds_itself(n):
     "function",
     [twice, twice_in_a_list, twice_by_a_dict, changed_by_another_name, an_attribute, items_of_a_list, holds_itself],
 )
-def test_objects_that_are_given_out_twice_are_one(function):
+def test_objects_that_are_returned_twice_are_one(function):
     compiled = autoconv.compile(function)
     for n in (2, -1, 0):
-        assert seen(compiled, n) == seen(function, n)
+        assert outcome(compiled, n) == outcome(function, n)
     assert "plain Python" not in compiled.explain()

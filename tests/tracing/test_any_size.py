@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.open_shapes import LENGTHS, by_shape, close, compiled_once, floats, spec
+from tests.tracing.open_shapes import LENGTHS, assert_close, assert_compiled_once, by_shape, random_floats, spec
 
 
 def test_elementwise_broadcasts_casts_and_reductions():
@@ -17,14 +17,14 @@ def test_elementwise_broadcasts_casts_and_reductions():
             autoconv.cast(y > 1.0, autoconv.int32)
         )
 
-    w = floats(3, seed=1)
+    w = random_floats(3, seed=1)
     for n in LENGTHS:
-        x = floats(n, 3, seed=n)
+        x = random_floats(n, 3, seed=n)
         y = np.tanh(x * w) + np.float32(1)
         found = f(autoconv.constant(x), autoconv.constant(w))
         for one, other in zip(found, (y, y.sum(), y.max(0), y.mean(1), (y > 1).astype(np.int32)), strict=True):
-            close(one, other)
-    compiled_once(f)
+            assert_close(one, other)
+    assert_compiled_once(f)
 
 
 def test_softmax_and_layer_norm_of_two_open_dimensions():
@@ -36,17 +36,18 @@ def test_softmax_and_layer_norm_of_two_open_dimensions():
 
     for n in LENGTHS:
         for m in (2, n, 40):
-            x = floats(n, m, seed=n)
+            x = random_floats(n, m, seed=n)
             powers = np.exp(x - x.max(1, keepdims=True))
             softmax, norm, logs = f(autoconv.constant(x))
-            close(softmax, powers / powers.sum(1, keepdims=True))
-            close(norm, (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)), 1e-3)
-            close(logs, np.log(powers / powers.sum(1, keepdims=True)), 1e-3)
-    # One more for matrices that are square: a symbol for both dimensions.
+            assert_close(softmax, powers / powers.sum(1, keepdims=True))
+            centred = x - x.mean(1, keepdims=True)
+            assert_close(norm, centred / np.sqrt(x.var(1, keepdims=True) + np.float32(1e-5)), 1e-3)
+            assert_close(logs, np.log(powers / powers.sum(1, keepdims=True)), 1e-3)
+    # One more compilation for square matrices, where a symbol stands for both dimensions.
     assert by_shape(f).compilations <= 2
 
 
-def test_slices_joins_pads_and_what_is_computed_of_shapes():
+def test_slices_joins_pads_and_numbers_computed_from_shapes():
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
         n = autoconv.shape(x)[0]
@@ -58,14 +59,14 @@ def test_slices_joins_pads_and_what_is_computed_of_shapes():
 
     for n in LENGTHS[:10]:
         n, m = max(n, 5), 2 * n + 4
-        x = floats(n, m, seed=n)
+        x = random_floats(n, m, seed=n)
         expected = (
             x[1:] - x[:-1], x[::2], x[-3:, 1], x[::-1], np.concatenate([x, x[:2]]), x.T,
             np.pad(x, [[1, 2], [0, 1]]), x.reshape(-1), x.reshape(n * 2, -1), np.zeros((n, 2), np.float32) + x[:, :1],
             x.sum() / np.float32(n), np.int32(n),
         )  # fmt: skip
         for one, other in zip(f(autoconv.constant(x)), expected, strict=True):
-            close(one, other, 1e-4)
+            assert_close(one, other, 1e-4)
 
 
 def test_products_and_their_gradients():
@@ -76,18 +77,18 @@ def test_products_and_their_gradients():
             loss = autoconv.reduce_mean(autoconv.square(autoconv.nn.relu(x @ w + b) @ v))
         return loss, *tape.gradient(loss, [w, b, v])
 
-    w, b, v = floats(20, 30, seed=1), floats(30, seed=2), floats(30, 3, seed=3)
+    w, b, v = random_floats(20, 30, seed=1), random_floats(30, seed=2), random_floats(30, 3, seed=3)
     for n in (*LENGTHS, 600):
-        x = floats(n, 20, seed=n)
+        x = random_floats(n, 20, seed=n)
         loss, of_w, of_b, of_v = f(*map(autoconv.constant, (x, w, b, v)))
         hidden = np.maximum(x @ w + b, 0)
         out = hidden @ v
         back = 2 * out / out.size
         inner = (back @ v.T) * (hidden > 0)
-        close(loss, np.square(out).mean(dtype=np.float32), 1e-4)
+        assert_close(loss, np.square(out).mean(dtype=np.float32), 1e-4)
         for one, other in zip((of_w, of_b, of_v), (x.T @ inner, inner.sum(0), hidden.T @ back), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 @pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
@@ -97,7 +98,7 @@ def test_products_of_matrices_that_are_open_on_all_sides(flips):
         return autoconv.matmul(x, y, transpose_a=flips[0], transpose_b=flips[1])
 
     for n, k, m in ((2, 3, 4), (40, 7, 9), (5, 300, 6), (130, 70, 90)):
-        x, y = floats(n, k, seed=n), floats(k, m, seed=m)
+        x, y = random_floats(n, k, seed=n), random_floats(k, m, seed=m)
         given = [np.ascontiguousarray(a.T) if flip else a for a, flip in zip((x, y), flips, strict=True)]
         np.testing.assert_allclose(f(*map(autoconv.constant, given)), x @ y, rtol=1e-4, atol=1e-4)
     assert by_shape(f).compilations == 1
@@ -117,15 +118,15 @@ def test_loops_and_conditions_over_arrays_of_any_size():
         return x, total
 
     for n in LENGTHS:
-        x = floats(n, seed=n)
+        x = random_floats(n, seed=n)
         found = f(autoconv.constant(x), autoconv.constant(4))
         total = x.sum()
         for _ in range(4):
             x = x * np.float32(0.5) + x.max() if total > 0 else x - np.float32(1)
             total = total - np.float32(3)
-        close(found[0], x)
-        close(found[1], total, 1e-4)
-    compiled_once(f)
+        assert_close(found[0], x)
+        assert_close(found[1], total, 1e-4)
+    assert_compiled_once(f)
 
 
 def test_stencils_in_a_loop():
@@ -137,13 +138,13 @@ def test_stencils_in_a_loop():
         return x
 
     for n, m in ((4, 5), (20, 9), (33, 64), (5, 4)):
-        x = floats(n, m, seed=n)
+        x = random_floats(n, m, seed=n)
         found = f(autoconv.constant(x))
         for _ in range(5):
             x = np.pad(x[1:-1, 1:-1] + np.float32(0.1) * (x[2:, 1:-1] + x[:-2, 1:-1] - 2 * x[1:-1, 1:-1]), 1)
-        close(found, x)
-    compiled_once(f)
-    assert f(autoconv.constant(floats(3, 7))).shape == (3, 7)  # the inner part has one row
+        assert_close(found, x)
+    assert_compiled_once(f)
+    assert f(autoconv.constant(random_floats(3, 7))).shape == (3, 7)  # the inner part has one row
 
 
 def test_indices_that_are_out_of_range_for_some_sizes():
@@ -152,15 +153,15 @@ def test_indices_that_are_out_of_range_for_some_sizes():
         return x[i] + x[3], x[-4]
 
     for n in (9, 6, 4):
-        x = floats(n)
+        x = random_floats(n)
         for i in (0, 2, -1, n - 1):
             found = f(autoconv.constant(x), autoconv.constant(i))
-            close(found[0], x[i] + x[3])
-            close(found[1], x[-4])
+            assert_close(found[0], x[i] + x[3])
+            assert_close(found[1], x[-4])
     with pytest.raises(IndexError):
-        f(autoconv.constant(floats(6)), autoconv.constant(6))
+        f(autoconv.constant(random_floats(6)), autoconv.constant(6))
     with pytest.raises(IndexError):
-        f(autoconv.constant(floats(3)), autoconv.constant(0))
+        f(autoconv.constant(random_floats(3)), autoconv.constant(0))
 
 
 def test_large_arrays_are_shared_by_threads():
@@ -169,16 +170,16 @@ def test_large_arrays_are_shared_by_threads():
         return autoconv.reduce_sum(autoconv.sin(x)), autoconv.exp(x) * 2.0, autoconv.reduce_max(y, axis=1)
 
     for n in (300_001, 500_000):
-        x, y = floats(n, seed=n), floats(n // 2, 8)
+        x, y = random_floats(n, seed=n), random_floats(n // 2, 8)
         total, doubled, largest = f(autoconv.constant(x), autoconv.constant(y))
         np.testing.assert_allclose(total, np.sin(x, dtype=np.float64).sum(), rtol=1e-4, atol=0.05)
-        close(doubled, np.exp(x) * 2)
-        close(largest, y.max(1))
+        assert_close(doubled, np.exp(x) * 2)
+        assert_close(largest, y.max(1))
         assert f(autoconv.constant(x), autoconv.constant(y))[0].numpy() == total.numpy()
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_gradients_through_loops_that_end_as_values_say():
+def test_gradients_through_loops_whose_length_depends_on_values():
     @autoconv.function(input_signature=[spec(None), spec()])
     def f(x, limit):
         with autoconv.GradientTape() as tape:
@@ -197,11 +198,11 @@ def test_gradients_through_loops_that_end_as_values_say():
         return (h * h).sum(), 2 * h @ slope
 
     for n in (*LENGTHS[:8], 200):
-        x = np.abs(floats(n, seed=n)) * np.float32(0.1)
+        x = np.abs(random_floats(n, seed=n)) * np.float32(0.1)
         found = f(autoconv.constant(x), autoconv.constant(np.float32(3 * n)))
         for one, other in zip(found, forward(x.astype(np.float64), 3 * n), strict=True):
             np.testing.assert_allclose(one, other, rtol=2e-3, atol=1e-4)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 def test_lists_of_loops_are_native_for_known_shapes_too():
@@ -214,9 +215,9 @@ def test_lists_of_loops_are_native_for_known_shapes_too():
                 h = autoconv.sin(h)
         return tape.gradient(h, x)
 
-    x = np.array([[0.5]], np.float32)  # of size 1: this shape has code of its own
+    x = np.array([[0.5]], np.float32)  # a size of 1 has code of its own
     expected = np.cos(x) * np.cos(np.sin(x)) * np.cos(np.sin(np.sin(x)))
-    close(f(autoconv.constant(x)), expected)
+    assert_close(f(autoconv.constant(x)), expected)
     assert not f.get_concrete_function().kernels
 
 
@@ -230,17 +231,17 @@ def test_rows_that_are_looked_up_and_searched():
         slope = autoconv.convert_to_tensor(tape.gradient(total, table))
         return rows, slope, autoconv.argmax(rows, axis=1), autoconv.stack([rows, rows], axis=1)
 
-    table = floats(9, 4)
+    table = random_floats(9, 4)
     for n in LENGTHS:
         positions = np.random.default_rng(n).integers(0, 9, n).astype(np.int32)
         rows, slope, best, twice = f(autoconv.constant(positions), autoconv.constant(table))
         expected = np.zeros_like(table)
         np.add.at(expected, positions, 2 * table[positions])
-        close(rows, table[positions])
-        close(slope, expected, 1e-4)
+        assert_close(rows, table[positions])
+        assert_close(slope, expected, 1e-4)
         np.testing.assert_array_equal(best, table[positions].argmax(1))
-        close(twice, np.stack([table[positions]] * 2, 1))
-    compiled_once(f)
+        assert_close(twice, np.stack([table[positions]] * 2, 1))
+    assert_compiled_once(f)
     with pytest.raises(autoconv.errors.InvalidArgumentError):
         f(autoconv.constant(np.array([1, 9, 2], np.int32)), autoconv.constant(table))
 
@@ -251,19 +252,19 @@ def test_indices_into_open_dimensions_and_static_products_beside_them():
         h = autoconv.tanh(w @ w + 1.0)
         return x[:5] * autoconv.reduce_sum(h, axis=1)[0], autoconv.concat([x, h[0]], 0), x[1:][2]
 
-    w = floats(64, 64)
+    w = random_floats(64, 64)
     h = np.tanh(w @ w + np.float32(1))
     for n in (7, 100, 5):
-        x = floats(n, seed=n)
+        x = random_floats(n, seed=n)
         for one, other in zip(
             f(autoconv.constant(x), autoconv.constant(w)), (x[:5] * h.sum(1)[0], np.concatenate([x, h[0]]), x[3]),
             strict=True,
         ):  # fmt: skip
             np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_there_have_to_be_as_many_rows_as_are_taken_apart() -> None:
+def test_unstack_refuses_another_number_of_rows() -> None:
     spec = autoconv.TensorSpec([None], autoconv.float32)
     f = autoconv.function(lambda x: autoconv.unstack(x, num=3), input_signature=[spec])
     assert [float(part) for part in f(autoconv.constant([1.0, 2.0, 3.0]))] == [1.0, 2.0, 3.0]

@@ -11,11 +11,11 @@ SIZES = (5, 6, 8, 9, 7, 12, 1, 3, 0, 2, 16)
 KERNEL = np.array([1.0, 2.0, 1.0])
 
 
-def line(size):
+def vector_of_size(size):
     return np.arange(1.0, size + 1)
 
 
-def rows(size):
+def matrix_of_size(size):
     return np.arange(6.0 * size).reshape(size, 6)
 
 
@@ -26,7 +26,7 @@ def change_of_parts(x):
     return first.sum() + second.sum()
 
 
-LINES = [
+VECTOR_FUNCTIONS = [
     lambda x: np.split(x, 2), lambda x: np.array_split(x, 3), lambda x: np.array_split(x, 4), change_of_parts,
     lambda x: np.split(x, [2, 5]), lambda x: np.convolve(x, KERNEL), lambda x: np.convolve(KERNEL, x, "same"),
     lambda x: np.convolve(x, [1, 2.0, 3], "valid"), lambda x: np.correlate(x, KERNEL, "same"),
@@ -36,7 +36,7 @@ LINES = [
     lambda x: np.meshgrid(x, x * 2, indexing="ij"), lambda x: np.meshgrid(x, np.arange(3.0)),
     lambda x: np.kron(x, KERNEL), lambda x: np.kron(np.outer(x, x), np.eye(2)),
 ]  # fmt: skip
-ROWS = [
+MATRIX_FUNCTIONS = [
     lambda x: np.hsplit(x, 3), lambda x: np.vsplit(x, 2), lambda x: np.split(x, 3, axis=1),
     lambda x: np.split(x.T, 3, axis=-2), lambda x: x[x[:, 1] > 9].sum(0), lambda x: x[x[:, 0] < 14].mean(0),
     lambda x: np.stack([x[x[:, 0] % 4 == k].prod() for k in range(3)]),
@@ -52,33 +52,34 @@ def result(function, x):
     return [*(found if isinstance(found, (list, tuple)) else [found]), x]
 
 
-def agrees(function, make):
+def check(function, make):
     compiled = autoconv.compile(function)
     for size in SIZES:
         found, expected = result(compiled, make(size)), result(function, make(size))
         if isinstance(expected, tuple):
             assert found == expected
             continue
-        for mine, its in itertools.zip_longest(found, expected):
-            assert np.shape(mine) == np.shape(its) and mine.dtype == its.dtype
-            np.testing.assert_allclose(mine, its)
-    told = compiled.explain()
-    assert "each shape has its own trace" not in told, told
-    assert compiled.experimental_get_tracing_count() <= 4, told
+        for compiled_argument, plain_argument in itertools.zip_longest(found, expected):
+            assert np.shape(compiled_argument) == np.shape(plain_argument)
+            assert compiled_argument.dtype == plain_argument.dtype
+            np.testing.assert_allclose(compiled_argument, plain_argument)
+    report = compiled.explain()
+    assert "each shape has its own trace" not in report, report
+    assert compiled.experimental_get_tracing_count() <= 4, report
 
 
-@pytest.mark.parametrize("number", range(len(LINES)))
+@pytest.mark.parametrize("number", range(len(VECTOR_FUNCTIONS)))
 @pytest.mark.search
-def test_of_a_line(number):
-    agrees(LINES[number], line)
+def test_functions_of_vectors(number):
+    check(VECTOR_FUNCTIONS[number], vector_of_size)
 
 
-@pytest.mark.parametrize("number", range(len(ROWS)))
-def test_of_rows(number):
-    agrees(ROWS[number], rows)
+@pytest.mark.parametrize("number", range(len(MATRIX_FUNCTIONS)))
+def test_functions_of_matrices(number):
+    check(MATRIX_FUNCTIONS[number], matrix_of_size)
 
 
 @pytest.mark.parametrize("mode", ["edge", "wrap", "reflect", "symmetric"])
 def test_padding(mode):
-    agrees(lambda x: np.pad(x, (2, 3), mode=mode), line)
-    agrees(lambda x: np.pad(x, ((1, 2), (3, 0)), mode=mode), rows)
+    check(lambda x: np.pad(x, (2, 3), mode=mode), vector_of_size)
+    check(lambda x: np.pad(x, ((1, 2), (3, 0)), mode=mode), matrix_of_size)

@@ -20,7 +20,7 @@ BODIES = {
 }
 
 
-def made(source):
+def build_function(source):
     name = f"<any size {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     names = {"np": np}
@@ -42,7 +42,7 @@ def outcome(function, size, k):
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.search
 def test_many_sizes(body, expression):
-    function = made("def f(x, y, k):\n" + BODIES[body].format(expression))
+    function = build_function("def f(x, y, k):\n" + BODIES[body].format(expression))
     compiled = ac.compile(function)
     for size, k in ((3, 1), (4, 0), (5, 3), (6, 0), (7, 2)):
         assert outcome(compiled, size, k) == outcome(function, size, k)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.test_any_size import by_shape, close, compiled_once, floats, spec
+from tests.tracing.open_shapes import assert_close, assert_compiled_once, by_shape, random_floats, spec
 
 linalg = autoconv.linalg
 F64 = autoconv.float64
@@ -14,11 +14,11 @@ SIZES = ((3, 2), (7, 5), (2, 6), (20, 30), (5, 5))
 
 
 def regular(*shape):
-    x = floats(*shape, seed=shape[-1]).astype(np.float64)
+    x = random_floats(*shape, seed=shape[-1]).astype(np.float64)
     return x + shape[-1] * np.eye(shape[-1])
 
 
-def turned(x):
+def transposed(x):
     return np.swapaxes(x, -1, -2)
 
 
@@ -33,10 +33,10 @@ def systems(x, b):
 
 
 def systems_by_numpy(x, b):
-    symmetric = x @ turned(x)
+    symmetric = x @ transposed(x)
     return (
-        np.linalg.inv(x), np.linalg.inv(turned(x)), np.linalg.solve(x, b), np.linalg.solve(turned(x), b),
-        np.linalg.solve(np.tril(x), b), np.linalg.solve(turned(np.triu(x)), b), np.linalg.det(x * 0.1),
+        np.linalg.inv(x), np.linalg.inv(transposed(x)), np.linalg.solve(x, b), np.linalg.solve(transposed(x), b),
+        np.linalg.solve(np.tril(x), b), np.linalg.solve(transposed(np.triu(x)), b), np.linalg.det(x * 0.1),
         np.linalg.slogdet(x)[1], np.linalg.cholesky(symmetric), np.linalg.eigh(symmetric)[0],
         np.abs(np.linalg.eigh(symmetric)[1]),
     )  # fmt: skip
@@ -50,11 +50,11 @@ def test_systems_and_square_matrices(batch):
 
     for n, m in SIZES[: 3 if batch else 5]:
         several = (4,) if batch else ()
-        x, b = regular(*several, n, n), floats(*several, n, m, seed=m).astype(np.float64)
+        x, b = regular(*several, n, n), random_floats(*several, n, m, seed=m).astype(np.float64)
         for found, expected in zip(f(*map(autoconv.constant, (x, b))), systems_by_numpy(x, b), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
     if batch:
-        compiled_once(f)
+        assert_compiled_once(f)
     else:
         assert by_shape(f).compilations <= 2  # equal sizes have code of their own
 
@@ -73,13 +73,13 @@ def test_matrices_of_more_rows_or_columns(dtype):
         )
 
     for n, m in ((4, 3), (7, 5), (3, 6), (20, 30)):
-        x = floats(n, m, seed=n).astype(dtype.numpy)
+        x = random_floats(n, m, seed=n).astype(dtype.numpy)
         values, one = np.linalg.svd(x)[1], np.eye(n)
         expected = values, x, np.abs(np.linalg.qr(x)[1]), x, one, np.diagonal(x), (np.diagonal(x, 1), values, one)
         *found, last = f(autoconv.constant(x))
         for a, b in zip((*found, *last), (*expected[:-1], *expected[-1]), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 def test_gradients_of_decompositions():
@@ -101,7 +101,7 @@ def test_gradients_of_decompositions():
         return np.square(found).sum() + np.linalg.slogdet(x)[1] + np.square(np.linalg.svd(b)[1]).sum()
 
     for n, m in ((3, 2), (6, 4), (4, 5)):
-        x, b = regular(n, n), floats(n, m, seed=m).astype(np.float64)
+        x, b = regular(n, n), random_floats(n, m, seed=m).astype(np.float64)
         loss, of_x, of_b = f(autoconv.constant(x), autoconv.constant(b))
         np.testing.assert_allclose(loss, plain(x, b))
         for which, slope in ((0, of_x), (1, of_b)):
@@ -109,21 +109,21 @@ def test_gradients_of_decompositions():
             steps[which][1, 0] = 1e-5
             change = (plain(x + steps[0], b + steps[1]) - plain(x - steps[0], b - steps[1])) / 2e-5
             np.testing.assert_allclose(slope.numpy()[1, 0], change, rtol=1e-5, atol=1e-6)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_what_cannot_be_decomposed_is_refused_as_of_known_shapes():
+def test_matrices_without_a_decomposition_are_refused_as_for_known_shapes():
     @autoconv.function(input_signature=[spec(None, None), spec(None, None)])
     def f(x, b):
         return linalg.solve(x, b), linalg.cholesky(x)
 
-    b = autoconv.constant(floats(3, 2))
-    close(f(autoconv.constant(np.eye(3, dtype=np.float32) * 4), b)[0], b.numpy() / 4)
+    b = autoconv.constant(random_floats(3, 2))
+    assert_close(f(autoconv.constant(np.eye(3, dtype=np.float32) * 4), b)[0], b.numpy() / 4)
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="Input matrix is not invertible"):
         f(autoconv.zeros([3, 3]), b)
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="Cholesky decomposition was not successful"):
         f(autoconv.constant(-np.eye(3, dtype=np.float32)), b)
-    compiled_once(f)
+    assert_compiled_once(f)
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="Input must be square"):
         f(autoconv.zeros([3, 4]), b)
 
@@ -136,10 +136,10 @@ def test_many_matrices_are_shared_by_threads():
     for count in (3, 3000):
         x = regular(count, 5, 5)
         np.testing.assert_allclose(f(autoconv.constant(x)), np.linalg.inv(x), rtol=1e-8, atol=1e-9)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_fourier_transforms_and_their_gradients_call_the_library_in_the_one_code():
+def test_fourier_transforms_and_their_gradients_call_the_library_within_the_code_for_any_size():
     @autoconv.function(input_signature=[spec(None, None, dtype=F64)])
     def f(x):
         with autoconv.GradientTape() as tape:
@@ -154,7 +154,7 @@ def test_fourier_transforms_and_their_gradients_call_the_library_in_the_one_code
         return (np.abs(np.fft.rfft(x)) ** 4).sum()
 
     for n, m in ((2, 6), (3, 8), (5, 20)):
-        x = floats(n, m, seed=n).astype(np.float64)
+        x = random_floats(n, m, seed=n).astype(np.float64)
         half, again, whole, slope = f(autoconv.constant(x))
         np.testing.assert_allclose(half, np.fft.rfft(x), atol=1e-9)
         np.testing.assert_allclose(again, 2 * x, atol=1e-9)
@@ -165,5 +165,5 @@ def test_fourier_transforms_and_their_gradients_call_the_library_in_the_one_code
     run = by_shape(f)
     assert run.compilations == 1
     assert {name for name, _ in run.kernel_calls} == {"fft", "ifft", "rfft", "irfft"}
-    x = floats(3, 7).astype(np.float64)  # the way back from an odd number of columns is one shorter
+    x = random_floats(3, 7).astype(np.float64)  # the way back from an odd number of columns is one shorter
     assert f(autoconv.constant(x))[1].shape == (3, 6)

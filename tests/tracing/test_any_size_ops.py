@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.test_any_size import by_shape, close, compiled_once, floats, spec
+from tests.tracing.open_shapes import assert_close, assert_compiled_once, by_shape, random_floats, spec
 
 INTS = autoconv.int32
 
@@ -23,25 +23,25 @@ def np_rows(x, i):
     return found
 
 
-def written(x, i):
+def rows_assigned(x, i):
     found = x.copy()
     found[i] = x[i] * np.float32(2)
     return found
 
 
-def added(x, i):
+def rows_added(x, i):
     found = x.copy()
     np.add.at(found, i, x[i])
     return found
 
 
-def softly(x):
+def softmax(x):
     powers = np.exp(x - x.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)
 
 
-# An op over x of (n, m), of which only `open` dimensions are not said, and what NumPy gives.
-ONE = {
+# An op over x of (n, m), the dimensions that are open, and NumPy's function.
+OPS_OF_ONE_ARRAY = {
     "sort": (lambda x: autoconv.sort(x, axis=0), lambda x: np.sort(x, axis=0)),
     "sort descending": (lambda x: autoconv.sort(x, direction="DESCENDING"), lambda x: -np.sort(-x)),
     "argsort": (lambda x: autoconv.argsort(x), lambda x: np.argsort(x, kind="stable").astype(np.int32)),
@@ -69,10 +69,10 @@ ONE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", OPS_OF_ONE_ARRAY)
 @pytest.mark.search
 def test_of_one_array(name):
-    op, expected = ONE[name]
+    op, expected = OPS_OF_ONE_ARRAY[name]
 
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
@@ -87,9 +87,9 @@ def test_of_one_array(name):
         return autoconv.reshape(autoconv.cos(autoconv.cast(autoconv.range(count), autoconv.float32)), shape)
 
     for n, m in ((5, 8), (40, 30), (7, 6)):
-        x = floats(n, m, seed=n) + np.float32(0.1) * np.arange(n * m, dtype=np.float32).reshape(n, m) / (n * m)
+        x = random_floats(n, m, seed=n) + np.float32(0.1) * np.arange(n * m, dtype=np.float32).reshape(n, m) / (n * m)
         found, slope = f(autoconv.constant(x))
-        close(found, expected(x), 1e-4)
+        assert_close(found, expected(x), 1e-4)
         by = np.cos(np.arange(found.numpy().size)).reshape(found.shape)
         step = np.zeros_like(x, np.float64)
         step[n // 2, m // 3] = 1e-4
@@ -97,10 +97,10 @@ def test_of_one_array(name):
         if name != "argsort":
             change = (by * (expected(wide + step) - expected(wide - step))).sum() / 2e-4
             np.testing.assert_allclose(slope.numpy()[n // 2, m // 3], change, rtol=1e-2, atol=2e-3)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-BY_POSITIONS = {
+OPS_BY_POSITIONS = {
     "gather": (lambda x, i: autoconv.gather(x, i), lambda x, i: x[i]),
     "x[i]": (lambda x, i: x[i], lambda x, i: x[i]),
     "x[i - 2]": (lambda x, i: x[i - 2], lambda x, i: x[i - 2]),
@@ -111,15 +111,15 @@ BY_POSITIONS = {
         lambda x, i: autoconv.math.unsorted_segment_sum(autoconv.gather(x, i), i % 4, 4), np_rows
     ),
     "written": (
-        lambda x, i: autoconv.tensor_scatter_nd_update(x, i[:, None], autoconv.gather(x, i) * 2.0), written
+        lambda x, i: autoconv.tensor_scatter_nd_update(x, i[:, None], autoconv.gather(x, i) * 2.0), rows_assigned
     ),
-    "added": (lambda x, i: autoconv.tensor_scatter_nd_add(x, i[:, None], autoconv.gather(x, i)), added),
+    "added": (lambda x, i: autoconv.tensor_scatter_nd_add(x, i[:, None], autoconv.gather(x, i)), rows_added),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BY_POSITIONS)
+@pytest.mark.parametrize("name", OPS_BY_POSITIONS)
 def test_by_positions(name):
-    op, expected = BY_POSITIONS[name]
+    op, expected = OPS_BY_POSITIONS[name]
 
     @autoconv.function(input_signature=[spec(None, 3), spec(None, dtype=INTS)])
     def f(x, i):
@@ -130,17 +130,17 @@ def test_by_positions(name):
         return y, autoconv.convert_to_tensor(tape.gradient(loss, x))
 
     for n, count in ((5, 4), (40, 100), (4, 9)):
-        x, i = floats(n, 3, seed=n), positions(count, n, seed=count)
+        x, i = random_floats(n, 3, seed=n), positions(count, n, seed=count)
         found, slope = f(autoconv.constant(x), autoconv.constant(i))
-        close(found, expected(x, i), 1e-4)
+        assert_close(found, expected(x, i), 1e-4)
         step, wide = np.zeros_like(x, np.float64), x.astype(np.float64)
         step[i[0], 1] = 1e-5
         change = (np.square(expected(wide + step, i)) - np.square(expected(wide - step, i))).sum() / 2e-5
         np.testing.assert_allclose(slope.numpy()[i[0], 1], change, rtol=1e-2, atol=1e-3)
-    compiled_once(f)
+    assert_compiled_once(f)
     if name != "columns":
         with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
-            f(autoconv.constant(floats(5, 3)), autoconv.constant(np.array([1, 7], np.int32)))
+            f(autoconv.constant(random_floats(5, 3)), autoconv.constant(np.array([1, 7], np.int32)))
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "int64", "uint64"])
@@ -149,16 +149,16 @@ def test_positions_of_every_width_are_checked(kind):
     def f(x, i):
         return x[i]
 
-    x = floats(300)
-    close(f(autoconv.constant(x), autoconv.constant(np.array([0, 100, 3], kind))), x[[0, 100, 3]])
+    x = random_floats(300)
+    assert_close(f(autoconv.constant(x), autoconv.constant(np.array([0, 100, 3], kind))), x[[0, 100, 3]])
     for wrong in ([1, 99], [98, 1, 0]):
         with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
-            f(autoconv.constant(floats(98)), autoconv.constant(np.array(wrong, kind)))
+            f(autoconv.constant(random_floats(98)), autoconv.constant(np.array(wrong, kind)))
     if kind[0] == "i":
-        close(f(autoconv.constant(x), autoconv.constant(np.array([-1, -100], kind))), x[[-1, -100]])
+        assert_close(f(autoconv.constant(x), autoconv.constant(np.array([-1, -100], kind))), x[[-1, -100]])
         with pytest.raises((IndexError, autoconv.errors.InvalidArgumentError)):
-            f(autoconv.constant(floats(9)), autoconv.constant(np.array([-10, 1], kind)))
-    compiled_once(f)
+            f(autoconv.constant(random_floats(9)), autoconv.constant(np.array([-10, 1], kind)))
+    assert_compiled_once(f)
 
 
 def test_attention_over_batches_of_sequences():
@@ -171,17 +171,17 @@ def test_attention_over_batches_of_sequences():
         return y, tape.gradient(loss, q)
 
     def expected(q, k, v):
-        return softly(q @ k.swapaxes(-1, -2)) @ v
+        return softmax(q @ k.swapaxes(-1, -2)) @ v
 
     for n, length in ((3, 5), (2, 17), (6, 4)):
-        q, k, v = (floats(n, 2, length, 4, seed=i) for i in range(3))
+        q, k, v = (random_floats(n, 2, length, 4, seed=i) for i in range(3))
         found, slope = f(*map(autoconv.constant, (q, k, v)))
         np.testing.assert_allclose(found, expected(q, k, v), rtol=1e-3, atol=1e-4)
         step = np.zeros(q.shape)
         step[1, 0, 2, 3] = 1e-5
         change = np.square(expected(q + step, k, v)).sum() - np.square(expected(q - step, k, v)).sum()
         np.testing.assert_allclose(slope.numpy()[1, 0, 2, 3], change / 2e-5, rtol=1e-2, atol=1e-2)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 def test_convolution_over_batches_and_its_gradients():
@@ -197,9 +197,9 @@ def test_convolution_over_batches_and_its_gradients():
         wide = np.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
         return sum(wide[:, i : i + 6, j : j + 5] @ w[i, j] for i in range(3) for j in range(3))
 
-    w = floats(3, 3, 2, 4, seed=9)
+    w = random_floats(3, 3, 2, 4, seed=9)
     for n in (3, 8, 5):
-        x = floats(n, 6, 5, 2, seed=n)
+        x = random_floats(n, 6, 5, 2, seed=n)
         y, of_x, of_w = f(autoconv.constant(x), autoconv.constant(w))
         np.testing.assert_allclose(y, expected(x, w), rtol=1e-3, atol=1e-4)
         for place, slope in ((0, of_x), (1, of_w)):
@@ -208,7 +208,7 @@ def test_convolution_over_batches_and_its_gradients():
             steps[place][at] = 1e-4
             ends = [np.square(expected(x + sign * steps[0], w + sign * steps[1])).sum() for sign in (1, -1)]
             np.testing.assert_allclose(slope.numpy()[at], (ends[0] - ends[1]) / 2e-4, rtol=1e-2, atol=1e-2)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -219,8 +219,8 @@ def test_searches_in_sorted_rows(side):
         return *found, autoconv.searchsorted(row, wanted, side=side)
 
     for n, k, count, m in ((5, 3, 2, 4), (2, 9, 3, 20), (100, 200, 7, 8), (33, 64, 31, 7)):
-        row, values = np.sort(floats(n)).round(1), floats(k, seed=1).round(1)
-        rows, wanted = np.sort(floats(count, n, seed=2)).round(1), floats(count, m, seed=3).round(1)
+        row, values = np.sort(random_floats(n)).round(1), random_floats(k, seed=1).round(1)
+        rows, wanted = np.sort(random_floats(count, n, seed=2)).round(1), random_floats(count, m, seed=3).round(1)
         values[0], row[-1] = np.nan, np.nan
         found = f(*map(autoconv.constant, (row, values, rows, wanted)))
         np.testing.assert_array_equal(found[0], np.searchsorted(row, values, side))
@@ -230,7 +230,7 @@ def test_searches_in_sorted_rows(side):
         unsorted = np.random.default_rng(4).permutation(row)
         found = f(*map(autoconv.constant, (unsorted, values, rows, wanted)))
         np.testing.assert_array_equal(found[0], np.searchsorted(unsorted, values, side))
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 def test_random_numbers_are_those_of_calls_at_once():
@@ -246,26 +246,26 @@ def test_random_numbers_are_those_of_calls_at_once():
 
     f = autoconv.function(draws, input_signature=[spec(None, None)])
     for n, m in ((2, 3), (7, 5), (300, 400)):
-        x = autoconv.constant(floats(n, m))
+        x = autoconv.constant(random_floats(n, m))
         results = []
         for function in (draws, f):
             autoconv.random.set_seed(4)
             results.append(function(x))
         for found, expected in zip(*results, strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_a_first_call_that_is_refused_decides_nothing():
+def test_a_refused_first_call_has_no_influence_on_later_ones():
     @autoconv.function(input_signature=[spec(None)])
     def f(x):
         return autoconv.reshape(x, [-1, 4]) * 2.0, autoconv.math.lgamma(x)
 
     for n in (6, 9):
         with pytest.raises(autoconv.errors.InvalidArgumentError, match="requested shape"):
-            f(autoconv.constant(floats(n)))
+            f(autoconv.constant(random_floats(n)))
     for n in (8, 12, 40):
-        close(f(autoconv.constant(floats(n)))[0], floats(n).reshape(-1, 4) * 2)
+        assert_close(f(autoconv.constant(random_floats(n)))[0], random_floats(n).reshape(-1, 4) * 2)
     assert "one compilation for all sizes: (n0)" in f.explain()
 
 
@@ -275,29 +275,29 @@ def test_special_values_are_sorted_as_numpy_does():
         return autoconv.sort(x), autoconv.argsort(x)
 
     for n in (6, 30, 5000):
-        x = floats(n, seed=n)
+        x = random_floats(n, seed=n)
         x[::3], x[1], x[4] = 0.0, np.nan, -np.inf
         x[::6] = -0.0
         rising, order = f(autoconv.constant(x))
         np.testing.assert_array_equal(rising, np.sort(x))
         np.testing.assert_array_equal(order, np.argsort(x, kind="stable"))
         np.testing.assert_array_equal(np.signbit(rising), np.signbit(x[np.argsort(x, kind="stable")]))
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_the_best_along_any_axis():
+def test_positions_of_extremes_along_any_axis():
     @autoconv.function(input_signature=[spec(None, None), spec(None, 3)])
     def f(x, y):
         found = autoconv.argmax(x, axis=1), autoconv.argmin(y, axis=0), autoconv.argmax(y[:, 0])
         return *found, autoconv.argmin(x, axis=0), np.argmax(y), np.argmax(x, axis=0, keepdims=True)
 
     for n, m in ((5, 7), (4, 9000), (3, 4096), (2, 4097)):
-        x, y = floats(n, m, seed=m), floats(m, 3, seed=n)
+        x, y = random_floats(n, m, seed=m), random_floats(m, 3, seed=n)
         x[1, m - 1], x[0, 1:3] = 9.0, np.nan
         wanted = x.argmax(1), y.argmin(0), y[:, 0].argmax(), x.argmin(0), y.argmax(), x.argmax(0, keepdims=True)
         for found, expected in zip(f(*map(autoconv.constant, (x, y))), wanted, strict=True):
             np.testing.assert_array_equal(found, expected)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 def test_complex_numbers():
@@ -312,23 +312,23 @@ def test_complex_numbers():
         )
 
     for n, m in ((4, 5), (30, 3)):
-        z, x = (floats(n, m) + 1j * floats(n, m, seed=2)).astype(np.complex64), floats(m, seed=3)
+        z, x = (random_floats(n, m) + 1j * random_floats(n, m, seed=2)).astype(np.complex64), random_floats(m, seed=3)
         found = f(autoconv.constant(z), autoconv.constant(x))
         size = np.abs(x) * np.sqrt(2)
         slope = np.exp(x) * (size + np.sign(x) * np.sqrt(2))
         for one, expected in zip(found, (z * z[:1] + z.sum(0), abs(z[1:]), z @ z.T, slope), strict=True):
             np.testing.assert_allclose(one, expected, rtol=1e-3, atol=1e-4)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 @pytest.mark.parametrize("dtype", [autoconv.complex64, autoconv.complex128])
-def test_what_is_kept_of_complex_numbers_for_their_shape_alone(dtype):
+def test_zeros_and_ones_in_the_shape_of_complex_arrays(dtype):
     @autoconv.function(input_signature=[spec(None, dtype=dtype)])
     def f(z):
         return autoconv.reduce_sum(autoconv.math.real(z * 2j)), autoconv.ones_like(z), autoconv.zeros_like(z)
 
     for n in (3, 8):
-        z = autoconv.constant(floats(n) + 1j * floats(n, seed=2), dtype)
+        z = autoconv.constant(random_floats(n) + 1j * random_floats(n, seed=2), dtype)
         with autoconv.GradientTape() as tape:
             tape.watch(z)
             y, ones, zeros = f(z)
@@ -345,18 +345,18 @@ def test_the_gradient_of_rows_without_elements():
     assert autoconv.convert_to_tensor(tape.gradient(y, x)).shape == (3, 0)
 
 
-def test_what_masks_hold_for():
+def test_elements_where_masks_hold():
     @autoconv.function(input_signature=[spec(None, None, 3), spec(None, None, dtype=autoconv.bool)])
     def f(x, mask):
         return autoconv.boolean_mask(x, mask), autoconv.where(mask), autoconv.boolean_mask(x[:, :, 0], mask)
 
     for n, m in ((4, 5), (7, 3), (2, 2)):
-        x = floats(n, m, 3, seed=n)
+        x = random_floats(n, m, 3, seed=n)
         mask = x[:, :, 1] > 0
         found = f(autoconv.constant(x), autoconv.constant(mask))
         for one, expected in zip(found, (x[mask], np.argwhere(mask), x[:, :, 0][mask]), strict=True):
             np.testing.assert_array_equal(one, expected)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
 NARROW = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else ("float16",)
@@ -364,7 +364,7 @@ NARROW = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else (
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_numbers_of_16_bits(dtype):
-    """Of those, what is no loop runs by kernels, inside of the one code for any size."""
+    """Ops over 16-bit numbers that are no loops run by kernels, within the code for any size."""
     kind = autoconv.as_dtype(dtype)
 
     @autoconv.function(input_signature=[spec(None, None, dtype=kind), spec(None, dtype=INTS)])
@@ -378,7 +378,7 @@ def test_numbers_of_16_bits(dtype):
 
     for n in (4, 9, 6):
         x = autoconv.cast(autoconv.constant(np.random.default_rng(n).integers(-4, 5, (n, 5)) / 4), kind).numpy().copy()
-        x[0] = 4  # the largest of all columns
+        x[0] = 4  # of all columns
         i = np.array([n - 1, 0, 1], np.int32)
         wide = x.astype(np.float64)
         y, z = wide[1:] * wide[:-1] + wide[0] - wide[-1, 2:3], wide[i] * wide.max(0)

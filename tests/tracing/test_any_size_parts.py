@@ -7,7 +7,7 @@ import pytest
 
 import autoconv
 from autoconv.tracing.execute.symbolic_shapes import ByShape
-from tests.tracing.test_any_size import close, compiled_once, floats, spec
+from tests.tracing.open_shapes import assert_close, assert_compiled_once, random_floats, spec
 
 INTS = autoconv.int32
 
@@ -26,19 +26,19 @@ def test_reshapes_that_divide_an_open_dimension():
         )
 
     for n in (4, 12, 20):
-        x, row = floats(n, 3, seed=n), floats(n, seed=1)
+        x, row = random_floats(n, 3, seed=n), random_floats(n, seed=1)
         y, slope, sums, same, _ = f(autoconv.constant(x), autoconv.constant(row))
-        close(y, x.reshape(-1, 4))
-        close(slope, (2 * x.reshape(-1, 4) * np.arange(4)).reshape(n, 3).astype(np.float32))
-        close(sums, row.reshape(-1, 2).sum(1))
-        close(same, row * 2)
-    compiled_once(f)
+        assert_close(y, x.reshape(-1, 4))
+        assert_close(slope, (2 * x.reshape(-1, 4) * np.arange(4)).reshape(n, 3).astype(np.float32))
+        assert_close(sums, row.reshape(-1, 2).sum(1))
+        assert_close(same, row * 2)
+    assert_compiled_once(f)
     for n in (6, 10):
         with pytest.raises(autoconv.errors.InvalidArgumentError, match=r"requested shape is \[-1, 4\]"):
-            f(autoconv.constant(floats(n, 3)), autoconv.constant(floats(n)))
+            f(autoconv.constant(random_floats(n, 3)), autoconv.constant(random_floats(n)))
 
 
-def test_slices_whose_bounds_are_computed_of_shapes_and_steps_back():
+def test_slices_with_bounds_computed_from_shapes_and_negative_steps():
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
         n, m = autoconv.shape(x)[0], autoconv.shape(x)[1]
@@ -49,18 +49,18 @@ def test_slices_whose_bounds_are_computed_of_shapes_and_steps_back():
         return first * 2.0, last * 2.0, inner * 2.0, x[::-2] * 2.0, x[3:0:-1] * 2.0, tape.gradient(loss, x)
 
     for n, m in ((4, 6), (9, 5), (8, 4)):
-        x = floats(n, m, seed=n)
+        x = random_floats(n, m, seed=n)
         slope = np.zeros_like(x)
         slope[: n // 2] = 2 * x[: n // 2]
         slope[1 : n - 1, : m // 2] += x[n // 2, 0]
         slope[n // 2, 0] += x[1 : n - 1, : m // 2].sum()
         parts = x[: n // 2], x[n // 2 :], x[1 : n - 1, : m // 2], x[::-2], x[3:0:-1]
         for found, expected in zip(f(autoconv.constant(x)), (*(2 * part for part in parts), slope), strict=True):
-            close(found, expected, 1e-4)
-    compiled_once(f)
+            assert_close(found, expected, 1e-4)
+    assert_compiled_once(f)
 
 
-def test_what_is_as_large_as_a_shape_says():
+def test_arrays_whose_size_is_computed_from_a_shape():
     @autoconv.function(input_signature=[spec(None, None)])
     def f(x):
         n = autoconv.shape(x)[0]
@@ -72,7 +72,7 @@ def test_what_is_as_large_as_a_shape_says():
         )  # fmt: skip
 
     for n, m in ((3, 4), (5, 2), (8, 30)):
-        x = floats(n, m, seed=n)
+        x = random_floats(n, m, seed=n)
         whole = (x * np.float32(9)).astype(np.int32)
         expected = (
             np.linalg.solve(x @ x.T + np.eye(n, dtype=np.float32), x), np.eye(n)[[1, 0]], np.linspace(0, 1, n), [n, 7],
@@ -80,20 +80,20 @@ def test_what_is_as_large_as_a_shape_says():
         )  # fmt: skip
         for found, wanted in zip(f(autoconv.constant(x)), expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=1e-4)
-    compiled_once(f)
+    assert_compiled_once(f)
 
 
-def test_what_does_not_divide_or_fit_is_refused():
+def test_reshapes_and_slices_that_do_not_fit_are_refused():
     @autoconv.function(input_signature=[spec(None, 3)])
     def f(x):
         return autoconv.split(x, 2)[1], autoconv.nn.top_k(autoconv.transpose(x), 3)[0]
 
-    x = floats(6, 3)
-    close(f(autoconv.constant(x))[0], x[3:])
+    x = random_floats(6, 3)
+    assert_close(f(autoconv.constant(x))[0], x[3:])
     for n in (5, 2):
         with pytest.raises(autoconv.errors.InvalidArgumentError):
-            f(autoconv.constant(floats(n, 3)))
-    close(f(autoconv.constant(floats(4, 3)))[0], floats(4, 3)[2:])
+            f(autoconv.constant(random_floats(n, 3)))
+    assert_close(f(autoconv.constant(random_floats(4, 3)))[0], random_floats(4, 3)[2:])
 
 
 def test_writes_to_parts_of_any_size():
@@ -106,24 +106,24 @@ def test_writes_to_parts_of_any_size():
         return tape.gradient(loss, x)
 
     for n, m in ((5, 4), (9, 9), (4, 31)):
-        x, row = floats(n, m, seed=n), floats(m)
+        x, row = random_floats(n, m, seed=n), random_floats(m)
         expected = np.zeros_like(x)
         expected[1:-1, ::2] = 8 * x[1:-1, ::2]
         expected[0] += row
-        close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
+        assert_close(f(autoconv.constant(x), autoconv.constant(row)), expected, 1e-4)
     run = f.get_concrete_function()._compiled
     assert isinstance(run, ByShape)
     assert not f.get_concrete_function().kernels
 
 
-def test_a_slice_that_begins_where_the_graph_says_has_its_size():
+def test_a_slice_with_a_computed_start_has_a_known_size():
     @autoconv.function(input_signature=[spec(None, 3), spec(dtype=INTS)])
     def f(x, start):
         return autoconv.slice(x, [start, 0], [2, -1]) * 2.0
 
-    x = floats(5, 3)
+    x = random_floats(5, 3)
     for start in (0, 3):
-        close(f(autoconv.constant(x), autoconv.constant(start)), x[start : start + 2] * 2)
+        assert_close(f(autoconv.constant(x), autoconv.constant(start)), x[start : start + 2] * 2)
     for start in (4, 5, -1):
         with pytest.raises(autoconv.errors.InvalidArgumentError):
             f(autoconv.constant(x), autoconv.constant(start))

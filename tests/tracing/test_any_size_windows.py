@@ -35,7 +35,7 @@ def pads_of(padding, sides, kernel, steps, gaps):
 
 
 def windows(x, kernel, steps, gaps, pads, filler=0.0):
-    """(place in the window, what lies under it) for each of its elements."""
+    """Yield each position in the window with the elements of `x` under it."""
     x = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=filler)
     counts = [
         (side - (count - 1) * gap - 1) // step + 1
@@ -98,8 +98,8 @@ def test_convolutions_and_their_gradients(name):
 
 
 @pytest.mark.parametrize(("dtype", "channels", "filters"), [("float64", 3, 5), ("float32", 4, 37), ("float32", 16, 8)])
-def test_lines_that_are_shorter_or_longer_than_tiles(dtype, channels, filters):
-    """Of few channels patches are read where they lie; of many there is a product for each element of the kernel."""
+def test_image_rows_shorter_and_longer_than_tiles(dtype, channels, filters):
+    """Patches of few channels are read in place; for many channels, each element of the kernel has a product."""
     kind = getattr(autoconv, dtype)
 
     given = [spec(None, None, None, channels, dtype=kind), spec(3, 3, channels, filters, dtype=kind)]
@@ -173,7 +173,7 @@ def test_groups_and_pools_and_their_gradients():
 
 
 def test_small_images_have_code_of_their_own():
-    """Where there is but one window, or one row."""
+    """Images of a single window or a single row have code of their own."""
 
     @autoconv.function(input_signature=[spec(None, None, None, 2), spec(3, 3, 2, 4)])
     def f(x, w):
@@ -199,7 +199,7 @@ def test_filters_that_do_not_fit_are_refused_when_the_graph_runs(padding):
             f(floats(1, *sides, 2), floats(3, 3, 2, 4))
 
 
-def test_residuals_and_several_layers_know_that_sizes_agree():
+def test_sizes_of_residuals_and_several_layers_agree():
     @autoconv.function(input_signature=[spec(None, None, None, 3), spec(3, 3, 3, 3), spec(3, 3, 3, 5)])
     def f(x, w, v):
         y = autoconv.nn.relu(x + autoconv.nn.conv2d(x, w, 1, "SAME"))
@@ -216,7 +216,7 @@ def test_residuals_and_several_layers_know_that_sizes_agree():
     compiled(f)
 
 
-def test_lines_of_any_length():
+def test_convolutions_of_signals_of_any_length():
     @autoconv.function(input_signature=[spec(None, None, 3), spec(4, 3, 2)])
     def f(x, w):
         return autoconv.nn.conv1d(x, w, 2, "SAME"), autoconv.nn.conv1d(x, w, 1, "VALID", dilations=2)

@@ -61,7 +61,7 @@ def test_attributes_of_containers(make):
 
 
 @pytest.mark.parametrize("make", MAKERS[3:4])
-def test_containers_without_attributes_are_taken_apart(make):
+def test_items_of_containers_without_attributes_are_inputs(make):
     compute = autoconv.compile(lambda thing, x: thing[0] * x)
     for _ in range(3):
         assert compute(make(), 2.0) == 2.0
@@ -75,13 +75,13 @@ class Odd(np.ndarray):
         return super().__getitem__(index) * 2
 
 
-def made_with_more(x):
+def new_with_attribute(x):
     made = Record(x)
     made.more = x + 1
     return made, [made], made.more
 
 
-def made_and_changed(x):
+def new_with_changed_attribute(x):
     made = Derived(x)
     made.more, made.other = 5.0, x
     same = [made]
@@ -89,14 +89,14 @@ def made_and_changed(x):
     return made, made.other
 
 
-@pytest.mark.parametrize("function", [made_with_more, made_and_changed])
-def test_attributes_of_what_a_call_makes(function):
+@pytest.mark.parametrize("function", [new_with_attribute, new_with_changed_attribute])
+def test_attributes_of_new_containers(function):
     compute = autoconv.compile(function)
     for x in (1.0, 2.0, 3.0, 4):
         found, wanted = compute(x), function(x)
         assert repr(found) == repr(wanted)
         assert vars(found[0]) == vars(wanted[0])
-    assert found[1] == found[0].other if function is made_and_changed else found[1][0] is found[0]
+    assert found[1] == found[0].other if function is new_with_changed_attribute else found[1][0] is found[0]
 
 
 def arrays():

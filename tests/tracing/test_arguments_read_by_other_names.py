@@ -66,7 +66,7 @@ def namespace_of(source):
     return names
 
 
-# Every reading with one change, and every change with one reading.
+# Every expression that reads with one change, and every change with one such expression.
 CASES = [*itertools.product(READS, CHANGES[:1]), *itertools.product(READS[:1], CHANGES[1:])]
 
 
@@ -99,7 +99,7 @@ def test_a_name_is_bound_to_the_list_that_is_read(read, change):
     assert found[0] == found[1]
 
 
-def test_the_call_that_meets_it_runs_plain_and_says_so():
+def test_the_first_call_with_such_a_list_runs_plain_with_a_reason():
     names = namespace_of(PROGRAM.format(read="L", change="o[0] = x").replace(", o is read", ""))
     function = autoconv.compile(names["argument"])
     function(1.5, names["GIVEN"])
@@ -131,8 +131,8 @@ class CompiledAccount(Account):
     add = autoconv.compile(Account.add)
 
 
-def test_what_names_reach_ends_at_decorated_functions():
-    """Their traces, with all graphs in them, were searched on each call: some 4,000 objects for a small network."""
+def test_objects_reachable_from_names_end_at_decorated_functions():
+    """Traces of decorated functions are not searched: for a small network they hold some 4,000 objects."""
     account = CompiledAccount()
     for x in range(3):
         assert account.add(x) == x + 1

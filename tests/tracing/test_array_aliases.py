@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.in_place import A, B, both
+from tests.tracing.in_place import A, B, check_in_place
 
 
 def test_a_name_is_no_copy():
@@ -14,7 +14,7 @@ def test_a_name_is_no_copy():
         b += 2
         return a
 
-    both(f, A)
+    check_in_place(f, A)
 
 
 def test_the_caller_s_array_is_returned_itself_and_views_share_its_memory():
@@ -40,18 +40,18 @@ def test_views_see_what_is_written():
         block[0, 0] = -1
         return block.sum(), row[3], column[0]
 
-    both(f, A)
+    check_in_place(f, A)
 
 
 @pytest.mark.parametrize("turns", range(5))
-def test_two_arrays_change_places_in_a_loop(turns):
+def test_two_arrays_are_swapped_in_a_loop(turns):
     def f(u, v, n):
         for _ in range(n):
             v[1:-1] = (u[:-2] + u[2:]) / 2
             u, v = v, u
         return u[2], v
 
-    both(f, np.arange(7.0), np.zeros(7), turns)
+    check_in_place(f, np.arange(7.0), np.zeros(7), turns)
 
 
 @pytest.mark.parametrize("number", (1, -1))
@@ -64,7 +64,7 @@ def test_a_condition_chooses_which_array_is_written(number):
         return v
 
     square = np.arange(16.0).reshape(4, 4)
-    both(f, square, square + 20, number)
+    check_in_place(f, square, square + 20, number)
 
 
 def test_arguments_that_overlap():
@@ -119,7 +119,7 @@ def test_overlapping_slices_of_one_array():
         a[:, 1:] = a[:, :-1]
         return a
 
-    both(f, A, 2)
+    check_in_place(f, A, 2)
 
 
 def test_rows_are_views_in_a_loop():
@@ -132,7 +132,7 @@ def test_rows_are_views_in_a_loop():
             x[2] = y[3]
         return total
 
-    both(f, A, B)
+    check_in_place(f, A, B)
 
 
 def test_transposes_and_reshapes_are_views():
@@ -145,7 +145,7 @@ def test_transposes_and_reshapes_are_views():
         a.reshape(-1)[::3] += 1
         np.flip(a, 0)[0, 1] -= 4
 
-    both(f, A)
+    check_in_place(f, A)
 
 
 def test_views_that_numpy_makes_read_only():
@@ -155,7 +155,7 @@ def test_views_that_numpy_makes_read_only():
         a[1, 1] = 5
         d[0] = 2
 
-    both(f, A)
+    check_in_place(f, A)
 
     def g(a):
         a[0] = 1
@@ -163,7 +163,7 @@ def test_views_that_numpy_makes_read_only():
         a[0, 1] = 5
         return d.sum(), d.flags.writeable
 
-    both(g, A, memory=False)
+    check_in_place(g, A, is_in_place=False)
 
 
 def test_functions_that_make_several_views():
@@ -175,14 +175,14 @@ def test_functions_that_make_several_views():
         np.atleast_2d(a[0])[0, 1] = 3
         return lower
 
-    both(f, A)
+    check_in_place(f, A)
 
     def g(a):
         d = np.diagonal(a)
         a[1, 1] = 5
         return d.sum()
 
-    both(g, A)
+    check_in_place(g, A)
 
 
 def test_a_contiguous_copy_is_a_copy():
@@ -192,10 +192,10 @@ def test_a_contiguous_copy_is_a_copy():
         c[1] = 8
         return b
 
-    both(f, A)
+    check_in_place(f, A)
 
 
-def test_regions_that_run_by_themselves_see_views_of_one_array():
+def test_separately_compiled_regions_see_views_of_one_array():
     def f(a, n):
         b = a[1:]
         try:
@@ -208,7 +208,7 @@ def test_regions_that_run_by_themselves_see_views_of_one_array():
         return a
 
     for number in (1, 5):
-        both(f, np.arange(6.0), number)
+        check_in_place(f, np.arange(6.0), number)
 
 
 def test_strides_of_dimensions_of_size_1_make_no_copy():

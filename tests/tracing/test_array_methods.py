@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.tracing.compared_arrays import ARRAYS, agrees, agrees_but_for_rounding, described, goes_plain
+from tests.tracing.compared_arrays import ARRAYS, check, check_plain_run, check_up_to_rounding, describe
 
 REDUCTIONS = ("sum", "prod", "mean", "min", "max", "any", "all", "std", "var", "argmin", "argmax")
 
@@ -18,7 +18,7 @@ def test_reductions(name):
         return whole, getattr(x, name)(0), getattr(x, name)(axis=-1), kept, getattr(x.T, name)()
 
     added_up = name in ("sum", "mean", "std", "var")
-    (agrees_but_for_rounding if added_up else agrees)(f, *((x,) for x in ARRAYS))
+    (check_up_to_rounding if added_up else check)(f, *((x,) for x in ARRAYS))
 
 
 def test_reductions_over_two_axes_and_with_a_dtype():
@@ -26,37 +26,37 @@ def test_reductions_over_two_axes_and_with_a_dtype():
         cube = x.reshape(1, x.shape[0], x.shape[1])
         return cube.sum(axis=(0, 2)), cube.max((0, -1)), x.sum(dtype=np.float64), x.mean(dtype="float32"), x.std(ddof=1)
 
-    agrees_but_for_rounding(f, *((x,) for x in ARRAYS))
+    check_up_to_rounding(f, *((x,) for x in ARRAYS))
 
 
 def test_scans():
     def f(x):
         return x.cumsum(), x.cumsum(1), x.cumprod(axis=0), x.cumprod(), x.cumsum(axis=0, dtype=np.float64)
 
-    agrees(f, *((x,) for x in ARRAYS))
+    check(f, *((x,) for x in ARRAYS))
 
 
 def test_round_and_clip():
     def f(x, low):
         return x.round(), x.round(1), x.clip(0, 2), x.clip(min=1), x.clip(max=1.5), x.clip(-300, 300), x.clip(x, 2)
 
-    agrees(f, *((x, 1) for x in ARRAYS if x.dtype != bool))
+    check(f, *((x, 1) for x in ARRAYS if x.dtype != bool))
 
 
 def test_clip_by_numbers_that_are_inputs():
     def f(x, low, high):
         return x.clip(low, high), x.clip(low, None)
 
-    agrees(f, (ARRAYS[0], -1, 1), (ARRAYS[0], 0, 3), traces=1)
-    agrees(f, (ARRAYS[5], 2, 2), (ARRAYS[5], 0, 1), traces=1)
-    agrees(lambda x, high: (x.clip(-5, high), x.clip(0, high)), (ARRAYS[3], 1000), (ARRAYS[3], 3), traces=1)
+    check(f, (ARRAYS[0], -1, 1), (ARRAYS[0], 0, 3), traces=1)
+    check(f, (ARRAYS[5], 2, 2), (ARRAYS[5], 0, 1), traces=1)
+    check(lambda x, high: (x.clip(-5, high), x.clip(0, high)), (ARRAYS[3], 1000), (ARRAYS[3], 3), traces=1)
 
 
-def test_axes_as_numpy_takes_them():
-    goes_plain(lambda x: x.transpose(()), ARRAYS[0], because="perm []")
-    goes_plain(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], because="'list' object cannot be interpreted as an integer")
-    goes_plain(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], because="name a dimension twice")
-    agrees(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
+def test_axes_of_all_forms_that_numpy_takes():
+    check_plain_run(lambda x: x.transpose(()), ARRAYS[0], reason="perm []")
+    check_plain_run(lambda x: x.sum(axis=[0, 1]), ARRAYS[0], reason="'list' object cannot be interpreted as an integer")
+    check_plain_run(lambda x: x.sum(axis=(0, -2)), ARRAYS[0], reason="name a dimension twice")
+    check(lambda x: x.transpose(None) + x.transpose([1, 0]) + x.transpose((-1, 0)), (ARRAYS[0],))
 
 
 def test_shapes():
@@ -65,7 +65,7 @@ def test_shapes():
         lines = y.ravel().copy(), y.reshape(-1) * 1, y.reshape((1, -1)) + 0, y.T + 0, y.flatten()
         return *lines, y.transpose() * 2, y.transpose(1, 0).copy(), y.reshape(1, -1, 1).squeeze() + y.size, y.size
 
-    agrees(f, *((x,) for x in ARRAYS if x.dtype not in (np.uint8, bool)))
+    check(f, *((x,) for x in ARRAYS if x.dtype not in (np.uint8, bool)))
 
 
 def test_copies_are_values_of_their_own():
@@ -75,7 +75,7 @@ def test_copies_are_values_of_their_own():
     compiled = ac.compile(f)
     for x in ARRAYS:
         found = compiled(x)
-        assert described(found) == described(f(x))
+        assert describe(found) == describe(f(x))
         for i, value in enumerate(found):
             assert not any(np.shares_memory(value, other) for other in (x, *found[:i]))
     assert "plain Python" not in compiled.explain()
@@ -83,7 +83,7 @@ def test_copies_are_values_of_their_own():
 
 @pytest.mark.parametrize("dtype", [np.float64, "int8", float, int, bool, np.dtype("uint16"), np.complex128])
 def test_astype(dtype):
-    agrees(lambda x: x.astype(dtype), *((x,) for x in ARRAYS if not np.isnan(x).any() and x.size < 10))
+    check(lambda x: x.astype(dtype), *((x,) for x in ARRAYS if not np.isnan(x).any() and x.size < 10))
 
 
 def test_python_values():
@@ -92,8 +92,8 @@ def test_python_values():
         parts = x.tolist()
         return most.item(), parts, len(parts), parts[0][1] + 1, x.item(0), x.item((0, 1)), x[0].max().item() * 2
 
-    agrees(f, *((x, 1) for x in ARRAYS if x.size < 10))
-    goes_plain(lambda x: x.sum().item(), ARRAYS[3], because="'item' of an array is called on uint64 elements")
+    check(f, *((x, 1) for x in ARRAYS if x.size < 10))
+    check_plain_run(lambda x: x.sum().item(), ARRAYS[3], reason="'item' of an array is called on uint64 elements")
 
 
 def test_long_lists():
@@ -101,7 +101,7 @@ def test_long_lists():
         items = x.tolist()
         return sum(items), items[3], len(items)
 
-    agrees(f, (np.arange(200),), (np.arange(200) * 2,), traces=1)
+    check(f, (np.arange(200),), (np.arange(200) * 2,), traces=1)
 
 
 def test_scalars():
@@ -109,7 +109,7 @@ def test_scalars():
         a, b = x.mean(), x[0, 1]
         return a.round(2), b.astype(np.float32), a.clip(0, 1), a.copy(), b.sum(), a.T, b.real, a.item(), b.tolist()
 
-    agrees(f, (ARRAYS[0],), (ARRAYS[1],), (ARRAYS[4],), traces=3)
+    check(f, (ARRAYS[0],), (ARRAYS[1],), (ARRAYS[4],), traces=3)
 
 
 def test_arrays_of_unknown_length():
@@ -118,8 +118,8 @@ def test_arrays_of_unknown_length():
         return chosen.sum(), chosen.mean(), chosen.flatten(), chosen.cumsum(), chosen.max()
 
     some, one, nothing = np.array([1.5, -2.0, 3.0]), np.array([-1.5, 2.0, -3.0]), np.zeros(3) - 1
-    agrees(f, (some,), (one,), traces=1)
-    goes_plain(f, nothing, because="the mean of too few elements")  # of which NumPy warns
+    check(f, (some,), (one,), traces=1)
+    check_plain_run(f, nothing, reason="the mean of too few elements")  # of which NumPy warns
 
 
 def test_no_elements_of_unknown_length():
@@ -127,7 +127,7 @@ def test_no_elements_of_unknown_length():
         chosen = x[x > 0]
         return chosen.sum(), chosen.flatten(), chosen.cumsum(), chosen.max()
 
-    agrees(f, (np.array([1.5, -2.0, 3.0]),), (np.zeros(3) - 1,), traces=1)
+    check(f, (np.array([1.5, -2.0, 3.0]),), (np.zeros(3) - 1,), traces=1)
 
 
 def test_in_loops():
@@ -139,12 +139,12 @@ def test_in_loops():
             x = x.clip(-1, 1).round(1) + i
         return total, x + 0
 
-    agrees(f, (ARRAYS[0], 0), (ARRAYS[0], 3), (ARRAYS[0], 9), traces=1)
+    check(f, (ARRAYS[0], 0), (ARRAYS[0], 3), (ARRAYS[0], 9), traces=1)
 
 
-def test_extremes_of_nothing():
-    agrees(lambda x: x.max(), (np.zeros(0),), (np.zeros((2, 0), np.int32),))
-    agrees(lambda x: x.argmin(axis=1), (np.zeros((2, 0)),), (np.zeros((0, 2)),))
+def test_extremes_of_no_elements():
+    check(lambda x: x.max(), (np.zeros(0),), (np.zeros((2, 0), np.int32),))
+    check(lambda x: x.argmin(axis=1), (np.zeros((2, 0)),), (np.zeros((0, 2)),))
 
 
 @pytest.mark.parametrize("size", [1, 3, 17, 300])
@@ -160,31 +160,31 @@ def test_products(size, dtype):
     def batch(v, b):
         return v @ b, b.transpose(0, 2, 1) @ v
 
-    agrees_but_for_rounding(f, (vector, other, matrix))
-    agrees_but_for_rounding(batch, (vector, np.stack([matrix, matrix * 2])))
+    check_up_to_rounding(f, (vector, other, matrix))
+    check_up_to_rounding(batch, (vector, np.stack([matrix, matrix * 2])))
 
 
 @pytest.mark.parametrize("name", ["tobytes", "dump", "tofile", "dumps"])
-def test_methods_that_are_not_there(name):
-    goes_plain(lambda x: getattr(x, name), np.ones(3), because=f"the method '{name}' of an array is not supported")
-    goes_plain(lambda x: hasattr(x, name) and getattr(x, name, None) is None, np.ones(3), because=f"'{name}'")
+def test_missing_methods(name):
+    check_plain_run(lambda x: getattr(x, name), np.ones(3), reason=f"the method '{name}' of an array is not supported")
+    check_plain_run(lambda x: hasattr(x, name) and getattr(x, name, None) is None, np.ones(3), reason=f"'{name}'")
 
 
-def test_names_that_arrays_do_not_have():
-    agrees(
+def test_missing_attributes():
+    check(
         lambda x: (hasattr(x, "numpy"), hasattr(x, "mean"), getattr(x, "set_shape", 3), getattr(x, "nix", None)),
         (ARRAYS[0],),
     )
-    goes_plain(lambda x: x.nix, np.ones(3), because="AttributeError")
+    check_plain_run(lambda x: x.nix, np.ones(3), reason="AttributeError")
 
 
-def test_options_that_are_not_there():
-    goes_plain(lambda x: x.sum(where=x > 1), ARRAYS[0], because="is given where")
-    goes_plain(lambda x: x.reshape(-1, order="F"), ARRAYS[0], because="is given order 'F'")
-    goes_plain(lambda x: x.sum(axis=5), ARRAYS[0], because="axis 5 is out of range")
-    goes_plain(lambda x: x.item(), ARRAYS[0], because="'item' of an array is called on 6 elements")
-    agrees(lambda x: x.copy(), (np.array(3.0),), (np.float64(3.0),))
-    agrees(lambda x: x.reshape(1).squeeze(), (np.array([3.0]),))
+def test_unknown_options():
+    check_plain_run(lambda x: x.sum(where=x > 1), ARRAYS[0], reason="is given where")
+    check_plain_run(lambda x: x.reshape(-1, order="F"), ARRAYS[0], reason="is given order 'F'")
+    check_plain_run(lambda x: x.sum(axis=5), ARRAYS[0], reason="axis 5 is out of range")
+    check_plain_run(lambda x: x.item(), ARRAYS[0], reason="'item' of an array is called on 6 elements")
+    check(lambda x: x.copy(), (np.array(3.0),), (np.float64(3.0),))
+    check(lambda x: x.reshape(1).squeeze(), (np.array([3.0]),))
 
 
 def test_ints():
@@ -192,8 +192,8 @@ def test_ints():
         parts = n.real, n.imag, n.numerator, n.denominator
         return *parts, n.conjugate(), n.bit_length(), n.bit_count(), n.bit_length() + 1
 
-    agrees(f, (5,), (-17,), (0,), traces=1)
-    agrees(f, (True,), (False,), traces=1)
+    check(f, (5,), (-17,), (0,), traces=1)
+    check(f, (True,), (False,), traces=1)
 
 
 def test_floats():
@@ -202,8 +202,8 @@ def test_floats():
             x += x.conjugate().real
         return x, x.imag, x.is_integer(), x.hex(), x.as_integer_ratio()
 
-    agrees(f, (2.5,), (4.0,), (-0.0,), (1e300,), traces=1)
-    goes_plain(lambda x: hasattr(x, "bit_length") or x.bit_length(), 2.5, because="AttributeError")
+    check(f, (2.5,), (4.0,), (-0.0,), (1e300,), traces=1)
+    check_plain_run(lambda x: hasattr(x, "bit_length") or x.bit_length(), 2.5, reason="AttributeError")
 
 
 def test_next():
@@ -217,7 +217,7 @@ def test_next():
         pairs = iter((n, "b"))
         return first + 1, rest, next(pairs), next(pairs), next(pairs, "end"), list(it)
 
-    agrees(f, (1,), (2,), (3,), (4,), traces=1)
+    check(f, (1,), (2,), (3,), (4,), traces=1)
 
 
 def test_next_in_a_loop():
@@ -228,10 +228,10 @@ def test_next_in_a_loop():
             n -= 1
         return total, next(it, -1)
 
-    agrees(f, (0,), (2,), (5,), (6,), traces=1)
+    check(f, (0,), (2,), (5,), (6,), traces=1)
 
 
-def test_next_of_what_was_there_before():
+def test_next_of_iterators_from_before_the_call():
     shared = iter(range(9))
     compiled = ac.compile(lambda n: next(shared) + n)
     assert [compiled(1), compiled(1), compiled(1)] == [1, 2, 3]
@@ -268,8 +268,8 @@ def test_builtins_on_scalars():
         most, first = x.max(), x[0, 0]
         return bool(x.any()), bool(first), round(most), round(first, 1), int(most), float(first)
 
-    agrees(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
-    goes_plain(lambda x: round(x), ARRAYS[0], because="doesn't define __round__")
+    check(f, *((x,) for x in ARRAYS if x.dtype != bool and not np.isnan(x).any()))
+    check_plain_run(lambda x: round(x), ARRAYS[0], reason="doesn't define __round__")
 
 
 def test_fill_takes_no_arrays():

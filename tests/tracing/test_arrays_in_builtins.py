@@ -1,4 +1,4 @@
-"""Python's own functions and texts of arrays under `compile`: what plain Python gives, with its types."""
+"""Python's builtins and text conversions of arrays under `compile`: results and their types are plain Python's."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ import autoconv
 NAN = float("nan")
 
 
-def texts(a):
+def conversions_to_text(a):
     return repr(a), f"{a!r}|{a}|{a[0]!r}", ascii(a), "%r %s" % (a, a), str([a]), "{!r}".format((a,))  # noqa: UP031, UP032
 
 
-def raises_a_text(a):
+def error_with_array_in_message(a):
     if a[0] > 0:
         raise ValueError(f"bad {a!r}")
     return 0
@@ -85,20 +85,20 @@ def number_of_an_array(a):
         return str(error)
 
 
-def largest_of_none(a):
+def largest_of_no_elements(a):
     try:
         return max(a[:0])
     except ValueError as error:
         return str(error)
 
 
-FAILING = (
+FAILING_FUNCTIONS = (
     past_the_end, past_the_end_of_a_part, too_many_indices, index_of_a_scalar, singular, number_of_an_array,
-    largest_of_none,
+    largest_of_no_elements,
 )  # fmt: skip
 
 
-def told(function, a):
+def outcome(function, a):
     try:
         return "gives", repr(function(a))
     except Exception as error:
@@ -106,17 +106,21 @@ def told(function, a):
 
 
 @pytest.mark.parametrize(
-    "function", [texts, raises_a_text, in_order, extremes, flags, of_rows, truth_of_rows, compared, *FAILING]
+    "function",
+    [
+        conversions_to_text, error_with_array_in_message, in_order, extremes, flags, of_rows, truth_of_rows, compared,
+        *FAILING_FUNCTIONS,
+    ],
 )
-def test_it_is_what_python_gives(function):
+def test_results_are_those_of_plain_python(function):
     compiled = autoconv.compile(function)
     for values in ([0.5, -1.25, 3.0], [1.5, 2.5, 2.5], [-1.0, NAN, 2.0], [NAN, 1.0, -1.0], [3.0, NAN, NAN]):
         a = np.array(values)
-        assert told(compiled, a.copy()) == told(function, a)
+        assert outcome(compiled, a.copy()) == outcome(function, a)
 
 
-@pytest.mark.parametrize("function", [texts, raises_a_text, in_order, extremes, flags])
-def test_it_is_part_of_the_graph(function):
+@pytest.mark.parametrize("function", [conversions_to_text, error_with_array_in_message, in_order, extremes, flags])
+def test_functions_are_part_of_the_graph(function):
     compiled = autoconv.compile(function)
     compiled(np.array([-0.5, -1.25, 3.0]))
     assert "plain Python" not in compiled.explain()

@@ -32,7 +32,7 @@ def by_an_item_in_place(held, x):
     return x.sum()
 
 
-def before_and_behind(held, x):
+def before_and_after(held, x):
     held.append(1)
     before = x[0]
     held[0][0] = before + 7
@@ -57,7 +57,7 @@ def by_a_list_of_the_call(held, x):
     return x.sum()
 
 
-def gone_over(held, x):
+def iterated(held, x):
     for item in held:
         item += 1
     return x.sum()
@@ -94,7 +94,7 @@ def the_attribute_put_into_the_list(o, x):
 
 
 LISTS = [
-    by_the_argument, by_an_item, by_an_item_in_place, before_and_behind, in_a_loop, by_a_list_of_the_call, gone_over,
+    by_the_argument, by_an_item, by_an_item_in_place, before_and_after, in_a_loop, by_a_list_of_the_call, iterated,
 ]  # fmt: skip
 DICTS = [by_a_key, beside_a_key]
 OBJECTS = [of_an_object, of_an_object_by_an_item, the_attribute_put_into_the_list]
@@ -116,7 +116,7 @@ def outcome(call, make):
     ],
     ids=lambda part: getattr(part, "__name__", ""),
 )
-def test_every_name_sees_it(function, make):
+def test_a_change_shows_under_every_name(function, make):
     assert outcome(autoconv.compile(function), make) == outcome(function, make)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.in_place import A, B, both
+from tests.tracing.in_place import A, B, check_in_place
 
 
 def test_what_was_written_before_an_error_stays():
@@ -13,7 +13,7 @@ def test_what_was_written_before_an_error_stays():
         a[i, 2] = 3
         a[1] = 4
 
-    compiled = both(f, A, 9)
+    compiled = check_in_place(f, A, 9)
     given = A.copy()
     with pytest.raises(IndexError, match="index -9 is out of bounds for axis 0 with size 5"):
         compiled(given, -9)
@@ -32,26 +32,26 @@ def test_shapes_that_do_not_fit_raise_what_numpy_raises():
         a += a[:3]
 
     for function in (f, g, h):
-        both(function, A)
+        check_in_place(function, A)
 
 
-def test_casting_is_that_of_assignments_and_of_operators():
+def test_values_are_cast_as_by_assignments_and_operators():
     def f(a, b):
         a[0] = b[0]
         a[1] = 2.9
         a[2] += b[1]
 
-    both(f, np.arange(9).reshape(3, 3), np.linspace(-1, 3.7, 9).reshape(3, 3))
+    check_in_place(f, np.arange(9).reshape(3, 3), np.linspace(-1, 3.7, 9).reshape(3, 3))
 
     def g(a, x):
         a[0] = x
         a += 1
         return a
 
-    both(g, np.zeros(3, np.int8), 100)
-    both(g, np.zeros(3, np.int8), 300)
-    both(g, np.zeros(3, np.float32), 300)
-    both(g, np.zeros(3, np.int32), float("nan"))
+    check_in_place(g, np.zeros(3, np.int8), 100)
+    check_in_place(g, np.zeros(3, np.int8), 300)
+    check_in_place(g, np.zeros(3, np.float32), 300)
+    check_in_place(g, np.zeros(3, np.int32), float("nan"))
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32"])
@@ -65,7 +65,7 @@ def test_every_dtype(dtype):
         return a[0, 0]
 
     numbers = np.random.default_rng(1)
-    both(f, numbers.integers(0, 2, (6, 5)).astype(dtype), numbers.integers(0, 2, (6, 5)).astype(dtype))
+    check_in_place(f, numbers.integers(0, 2, (6, 5)).astype(dtype), numbers.integers(0, 2, (6, 5)).astype(dtype))
 
 
 def test_masks_and_arrays_of_positions():
@@ -76,7 +76,7 @@ def test_masks_and_arrays_of_positions():
         a[a[:, 0] == 4] = [1, 2, 3, 4]
         return a[at]
 
-    both(f, A, np.array([1, 3]))
+    check_in_place(f, A, np.array([1, 3]))
 
 
 def test_arrays_that_the_function_makes():
@@ -91,10 +91,10 @@ def test_arrays_that_the_function_makes():
             full[i] += ones[i, 0]
         return table, full, order, np.array([a[0, 1], 2.0]), np.empty((2, 0))
 
-    both(f, A, 4)
+    check_in_place(f, A, 4)
 
 
-def test_helpers_change_what_they_are_given():
+def test_called_functions_change_their_arguments():
     def clear(part, value=0):
         part[:] = value
 
@@ -103,10 +103,10 @@ def test_helpers_change_what_they_are_given():
         clear(a[:, 0], value=a[0, 1])
         return a[1, 1]
 
-    both(f, A)
+    check_in_place(f, A)
 
 
-def test_slices_with_bounds_that_the_graph_knows():
+def test_slices_with_computed_bounds():
     def f(a, i, j, k):
         a[i:j] = a[i:j] * 2 + 1
         a[i:j, 1] = -1
@@ -114,7 +114,7 @@ def test_slices_with_bounds_that_the_graph_knows():
         a[j:i:-1] += 1
         return a[i:j], a[i:].sum(), len(a[j:])
 
-    compiled = both(f, A, 1, 3, 2)
+    compiled = check_in_place(f, A, 1, 3, 2)
     for bounds in ((0, 5, 1), (-3, -1, -2), (4, 2, 3), (2, 99, 7)):
         mine, its = A.copy(), A.copy()
         found, expected = compiled(mine, *bounds), f(its, *bounds)
@@ -123,13 +123,13 @@ def test_slices_with_bounds_that_the_graph_knows():
     assert compiled.experimental_get_tracing_count() == 1
 
 
-def test_out_is_written_to():
+def test_out_arguments():
     def f(a, b):
         np.add(a, b, out=a)
         np.multiply(a[0], 2.0, out=b[1])
         return a
 
-    both(f, A, B)
+    check_in_place(f, A, B)
 
 
 def test_arrays_in_lists_and_attributes():
@@ -139,10 +139,10 @@ def test_arrays_in_lists_and_attributes():
         second[0] = first[1]
         return second
 
-    both(f, [np.zeros(3), np.ones(3)])
+    check_in_place(f, [np.zeros(3), np.ones(3)])
 
 
-def test_memory_that_does_not_lie_side_by_side():
+def test_memory_with_gaps():
     def f(a):
         for i in range(a.shape[0]):
             for j in range(a.shape[1]):
@@ -157,7 +157,7 @@ def test_memory_that_does_not_lie_side_by_side():
         np.testing.assert_array_equal(autoconv.compile(f)(view), f(other))
 
 
-def test_read_only_arrays_are_left_to_numpy():
+def test_read_only_arrays_run_plain():
     def f(a, b):
         b[0] = a[1]
         return b
@@ -191,7 +191,7 @@ def test_methods_that_change_an_array():
         b.fill(a[1, 0])
         return a
 
-    both(f, B[::-1], B.T)
+    check_in_place(f, B[::-1], B.T)
 
 
 def test_what_cannot_be_memory_runs_by_numpy_s_operations():
@@ -200,11 +200,11 @@ def test_what_cannot_be_memory_runs_by_numpy_s_operations():
         a.partition(1)
         return a
 
-    compiled = both(f, np.array([5.0, 2.0, 9.0]), memory=False)
+    compiled = check_in_place(f, np.array([5.0, 2.0, 9.0]), is_in_place=False)
     assert "as Python objects" in compiled.explain()
 
 
-def test_a_loop_that_begins_behind_its_end():
+def test_a_loop_whose_start_is_beyond_its_end():
     def f(a, k):
         for i in range(k, 3):
             a[i] += 1
@@ -213,4 +213,4 @@ def test_a_loop_that_begins_behind_its_end():
         return a
 
     for number in (-3, 0, 2, 7):
-        both(f, np.arange(5.0), number)
+        check_in_place(f, np.arange(5.0), number)

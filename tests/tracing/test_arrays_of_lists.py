@@ -1,11 +1,11 @@
-"""What becomes of the array that NumPy makes of a list: functions, indices, loops, writes and wrong guesses."""
+"""Arrays that NumPy makes of lists, in functions, indices, loops and writes, and after wrong guesses of dtypes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.tracing.list_arrays import INTS, A, check, ops_of, outcome, staged
+from tests.tracing.list_arrays import INTS, A, check, check_staged, ops_of, outcome
 
 
 def test_functions_that_take_lists():
@@ -23,11 +23,11 @@ def test_functions_that_take_lists():
             out.append(i * 0.25)
         return np.sum(out), np.mean(out), np.std(out), np.var(out), np.linalg.norm(out), np.where(out, 1, 2)
 
-    staged(statistics, (A,))
-    staged(sums, (50,))
+    check_staged(statistics, (A,))
+    check_staged(sums, (50,))
 
 
-def test_functions_of_nothing():
+def test_functions_of_empty_lists():
     def most(n):
         out = []
         for i in range(n):
@@ -38,7 +38,7 @@ def test_functions_of_nothing():
     assert "zero-size array" in str(outcome(compiled, (0,)))
 
 
-def test_computing_goes_on():
+def test_arrays_of_lists_as_operands():
     def chosen(a):
         keep = []
         for i in range(len(a)):
@@ -46,7 +46,7 @@ def test_computing_goes_on():
                 keep.append(i)
         return a[np.array(keep)] * 2 + 1
 
-    staged(chosen, (A,))
+    check_staged(chosen, (A,))
 
 
 def test_the_list_afterwards():
@@ -60,10 +60,10 @@ def test_the_list_afterwards():
         out[0] = x
         return before, out
 
-    staged(both, (A,))
+    check_staged(both, (A,))
 
 
-def test_asked_in_a_loop():
+def test_arrays_of_lists_in_a_loop():
     def before(a):
         out = []
         total = 0.0
@@ -82,11 +82,11 @@ def test_asked_in_a_loop():
                 out = []
         return total
 
-    staged(before, (INTS * 0.5,))  # sums of so few halves are exact
-    staged(windows, (INTS * 0.5,))
+    check_staged(before, (INTS * 0.5,))  # sums of so few halves are exact
+    check_staged(windows, (INTS * 0.5,))
 
 
-def test_functions_of_the_program():
+def test_called_functions():
     def add(out, x):
         if x > 0:
             out.append(x)
@@ -101,23 +101,24 @@ def test_functions_of_the_program():
 
         return mean(out), np.array(out)
 
-    staged(program, (A,))
+    check_staged(program, (A,))
 
 
-def test_lists_that_come_in():
+def test_lists_as_arguments():
     def doubled(xs):
         return np.array(xs) * 2
 
-    staged(doubled, ([*range(40)],))
-    staged(doubled, ([0.5] * 40,))
-    staged(doubled, ([[1.0, 2.0]] * 40,))
-    compiled = staged(doubled, ([[[1, 2, 3], [4, 5, 6]]] * 40,), ([[[1, 2]]] * 40,), ([[[1], [2]], [[3], [4]]] * 20,))
+    check_staged(doubled, ([*range(40)],))
+    check_staged(doubled, ([0.5] * 40,))
+    check_staged(doubled, ([[1.0, 2.0]] * 40,))
+    calls = (([[[1, 2, 3], [4, 5, 6]]] * 40,), ([[[1, 2]]] * 40,), ([[[1], [2]], [[3], [4]]] * 20,))
+    compiled = check_staged(doubled, *calls)
     assert "typed_list_array" in ops_of(compiled)
     check(doubled, ([[[1, 2, 3], [4, 5]]] * 40,), ([[[1, 2, 3], []]] * 40,), ([[[], []]] * 40,))
     check(doubled, ([*range(40)],), ([*range(20), 0.5, *range(20, 40)],))
 
 
-def test_arrays_that_change():
+def test_arrays_that_are_changed():
     def program(a):
         out = []
         for i in range(len(a)):
@@ -129,14 +130,14 @@ def test_arrays_that_change():
         a[0] = found[1]
         return found
 
-    staged(program, (A,), (A + 1,))
+    check_staged(program, (A,), (A + 1,))
     with pytest.raises(IndexError):
         program(A - 100)
     check(program, (A - 100,))
 
 
 def test_a_wrong_guess_leaves_nothing_behind():
-    """What the call wrote into an argument is taken back, and written once."""
+    """Writes to an argument are undone before the call runs again."""
 
     def counted(a, n):
         out = []
@@ -149,7 +150,7 @@ def test_a_wrong_guess_leaves_nothing_behind():
 
 
 def test_a_wrong_guess_after_iterators_of_its_own():
-    """Arrays come in as objects here, and the loop goes over an iterator that the call makes."""
+    """The arguments are arrays as Python objects, and the loop iterates over an iterator that the call makes."""
 
     def program(a, t):
         out = []
@@ -177,8 +178,8 @@ def test_a_wrong_guess_after_iterators_of_its_own():
     check(zipped, ([*range(40)], 50), ([*range(40)], 0))
 
 
-def test_behind_a_print(capsys):
-    """A call that is made again prints nothing twice."""
+def test_after_a_print(capsys):
+    """A call that runs again prints no line twice."""
 
     def ints(n):
         out = []
@@ -196,7 +197,7 @@ def test_behind_a_print(capsys):
 
     compiled = check(ints, (50,), (0,))
     assert "one call: a list became an array" in compiled.explain()
-    staged(floats, (50,), (0,))
+    check_staged(floats, (50,), (0,))
     assert capsys.readouterr().out == ("50\n" * 3 + "0\n" * 3) * 2
 
 
@@ -243,10 +244,10 @@ def test_lists_as_indices():
                     columns.append(j)
         return a[rows, columns], a[:, columns[:2]]
 
-    staged(taken, (A,), (-np.abs(A),))
-    staged(masked, (A,))
-    staged(written, (A,), (-np.abs(A),))
-    staged(places, (A.reshape(7, 10),))
+    check_staged(taken, (A,), (-np.abs(A),))
+    check_staged(masked, (A,))
+    check_staged(written, (A,), (-np.abs(A),))
+    check_staged(places, (A.reshape(7, 10),))
 
     def outside(a):
         keep = []

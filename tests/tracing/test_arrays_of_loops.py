@@ -1,4 +1,4 @@
-"""Loops that make a new array in each turn carry what is in it; which array a program gets is still NumPy's."""
+"""Loops that make a new array in each iteration carry its elements; the identity of arrays is that of NumPy."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ import autoconv
 
 
 def check(function, *calls):
-    """Results, which of them are arguments, and what arguments hold afterwards: as NumPy has it."""
+    """Compare results, which of them are arguments, and the arguments afterwards with plain NumPy."""
     compiled = autoconv.compile(function)
     for arguments in calls:
-        told = []
+        report = []
         for run in (function, compiled):
             given = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
             result = run(*given)
@@ -19,8 +19,8 @@ def check(function, *calls):
                 [isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b) for b in found]
                 for a in (*given, *found)
             ]
-            told.append((repr(result), shared, repr(given)))
-        assert told[0] == told[1]
+            report.append((repr(result), shared, repr(given)))
+        assert report[0] == report[1]
     assert "plain Python" not in compiled.explain()
     return compiled
 
@@ -33,7 +33,7 @@ def arrays_in(compiled):
 X, Y = np.arange(6.0), np.linspace(-1, 1, 6)
 
 
-def test_the_array_itself_where_there_was_no_turn():
+def test_a_loop_without_iterations_returns_the_array_itself():
     def f(x, n):
         for _ in range(n):
             x = x * 2 + 1
@@ -43,7 +43,7 @@ def test_the_array_itself_where_there_was_no_turn():
     assert sorted(arrays_in(compiled)) == ["array_load", "array_of"]
 
 
-def test_views_of_what_is_carried():
+def test_views_of_carried_arrays():
     def f(x, n):
         for _ in range(n):
             a, b = x[0], x[1:]
@@ -53,7 +53,7 @@ def test_views_of_what_is_carried():
     check(f, (X + 1, 0), (X + 1, 4))
 
 
-def test_the_one_before_is_carried_as_well():
+def test_the_previous_array_is_carried_as_well():
     def f(x, y, n):
         for _ in range(n):
             x, y = y, x + y
@@ -71,7 +71,7 @@ def test_the_one_before_is_carried_as_well():
     check(last, (X, 0), (X, 1), (X, 2))
 
 
-def test_what_is_written_behind_the_loop():
+def test_writes_after_the_loop():
     def f(x, n):
         y = x
         for _ in range(n):
@@ -84,7 +84,7 @@ def test_what_is_written_behind_the_loop():
     check(f, (X, 0), (X, 2))
 
 
-def test_what_is_written_in_the_loop():
+def test_writes_in_the_loop():
     def f(x, y, n):
         total = 0.0
         for i in range(n):
@@ -119,7 +119,7 @@ def test_one_array_before_two_loops():
     check(f, (X, 1, 0), (X, 0, 2), (X, 1, 1))
 
 
-def test_one_array_in_two_names():
+def test_one_array_under_two_names():
     def f(x, n):
         y = x
         for _ in range(n):
@@ -146,7 +146,7 @@ def test_loops_in_conditions_in_loops(limit):
     check(f, (X, Y, limit))
 
 
-def test_tests_that_read_what_the_loop_writes():
+def test_conditions_that_read_arrays_of_the_loop():
     def f(x, board):
         while board[0] < 3.0:
             x = x + board[0]

@@ -1,5 +1,5 @@
-"""Under `compile`: arrays that attributes and outer names hold, changed where they are, as Python and NumPy change
-them; and what shares memory with them."""
+"""Under `compile`, arrays that attributes and outer names hold are changed in place, as Python and NumPy change them,
+and so are arrays that share memory with them."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ class State:
         self.n = 0
 
 
-class Listed(State):
-    """One whose arrays are in containers as well."""
+class StateWithContainers(State):
+    """A state whose arrays are in containers as well."""
 
     def __init__(self):
         super().__init__()
@@ -39,7 +39,7 @@ def lower_and_double(w):
     w *= 2
 
 
-def takes_away(s, x):
+def is_decreased(s, x):
     s.w -= x
 
 
@@ -77,12 +77,12 @@ def given_to_functions(s, x):
     lower_and_double(s.v)
 
 
-def gone_over(s, x):
+def is_iterated(s, x):
     for row in s.m:
         row += 1
 
 
-def gone_over_in_a_comprehension(s, x):
+def is_iterated_in_a_comprehension(s, x):
     [increase(w) for w in (s.w, s.v)]
 
 
@@ -90,7 +90,7 @@ def through_a_view(s, x):
     s.v += x[:2]
 
 
-def by_elements(s, x):
+def changed_by_elements(s, x):
     for i in range(len(x)):
         if x[i] > 1:
             s.w[i] += x[i]
@@ -98,7 +98,7 @@ def by_elements(s, x):
             s.w[i] = 0
 
 
-def in_an_arm(s, x):
+def changed_in_an_arm(s, x):
     if x[0] > 1:
         s.w += x
     else:
@@ -121,11 +121,11 @@ def becomes_the_argument(s, x):
     s.w += 1
 
 
-def the_argument_takes_it_up(s, x):
+def is_added_to_the_argument(s, x):
     x += s.w
 
 
-def counts_as_well(s, x):
+def is_changed_beside_a_counter(s, x):
     s.w[:] = 0
     s.w += x
     s.n += 1
@@ -186,21 +186,22 @@ def by_an_inner_function(s, x):
 
 
 CHANGES = [
-    takes_away, adds_a_constant_to_a_slice, has_another_name, is_a_view_by_a_name, is_the_same_array, is_flattened,
-    chosen_while_it_runs, given_to_functions, gone_over, gone_over_in_a_comprehension, through_a_view, by_elements,
-    in_an_arm, swapped, replaced_while_it_has_another_name, becomes_the_argument, the_argument_takes_it_up,
-    counts_as_well, by_positions, two_dimensions, methods_with_out, functions_with_out, functions_that_write,
-    of_a_global, of_a_global_by_another_name, in_a_list, in_a_dict, by_an_inner_function,
+    is_decreased, adds_a_constant_to_a_slice, has_another_name, is_a_view_by_a_name, is_the_same_array, is_flattened,
+    chosen_while_it_runs, given_to_functions, is_iterated, is_iterated_in_a_comprehension, through_a_view,
+    changed_by_elements, changed_in_an_arm, swapped, replaced_while_it_has_another_name, becomes_the_argument,
+    is_added_to_the_argument, is_changed_beside_a_counter, by_positions, two_dimensions, methods_with_out,
+    functions_with_out, functions_that_write, of_a_global, of_a_global_by_another_name, in_a_list, in_a_dict,
+    by_an_inner_function,
 ]  # fmt: skip
 STAGED = [
-    takes_away, adds_a_constant_to_a_slice, has_another_name, is_a_view_by_a_name, is_the_same_array,
-    given_to_functions, through_a_view, by_elements, in_an_arm, counts_as_well, two_dimensions, of_a_global,
-    of_a_global_by_another_name,
+    is_decreased, adds_a_constant_to_a_slice, has_another_name, is_a_view_by_a_name, is_the_same_array,
+    given_to_functions, through_a_view, changed_by_elements, changed_in_an_arm, is_changed_beside_a_counter,
+    two_dimensions, of_a_global, of_a_global_by_another_name,
 ]  # fmt: skip
 
 
 def outcome(call, make):
-    """What four calls leave behind, in the object and outside of it."""
+    """Return the state of the object and of outer names after four calls."""
     SHARED[:] = 0
     HELD[:] = [np.ones(2)]
     BY_NAME["a"] = np.ones(2)
@@ -213,15 +214,15 @@ def outcome(call, make):
     return seen, {name: repr(value) for name, value in vars(state).items() if not name.startswith("__")}
 
 
-@pytest.mark.parametrize("make", [State, Listed])
+@pytest.mark.parametrize("make", [State, StateWithContainers])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.search
-def test_they_change_as_in_python(change, make):
+def test_arrays_change_as_in_python(change, make):
     assert outcome(autoconv.compile(change), make) == outcome(change, make)
 
 
 @pytest.mark.parametrize("change", STAGED, ids=lambda change: change.__name__)
-def test_they_are_part_of_the_graph(change):
+def test_changes_are_part_of_the_graph(change):
     compiled = autoconv.compile(change)
     outcome(compiled, State)
     assert "plain Python" not in compiled.explain(), compiled.explain()
@@ -266,14 +267,14 @@ def test_a_model_is_trained_in_place():
 TABLE = np.zeros(4)
 
 
-def adds_and_looks(x):
+def adds_to_argument_and_reads_table(x):
     x[0] += 5.0
     return TABLE[0] + 1.0
 
 
-def test_an_argument_may_be_what_the_function_reads_besides():
+def test_an_argument_may_be_an_array_that_the_function_reads_by_name():
     TABLE[:] = 0
-    compiled, other = autoconv.compile(adds_and_looks), np.zeros(4)
+    compiled, other = autoconv.compile(adds_to_argument_and_reads_table), np.zeros(4)
     found = [compiled(other), compiled(TABLE), compiled(TABLE), compiled(TABLE[:2]), compiled(other)]
     assert found == [1.0, 6.0, 11.0, 16.0, 16.0]
     assert "shares memory" in compiled.explain()
@@ -298,14 +299,14 @@ def decides(o, x):
     return one.sum() + x[0]
 
 
-def picks(o, x):
+def selects_by_positions(o, x):
     places = o.places
     places += 1
     return x[places]
 
 
-@pytest.mark.parametrize("function", [counts_up, decides, picks], ids=lambda function: function.__name__)
-def test_those_of_one_element_that_decide_something(function):
+@pytest.mark.parametrize("function", [counts_up, decides, selects_by_positions], ids=lambda function: function.__name__)
+def test_arrays_of_one_element_that_decide_branches(function):
     found = []
     for call in (function, autoconv.compile(function)):
         o = Counting()
@@ -314,7 +315,7 @@ def test_those_of_one_element_that_decide_something(function):
     assert found[0] == found[1]
 
 
-def test_attributes_are_those_that_the_object_has_now():
+def test_attributes_are_read_anew_by_each_call():
     class Held:
         pass
 

@@ -84,11 +84,11 @@ LAYOUTS = {
 def test_as_numpy(function, given, layout):
     compiled = autoconv.compile(function)
     for call in range(3):
-        ours, plain = (given(_maker(layout, call)) for _ in range(2))
+        ours, plain = (given(_array_maker(layout, call)) for _ in range(2))
         found, wanted = _outcome(compiled, ours), _outcome(function, plain)
         _compare(found, wanted)
         _compare(ours, plain)
-        assert _shared(found, ours) == _shared(wanted, plain)
+        assert _sharing_pairs(found, ours) == _sharing_pairs(wanted, plain)
 
 
 @pytest.mark.parametrize("function", [product_into, sums_by_axis, differences])
@@ -119,7 +119,7 @@ def test_memory_is_read_where_it_lies():
     np.testing.assert_allclose(out, 41.0 * size)
 
 
-def _maker(layout, seed):
+def _array_maker(layout, seed):
     random = np.random.default_rng(seed)
     return lambda: layout(random.random((4, 4)))
 
@@ -128,7 +128,7 @@ def _squares(buffer, offset, count):
     return [buffer[i * offset : i * offset + 16].reshape(4, 4) for i in range(count)]
 
 
-def _shared(results, arguments):
+def _sharing_pairs(results, arguments):
     """Return which pairs of a result and an argument share memory."""
     arrays = [x for x in arguments if isinstance(x, np.ndarray)]
     results = results if isinstance(results, tuple) else (results,)

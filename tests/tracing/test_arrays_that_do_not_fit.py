@@ -1,4 +1,4 @@
-"""Arrays that do not go together: NumPy's own class of error, whichever of several mistakes it names first."""
+"""Arrays of incompatible shapes or dtypes: the error is NumPy's, also where a call has several mistakes."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def replaced(x, y, k):
 
 
 @pytest.mark.parametrize("function", [chosen, replaced])
-def test_whether_one_of_several_things_is_an_array(function):
+def test_operands_that_are_arrays_on_one_path_alone(function):
     compiled = autoconv.compile(function)
     x = np.ones(3)
     for arguments in ((x, x, 0), (x, x, 7), (x, np.ones(3), 0), (x, x, -1)):

@@ -131,7 +131,7 @@ def in_place_in_a_loop(x):
     return x, n
 
 
-def numbers_of_it(x):
+def python_numbers(x):
     return float(x), int(x), bool(x), round(float(x), 1), [10, 20, 30, 40][int(x)]
 
 
@@ -200,17 +200,17 @@ CASES = [
     (two_names, "array number"), (an_element, "vector"), (a_view_of_an_element, "vector"), (view_in_a_loop, "vector"),
     (chosen, "array scalar number"), (in_an_arm, "array scalar number"), (array_or_scalar, "array scalar number"),
     (array_or_number, "array scalar number"), (in_containers, "array number"), (of_conditions, "array scalar number"),
-    (in_place_in_a_loop, "array scalar number"), (numbers_of_it, "array scalar number"), (out, "array number"),
+    (in_place_in_a_loop, "array scalar number"), (python_numbers, "array scalar number"), (out, "array number"),
     (products, "vector"), (scalar_methods, "scalar"), (through_a_helper, "number array"),
     (the_same_array, "array scalar vector"), (parts_of_numbers, "number scalar array"), (tuples_of_one, "vector"),
 ]  # fmt: skip
 
 
-def described(value):
+def describe(value):
     if isinstance(value, (tuple, list)):
-        return type(value), [described(v) for v in value]
+        return type(value), [describe(v) for v in value]
     if isinstance(value, dict):
-        return {key: described(v) for key, v in value.items()}
+        return {key: describe(v) for key, v in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):
         return type(value), value.dtype, value.shape, value.tobytes()
     return type(value), repr(value)
@@ -228,10 +228,10 @@ def outcome(function, arguments):
     found = function(*arguments)
     arrays = arrays_in([found, *arguments])
     shared = [[np.shares_memory(a, b) for a in arrays] for b in arrays]
-    return described(found), described(list(arguments)), shared
+    return describe(found), describe(list(arguments)), shared
 
 
-def agrees(program, *arguments):
+def check(program, *arguments):
     compiled = ac.compile(program)
     for shift in (0.0, 2.0):
         expected = outcome(program, [make(value + shift) for make, value in arguments])
@@ -245,11 +245,11 @@ def agrees(program, *arguments):
 )  # fmt: skip
 @pytest.mark.search
 def test_as_in_numpy(program, kind):
-    agrees(program, (KINDS[kind], 1.0))
+    check(program, (KINDS[kind], 1.0))
 
 
 def test_two_arguments():
-    agrees(gradually, (ARRAY, 1.0), (ARRAY, 2.0))
+    check(gradually, (ARRAY, 1.0), (ARRAY, 2.0))
     for turns in (2, 3):
         compiled = ac.compile(swapped)
         assert outcome(compiled, [1.0, turns]) == outcome(swapped, [1.0, turns])
@@ -260,10 +260,10 @@ def test_axes_that_are_arrays():
     assert outcome(ac.compile(turned), [x, np.array(1)]) == outcome(turned, [x, np.array(1)])
 
 
-def test_what_is_traced():
-    """Most of it is a graph, and no plain run."""
+def test_programs_are_traced():
+    """Most programs run as a graph."""
     for program, make in ((written, ARRAY), (counted, NUMBER), (a_view_of_an_element, VECTOR), (chosen, NUMBER)):
-        compiled = agrees(program, (make, 1.0))
+        compiled = check(program, (make, 1.0))
         assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
         assert inspect.isfunction(program)
 
@@ -282,10 +282,10 @@ def asked(x):
     return found
 
 
-def test_numbers_have_no_dimensions_at_all():
-    agrees(asked, (NUMBER, 1.0))
-    agrees(asked, (SCALAR, 1.0))
-    agrees(asked, (ARRAY, 1.0))
+def test_python_numbers_have_no_array_attributes():
+    check(asked, (NUMBER, 1.0))
+    check(asked, (SCALAR, 1.0))
+    check(asked, (ARRAY, 1.0))
 
 
 def test_one_argument_as_array_and_as_scalar():

@@ -46,7 +46,7 @@ def keyword(x, *, held=first):
     return held.value + x
 
 
-NAMED = [
+FUNCTIONS_OF_GLOBALS = [
     lambda x: first.value * x,
     lambda x: first.times(x),
     lambda x: listed[0].value * x,
@@ -62,7 +62,7 @@ NAMED = [
     closure(first),
     keyword,
 ]
-GIVEN = [
+FUNCTIONS_OF_ARGUMENTS = [
     (lambda held, x: held.value * x, lambda: Counting(1.0)),
     (lambda held, x: x, lambda: Counting(1.0)),
     (lambda held, x: held[1].times(x), lambda: [0, Counting(2.0)]),
@@ -73,28 +73,30 @@ GIVEN = [
 ]
 
 
-def reads_of(function, *arguments, **named):
+def result_and_reads(function, *arguments, **named):
     Counting.reads.clear()
     return function(*arguments, **named), list(Counting.reads)
 
 
-@pytest.mark.parametrize("function", NAMED)
-def test_what_names_lead_to(function):
+@pytest.mark.parametrize("function", FUNCTIONS_OF_GLOBALS)
+def test_objects_reached_by_names(function):
     compiled = ac.compile(function)
     for i in range(6):
-        assert reads_of(compiled, i + 0.5) == reads_of(function, i + 0.5)
+        assert result_and_reads(compiled, i + 0.5) == result_and_reads(function, i + 0.5)
 
 
-@pytest.mark.parametrize("function, make", GIVEN)
-def test_what_arguments_lead_to(function, make):
+@pytest.mark.parametrize("function, make", FUNCTIONS_OF_ARGUMENTS)
+def test_objects_reached_by_arguments(function, make):
     compiled = ac.compile(function)
     for i in range(6):
-        mine, its = make(), make()
-        assert reads_of(compiled, mine, i + 0.5) == reads_of(function, its, i + 0.5)
-        assert reads_of(compiled, held=mine, x=np.float64(i)) == reads_of(function, held=its, x=np.float64(i))
+        compiled_held, plain_held = make(), make()
+        found = result_and_reads(compiled, compiled_held, i + 0.5)
+        assert found == result_and_reads(function, plain_held, i + 0.5)
+        found = result_and_reads(compiled, held=compiled_held, x=np.float64(i))
+        assert found == result_and_reads(function, held=plain_held, x=np.float64(i))
 
 
-def test_what_is_told():
-    compiled = ac.compile(NAMED[0])
+def test_explain_names_the_class():
+    compiled = ac.compile(FUNCTIONS_OF_GLOBALS[0])
     compiled(1.0)
     assert "Counting defines __getattribute__" in compiled.explain()

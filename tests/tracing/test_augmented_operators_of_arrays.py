@@ -1,4 +1,4 @@
-"""Under `compile`: augmented operators of arrays, and what the arrays of an index or a fill are."""
+"""Under `compile`: augmented operators of arrays, and the identity of arrays from indices."""
 
 import operator
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.tracing.compared_arrays import ARRAYS, agrees, agrees_but_for_rounding, goes_plain
+from tests.tracing.compared_arrays import ARRAYS, check, check_plain_run, check_up_to_rounding
 
 
 def test_operators_that_change_their_operand():
@@ -21,7 +21,7 @@ def test_operators_that_change_their_operand():
             xs = operator.imul(xs, 2)
         return xs, table, operator.iadd(n, 1), operator.getitem(xs, 0)
 
-    agrees(f, (0,), (2,), (5,), traces=1)
+    check(f, (0,), (2,), (5,), traces=1)
 
 
 def test_operators_change_arguments():
@@ -53,21 +53,21 @@ def test_operators_change_arrays():
 )
 def test_arguments_that_are_views(view):
     base = np.random.default_rng(1).normal(size=(300, 70))
-    agrees_but_for_rounding(lambda x: (x.sum(), x.T.sum(), x.T.copy()), (base[view],))
+    check_up_to_rounding(lambda x: (x.sum(), x.T.sum(), x.T.copy()), (base[view],))
     if base[view].size:
-        agrees_but_for_rounding(lambda x: (x.mean(), x.std()), (base[view],))
-    agrees_but_for_rounding(lambda x: (x.sum(),), (np.broadcast_to(base[0], (5, 70)),))
+        check_up_to_rounding(lambda x: (x.mean(), x.std()), (base[view],))
+    check_up_to_rounding(lambda x: (x.sum(),), (np.broadcast_to(base[0], (5, 70)),))
 
 
 def test_deviations_of_no_elements_are_left_to_numpy():
-    goes_plain(lambda x: (x.mean(), x.std()), np.ones((0, 7)), because="warns of too few elements")
+    check_plain_run(lambda x: (x.mean(), x.std()), np.ones((0, 7)), reason="warns of too few elements")
 
 
-def test_what_an_array_picks_is_a_copy():
+def test_elements_that_an_index_array_selects_are_a_copy():
     def f(x):
         return x[x > 0], x[[0, 1]], x[x.argmax(axis=0), [0, 1, 0]]
 
-    agrees(f, (ARRAYS[0],), (ARRAYS[1],))
+    check(f, (ARRAYS[0],), (ARRAYS[1],))
     compiled = ac.compile(f)
     assert not any(np.shares_memory(ARRAYS[0], found) for found in compiled(ARRAYS[0]))
     assert np.shares_memory(ARRAYS[0], ac.compile(lambda x: x[:, 1:])(ARRAYS[0]))

@@ -1,4 +1,4 @@
-"""What functions refuse: the class of the error, and what its one message says of what was given and expected."""
+"""Refused input: the class of the error, and the facts in its message about found and expected values."""
 
 import asyncio
 import builtins
@@ -12,7 +12,7 @@ ONE = ac.constant(1)
 SCALAR = ac.TensorSpec([], ac.int32)
 
 
-def refused(error, call, *facts):
+def check_error(error, call, *facts):
     with pytest.raises(error) as caught:
         call()
     for fact in facts:
@@ -26,11 +26,11 @@ def identity(x):
 
 @pytest.mark.parametrize("decorator", [ac.function, ac.compile])
 @pytest.mark.parametrize("thing", [3, "f", np, None.__class__()], ids=str)
-def test_what_cannot_be_called(decorator, thing):
+def test_objects_that_are_not_callable(decorator, thing):
     if thing is None:
         assert callable(decorator(thing))  # without a function it is a decorator with options
     else:
-        refused(TypeError, lambda: decorator(thing), "is not a callable object")
+        check_error(TypeError, lambda: decorator(thing), "is not a callable object")
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_what_cannot_be_called(decorator, thing):
         (lambda: ac.hessian(3), "derivatives are taken of a function, found 3"),
     ],
 )
-def test_what_is_no_function_is_refused_where_it_is_given(call, message):
-    refused(TypeError, call, message)
+def test_arguments_that_are_no_functions_are_refused_at_once(call, message):
+    check_error(TypeError, call, message)
 
 
 @pytest.mark.parametrize("decorator", [ac.function, ac.compile])
-def test_a_list_as_a_key_is_what_it_is_in_python(decorator):
+def test_a_list_as_a_dict_key_raises_as_in_python(decorator):
     @decorator
     def f(x):
         return {[1]: x}
@@ -63,40 +63,40 @@ def test_a_list_as_a_key_is_what_it_is_in_python(decorator):
     def g(x):
         return {"a": x, [x]: 1}
 
-    refused(TypeError, lambda: f(ONE), "unhashable type: 'list'")
-    refused(TypeError, lambda: g(ONE), "unhashable type: 'list'")
+    check_error(TypeError, lambda: f(ONE), "unhashable type: 'list'")
+    check_error(TypeError, lambda: g(ONE), "unhashable type: 'list'")
 
 
 def test_arity():
     f = ac.function(lambda a, b, *, c=1: a)
-    refused(TypeError, lambda: f(ONE), "missing a required argument: 'b'", "(a, b, *, c=<captured_default_value>)")
-    refused(TypeError, lambda: f(ONE, ONE, ONE), "too many positional arguments")
-    refused(TypeError, lambda: f(ONE, ONE, d=1), "unexpected keyword argument 'd'")
+    check_error(TypeError, lambda: f(ONE), "missing a required argument: 'b'", "(a, b, *, c=<captured_default_value>)")
+    check_error(TypeError, lambda: f(ONE, ONE, ONE), "too many positional arguments")
+    check_error(TypeError, lambda: f(ONE, ONE, d=1), "unexpected keyword argument 'd'")
 
 
 @pytest.mark.parametrize("value", ["a", 1.5, None, ac.constant(1.0), ac.zeros([2], ac.int32), [ONE, ONE]], ids=str)
-def test_what_does_not_fit_the_input_signature(value):
+def test_arguments_that_do_not_fit_the_input_signature(value):
     f = ac.function(identity, input_signature=[SCALAR])
-    refused(TypeError, lambda: f(value), "Can not cast", "TensorSpec(shape=(), dtype=autoconv.int32, name=None)")
+    check_error(TypeError, lambda: f(value), "Can not cast", "TensorSpec(shape=(), dtype=autoconv.int32, name=None)")
 
 
 @pytest.mark.parametrize("value", [{"b": ONE}, {"a": ONE, "b": ONE}, ONE, [ONE]], ids=["key", "more", "leaf", "list"])
 def test_structures_that_differ_from_the_input_signature(value):
     f = ac.function(identity, input_signature=[{"a": SCALAR}])
     assert f({"a": ONE})["a"].numpy() == 1
-    refused(TypeError, lambda: f(value), "Can not cast", "{'a': TensorSpec(")
+    check_error(TypeError, lambda: f(value), "Can not cast", "{'a': TensorSpec(")
 
 
 @pytest.mark.parametrize("value", [{1, 2}, slice(1, 2)], ids=["set", "slice"])
 def test_keys_that_cannot_be_hashed(value):
-    error = refused(TypeError, lambda: ac.function(identity)(value), "Could not generate a generic TraceType")
+    error = check_error(TypeError, lambda: ac.function(identity)(value), "Could not generate a generic TraceType")
     assert "Pass a" in str(error)
 
 
 def test_arrays_without_a_dtype():
     f = ac.function(identity)
-    refused(TypeError, lambda: f(np.array(["2020"], "datetime64[D]")), "datetime64[D]", "has no dtype here")
-    refused(TypeError, lambda: f(np.array([object()], object)), "array of Python objects", "object in it")
+    check_error(TypeError, lambda: f(np.array(["2020"], "datetime64[D]")), "datetime64[D]", "has no dtype here")
+    check_error(TypeError, lambda: f(np.array([object()], object)), "array of Python objects", "object in it")
     assert f(np.array(["a"], object)).numpy().tolist() == [b"a"]
 
 
@@ -108,24 +108,25 @@ def test_results_that_are_no_tensors(make):
     def f():
         return make()
 
-    refused(TypeError, f, "must return zero or more Tensors", "found return value of type")
+    check_error(TypeError, f, "must return zero or more Tensors", "found return value of type")
 
 
 def test_coroutines():
     async def later(x):
         return x
 
-    refused(ac.errors.StagingError, lambda: ac.function(later)(ONE), "later is asynchronous: its body runs when")
+    check_error(ac.errors.StagingError, lambda: ac.function(later)(ONE), "later is asynchronous: its body runs when")
     assert asyncio.run(later(1)) == 1
 
 
-def test_dtypes_and_shapes_that_do_not_go_together():
+def test_incompatible_dtypes_and_shapes():
     add = ac.function(lambda a, b: a + b)
-    refused(TypeError, lambda: add(ONE, ac.constant(1.0)), "float32", "int32", "autoconv.cast(value, autoconv.int32)")
-    refused(ValueError, lambda: add(ac.zeros([2]), ac.zeros([3])), "[2]", "[3]")
+    remedy = "autoconv.cast(value, autoconv.int32)"
+    check_error(TypeError, lambda: add(ONE, ac.constant(1.0)), "float32", "int32", remedy)
+    check_error(ValueError, lambda: add(ac.zeros([2]), ac.zeros([3])), "[2]", "[3]")
 
 
-def test_functions_called_back_that_fail_or_give_something_else():
+def test_callbacks_that_fail_or_return_another_type():
     classes = {
         "ValueError": "InvalidArgumentError", "TypeError": "InvalidArgumentError", "StopIteration": "OutOfRangeError",
         "NotImplementedError": "UnimplementedError", "MemoryError": "ResourceExhaustedError",
@@ -143,13 +144,13 @@ def test_functions_called_back_that_fail_or_give_something_else():
                     f(fail, [ONE], ac.float32)
                 assert found.value.__cause__ is cause, (name, call, f)
     g = ac.function(lambda x: ac.numpy_function(lambda v: "text", [x], ac.float32))
-    refused(ac.errors.InvalidArgumentError, lambda: g(ONE), "is text, but expects float32")
+    check_error(ac.errors.InvalidArgumentError, lambda: g(ONE), "is text, but expects float32")
     h = ac.function(lambda x: ac.numpy_function(lambda v: (1, 2), [x], [ac.int32] * 3))
-    refused(ac.errors.InvalidArgumentError, lambda: h(ONE), "returned 2 values, but expects to see 3")
+    check_error(ac.errors.InvalidArgumentError, lambda: h(ONE), "returned 2 values, but expects to see 3")
 
 
 def test_unknown_options():
-    refused(TypeError, lambda: ac.function(identity, bogus=1), "unexpected keyword argument 'bogus'")
+    check_error(TypeError, lambda: ac.function(identity, bogus=1), "unexpected keyword argument 'bogus'")
 
 
 def test_effects_that_escape_init_scope():
@@ -171,7 +172,7 @@ def test_effects_that_escape_init_scope():
         with ac.init_scope():
             return x + 1
 
-    refused(TypeError, lambda: leaks(ONE), "is out of scope and cannot be used here", "'leaks'")
+    check_error(TypeError, lambda: leaks(ONE), "is out of scope and cannot be used here", "'leaks'")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_effects_that_escape_init_scope():
     ],
     ids=["operator", "op", "item", "iter", "int", "numpy", "argument", "cond"],
 )  # fmt: skip
-def test_tensors_that_stay_behind_name_their_line(use):
+def test_errors_of_tensors_of_ended_traces_name_their_line(use):
     kept = []
 
     @ac.function
@@ -191,28 +192,29 @@ def test_tensors_that_stay_behind_name_their_line(use):
         return x
 
     leaks(ac.constant([1, 2]))
-    refused(TypeError, lambda: use(kept[0]), "'mul:0' shape=(2,)", "was defined here", "kept.append(x * 2)", "'leaks'")
+    facts = ("'mul:0' shape=(2,)", "was defined here", "kept.append(x * 2)", "'leaks'")
+    check_error(TypeError, lambda: use(kept[0]), *facts)
 
     @ac.function
     def other(x):
         return x + ac.cast(use(kept[0]), x.dtype)
 
-    refused(TypeError, lambda: other(ac.constant([1, 2])), "kept.append(x * 2)")
+    check_error(TypeError, lambda: other(ac.constant([1, 2])), "kept.append(x * 2)")
     with pytest.raises(AttributeError, match=r"(?s)has no attribute 'numpy'.*kept.append\(x \* 2\)"):
         kept[0].numpy()
-    refused(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
+    check_error(TypeError, lambda: bool(kept[0]), "kept.append(x * 2)")
     assert str(kept[0]) == 'Tensor("mul:0", shape=(2,), dtype=int32)'
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ac.function])
-def test_loops_whose_functions_give_another_structure(run):
+def test_loops_whose_functions_return_another_structure(run):
     rows = ac.constant([1.0, 2.0])
     loop = run(lambda: ac.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [0]))
-    refused(ValueError, loop, "body of while_loop has to give 1 values", "found 2")
-    refused(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "the same nested structure", "type=tuple")
+    check_error(ValueError, loop, "body of while_loop has to give 1 values", "found 2")
+    check_error(ValueError, run(lambda: ac.scan(lambda a, b: (a, b), rows)), "the same nested structure", "type=tuple")
     kept = run(lambda: ac.while_loop(lambda pair: pair[0] < 3, lambda pair: (pair[0] + 1, pair[1] * 2), [(0, 1)]))
     assert [int(x) for x in ac.nest.flatten(kept())] == [3, 8]
 
 
 def test_tensors_as_keys_name_the_remedy():
-    refused(TypeError, lambda: {ONE: 1}, "use tensor.ref() as the key")
+    check_error(TypeError, lambda: {ONE: 1}, "use tensor.ref() as the key")

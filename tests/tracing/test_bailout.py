@@ -45,7 +45,7 @@ def test_short_lived_objects_are_traced_a_few_times_only(kind):
 
 
 @pytest.mark.parametrize("kind", [Body, Point])
-def test_an_object_that_stays_has_one_trace(kind):
+def test_a_long_lived_object_has_one_trace(kind):
     compiled, body, like = autoconv.compile(fall), kind(1.0, 0.0), kind(1.0, 0.0)
     for i in range(40):
         assert compiled(body, 20 + i) == fall(like, 20 + i)
@@ -54,7 +54,7 @@ def test_an_object_that_stays_has_one_trace(kind):
     assert "plain Python" not in compiled.explain()
 
 
-def test_objects_that_come_again_and_again_are_worth_a_trace():
+def test_objects_of_repeated_calls_are_worth_a_trace():
     compiled, bodies = autoconv.compile(fall), [Body(1.0, i) for i in range(12)]
     for body in bodies:
         compiled(body, 40)
@@ -71,12 +71,12 @@ def test_methods_of_short_lived_instances():
         assert vars(like).items() <= vars(body).items()
 
 
-def test_calls_that_are_plain_are_looked_at_less_and_less():
+def test_plain_calls_are_examined_less_and_less_often():
     seen = []
 
     def reads(x):
         seen.append(id(x))
-        return open.__name__ if x else vars()  # what a trace cannot hold
+        return open.__name__ if x else vars()  # an object that a trace cannot hold
 
     compiled = autoconv.compile(reads)
     for i in range(200):
@@ -96,8 +96,8 @@ def test_a_class_that_each_call_makes():
 
     compiled = autoconv.compile(counts)
     assert [compiled(n) for n in (3, 40)] == [3, 780]
-    told = compiled.explain()
-    assert "Counter.total is written, and the call itself creates the class" in told or told.startswith("counts: 1")
+    report = compiled.explain()
+    assert "Counter.total is written, and the call itself creates the class" in report or report.startswith("counts: 1")
 
 
 def test_thousands_of_arguments_are_no_inputs_of_one_graph():

@@ -4,7 +4,7 @@
 from tests.tracing.test_objects import agrees
 
 
-def test_what_a_body_that_always_raises_changed_before():
+def test_changes_before_a_body_that_always_raises():
     def f(a, b):
         some, items = 0, [0]
         try:
@@ -37,7 +37,7 @@ def test_a_function_that_always_raises_is_a_graph_that_does():
         agrees(f, (1, []), (2, [5]))
 
 
-def test_what_follows_a_body_that_always_raises_is_not_reached():
+def test_statements_after_a_body_that_always_raises_are_not_reached():
     class Manager:
         def __enter__(self):
             print("enter")
@@ -68,7 +68,7 @@ def test_what_follows_a_body_that_always_raises_is_not_reached():
     agrees(g, (1,), (0,), (2,))
 
 
-def test_a_body_that_raises_while_traced_goes_through_every_clause():
+def test_a_body_that_raises_while_traced_reaches_every_clause():
     def f(n):
         try:
             if n == 2:
@@ -84,7 +84,7 @@ def test_a_body_that_raises_while_traced_goes_through_every_clause():
     agrees(f, (1,), (2,))
 
 
-def test_both_arms_raise_and_one_wrote():
+def test_both_arms_raise_after_one_has_written():
     def f(a):
         seen = {1, 2}
         if a:

@@ -1,4 +1,4 @@
-"""Buffers that can change (memoryviews, bytearrays, `array.array`): each call gives what is in them then."""
+"""Buffers that can change (memoryviews, bytearrays, `array.array`): each call reads their present contents."""
 
 import array
 
@@ -7,7 +7,7 @@ import pytest
 
 import autoconv as ac
 
-MADE = {
+MAKERS = {
     "a writable memoryview": lambda: memoryview(bytearray(b"abc")),
     "a memoryview of an array": lambda: memoryview(np.arange(3)),
     "a bytearray": lambda: bytearray(b"abc"),
@@ -29,22 +29,24 @@ def finds(buffer, k):
     return k in buffer, [x + k for x in buffer], buffer == buffer[:]
 
 
-@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @pytest.mark.parametrize("function", [reads, writes, finds])
-def test_what_a_buffer_holds_now(function, made):
-    compiled, ours, theirs = ac.compile(function), made(), made()
+def test_calls_read_and_write_the_contents_of_a_buffer(function, make):
+    compiled, compiled_buffer, plain_buffer = ac.compile(function), make(), make()
     for k in (2, 1, 98, 3):
-        ours[1] = theirs[1] = k
-        assert compiled(ours, k) == function(theirs, k) and bytes(ours) == bytes(theirs)
-        assert compiled(made(), k) == function(made(), k)
+        compiled_buffer[1] = plain_buffer[1] = k
+        assert compiled(compiled_buffer, k) == function(plain_buffer, k)
+        assert bytes(compiled_buffer) == bytes(plain_buffer)
+        assert compiled(make(), k) == function(make(), k)
     assert "internal error" not in compiled.explain()
 
 
-@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
-def test_buffers_from_outside_and_in_containers(made):
-    held = made()
-    closed = ac.compile(lambda k: held[0] + k)
-    listed = ac.compile(lambda xs, k: xs[0][0] + k)
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_buffers_from_outside_and_in_containers(make):
+    held = make()
+    reads_a_cell = ac.compile(lambda k: held[0] + k)
+    reads_a_container = ac.compile(lambda xs, k: xs[0][0] + k)
     for k in (1, 5, 9):
         held[0] = k
-        assert closed(k) == 2 * k and listed([held], k) == 2 * k and listed([held, (held,)], k=k) == 2 * k
+        assert reads_a_cell(k) == 2 * k
+        assert reads_a_container([held], k) == 2 * k and reads_a_container([held, (held,)], k=k) == 2 * k

@@ -1,4 +1,4 @@
-"""Builtins called with arguments that do not fit, or hardly: Python's own results, types of error and messages."""
+"""Builtins called with wrong or unusual arguments: Python's own results, classes of errors and messages."""
 
 import linecache
 import math
@@ -98,8 +98,8 @@ CALLS = [
 ]  # fmt: skip
 
 
-def program_of(calls: list[str], number: int, staged: bool) -> Any:
-    """One function that makes the calls, and lists what they give or how they fail."""
+def build_program(calls: list[str], number: int, staged: bool) -> Any:
+    """Return a function that makes the calls and lists their results or errors."""
     lines = ["def program(a, b, x):", "    found = []"]
     for call in calls:
         lines += ["    try:"]
@@ -117,14 +117,14 @@ def program_of(calls: list[str], number: int, staged: bool) -> Any:
 @pytest.mark.parametrize("number", range(len(CALLS)))
 @pytest.mark.search
 def test_arguments_that_do_not_fit(number: int, staged: bool) -> None:
-    program = program_of(CALLS[number], number, staged)
-    wanted = [(type(x), str(x)) for x in program(3, 2, 2.5)]
+    program = build_program(CALLS[number], number, staged)
+    expected = [(type(x), str(x)) for x in program(3, 2, 2.5)]
     found = [(type(x), str(x)) for x in autoconv.compile(program)(3, 2, 2.5)]
-    for call, a, b in zip(CALLS[number], found, wanted, strict=True):
+    for call, a, b in zip(CALLS[number], found, expected, strict=True):
         assert (call, a) == (call, b)
 
 
-def test_a_number_is_called() -> None:
+def test_a_call_of_a_number_raises_as_in_python() -> None:
     def program(a: Any, v: Any) -> Any:
         found = [a, 1]
         try:

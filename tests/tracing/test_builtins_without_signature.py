@@ -1,4 +1,4 @@
-"""Builtins that do not tell of their parameters are taken as they are: each call means what Python means."""
+"""Builtins without a signature: calls under `compile` have Python's results and errors."""
 
 import functools
 import operator

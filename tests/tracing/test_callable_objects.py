@@ -1,4 +1,4 @@
-"""Partial functions, callable objects and bound methods under `compile`: each call reads what they hold."""
+"""Partial functions, callable objects and bound methods under `compile`: each call reads their present state."""
 
 import functools
 
@@ -38,7 +38,7 @@ def _by_keyword(x, *, by):
 
 
 SCALE, ITEMS, ARRAY = Scale(), [1.0, 2.0], np.ones(3)
-MADE = {
+CALLABLES = {
     "partial with a list": functools.partial(_added, ITEMS),
     "partial with an array": functools.partial(_added, ARRAY),
     "partial with a method": functools.partial(_of_method, SCALE.moved),
@@ -50,8 +50,8 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("function", MADE.values(), ids=MADE)
-def test_what_a_callable_holds_may_change(function):
+@pytest.mark.parametrize("function", CALLABLES.values(), ids=CALLABLES)
+def test_the_state_of_a_callable_may_change(function):
     compute = autoconv.compile(function)
     for _ in range(3):
         for x in (1.5, 2.5, 3.5, 4.5):

@@ -1,4 +1,4 @@
-"""Changes between calls of what functions read, by way of inner functions, classes and arguments; as plain Python."""
+"""Changes between calls of objects that functions read through inner functions, classes and arguments, as in Python."""
 
 import builtins
 import collections
@@ -12,8 +12,8 @@ import autoconv
 WARM = 4
 
 
-def follows(function, *changes, arguments=(2.0,)):
-    """Calls under `compile` give what plain Python gives, before and after each change."""
+def check_after_changes(function, *changes, arguments=(2.0,)):
+    """Compare calls under `compile` with plain Python, before and after each change."""
     compute = autoconv.compile(function)
     for change in (lambda: None, *changes):
         change()
@@ -42,32 +42,32 @@ def with_an_inner_function():
     return change, lambda x: inner(x)
 
 
-def test_what_an_inner_function_reads_in_traces_after_the_first():
+def test_an_inner_function_reads_names_in_traces_after_the_first():
     for _ in range(3):
         change, function = with_an_inner_function()
-        follows(function, lambda change=change: change(2.0), lambda change=change: change(5.0))
+        check_after_changes(function, lambda change=change: change(2.0), lambda change=change: change(5.0))
 
 
-class Answering:
-    """Has an attribute of every name that does not begin with an underscore, and says which were asked for."""
+class RecordsMissingAttributes:
+    """An object that records which missing attributes are read; it has those whose names begin with `__dataclass`."""
 
     def __init__(self):
-        self.asked = []
+        self.reads = []
 
     def __getattr__(self, name):
-        self.asked.append(name)
+        self.reads.append(name)
         if name.startswith("__dataclass"):
             return self
         raise AttributeError(name)
 
 
-def test_an_argument_is_not_asked_for_what_classes_say():
+def test_attributes_of_classes_are_not_read_from_arguments():
     for contract in (autoconv.compile, autoconv.function):
-        thing = Answering()
+        thing = RecordsMissingAttributes()
         compute = contract(lambda thing, x: x * 2)
         for _ in range(WARM):
             assert compute(thing, 3.0) == 6.0
-        assert thing.asked == []
+        assert thing.reads == []
 
 
 class Held:
@@ -75,55 +75,55 @@ class Held:
         self.value = value
 
 
-KEPT = None
+STORED = None
 
 
 def a_list(x):
-    global KEPT
-    KEPT = [x]
-    return KEPT
+    global STORED
+    STORED = [x]
+    return STORED
 
 
 def an_item(x):
-    global KEPT
-    KEPT = {"a": [x], "b": x}
-    return KEPT["a"]
+    global STORED
+    STORED = {"a": [x], "b": x}
+    return STORED["a"]
 
 
 def an_object(x):
-    global KEPT
-    KEPT = Held(x)
-    return KEPT
+    global STORED
+    STORED = Held(x)
+    return STORED
 
 
 def an_object_in_a_list(x):
-    global KEPT
+    global STORED
     made = Held([x])
-    KEPT = [made]
+    STORED = [made]
     return made, made.value
 
 
-def what_an_object_holds(x):
-    global KEPT
-    KEPT = Held([x])
-    return KEPT.value
+def an_attribute_of_an_object(x):
+    global STORED
+    STORED = Held([x])
+    return STORED.value
 
 
 def on_one_path(x):
-    global KEPT
+    global STORED
     made = [x]
     if x > 2:
-        KEPT = made
+        STORED = made
     return made
 
 
 PARTS = (
-    lambda: KEPT, lambda: KEPT["a"], lambda: KEPT[0], lambda: KEPT[0].value, lambda: KEPT.value,
+    lambda: STORED, lambda: STORED["a"], lambda: STORED[0], lambda: STORED[0].value, lambda: STORED.value,
 )  # fmt: skip
 
 
-def parts_kept(result):
-    """Which parts of what is kept are the result, or in it."""
+def result_identities(result):
+    """Return which parts of the stored object are the result, or an item of it."""
     found = []
     for part in PARTS:
         try:
@@ -135,20 +135,20 @@ def parts_kept(result):
 
 
 @pytest.mark.parametrize(
-    "function", [a_list, an_item, an_object, an_object_in_a_list, what_an_object_holds, on_one_path]
+    "function", [a_list, an_item, an_object, an_object_in_a_list, an_attribute_of_an_object, on_one_path]
 )
-def test_what_a_call_makes_keeps_and_returns_is_one_object(function):
-    global KEPT
+def test_an_object_that_a_call_makes_stores_and_returns_is_one(function):
+    global STORED
     compute = autoconv.compile(function)
     for x in (1.0, 3.0, 2.0, 5.0):
-        KEPT = None
-        wanted = parts_kept(function(x))
-        KEPT = None
-        assert parts_kept(compute(x)) == wanted
-        assert any(map(any, wanted)) or function is on_one_path
+        STORED = None
+        expected = result_identities(function(x))
+        STORED = None
+        assert result_identities(compute(x)) == expected
+        assert any(map(any, expected)) or function is on_one_path
 
 
-def test_what_a_call_keeps_in_the_name_of_a_closure_and_returns():
+def test_an_object_that_a_call_stores_in_a_closure_and_returns_is_one():
     kept = None
 
     def keeps(x):
@@ -173,13 +173,13 @@ class Queues:
 
 def test_data_of_classes_that_cannot_be_guarded():
     thing = Queues()
-    follows(
+    check_after_changes(
         lambda x: thing.total(x),
         lambda: Queues.waiting.append(5.0),
         lambda: Queues.nested[0].append(1.0),
         lambda: Queues.held.parts.append(1.0),
     )
-    follows(lambda x: x * len(Queues.waiting), lambda: Queues.waiting.append(5.0))
+    check_after_changes(lambda x: x * len(Queues.waiting), lambda: Queues.waiting.append(5.0))
 
 
 class Unread(Queues):
@@ -189,7 +189,7 @@ class Unread(Queues):
 
 def test_data_of_classes_that_is_not_read_leaves_a_graph():
     thing = Unread()
-    compute = follows(lambda x: thing.half(x), lambda: Queues.log.append(5.0))
+    compute = check_after_changes(lambda x: thing.half(x), lambda: Queues.log.append(5.0))
     assert compute.concrete_functions
 
 
@@ -217,15 +217,15 @@ def total(**parts):
 
 def test_attributes_that_are_read_by_no_name_in_the_text():
     thing, name = Held(2.0), "value"
-    follows(lambda x: x * builtins.getattr(thing, name), lambda: setattr(thing, "value", 3.0))
-    follows(lambda x: x * __builtins__["getattr"](thing, name), lambda: setattr(thing, "value", 4.0))
-    follows(
+    check_after_changes(lambda x: x * builtins.getattr(thing, name), lambda: setattr(thing, "value", 3.0))
+    check_after_changes(lambda x: x * __builtins__["getattr"](thing, name), lambda: setattr(thing, "value", 4.0))
+    check_after_changes(
         lambda x: x * 2 if isinstance(thing, HasFactor) else x,
         lambda: setattr(thing, "factor", 1.0),
         lambda: setattr(thing, "scaled", len),
         lambda: delattr(thing, "factor"),
     )
-    follows(
+    check_after_changes(
         lambda thing, x: x * 2 if isinstance(thing, HasFactor) else x,
         lambda: setattr(thing, "factor", 1.0),
         lambda: delattr(thing, "scaled"),
@@ -238,7 +238,7 @@ def test_attributes_that_are_read_by_no_name_in_the_text():
         (lambda mapping, x: x * total(**mapping), (mapping, 2.0)),
         (lambda mapping, x: x * len(dict(mapping)), (mapping, 2.0)),
     ):
-        follows(
+        check_after_changes(
             function,
             lambda: mapping.names.append(f"b{len(mapping.names)}"),
             lambda: setattr(mapping, "names", ["c"]),

@@ -1,4 +1,4 @@
-"""`xs += …` and the like, with a name on the left, change what others hold, too."""
+"""`xs += …` and other in-place operators on a name change the object under its other names too."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def dicts(n):
 
 
 @pytest.mark.parametrize("name", ["local", "attribute", "sets", "parameter", "dicts"])
-def test_all_see_it(name, tmp_path):
+def test_the_change_shows_under_all_names(name, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     plain, compiled = ({"__name__": f"program_{kind}"} for kind in ("plain", "compiled"))
@@ -70,7 +70,7 @@ def test_all_see_it(name, tmp_path):
     assert "plain Python" not in function.explain()
 
 
-def test_under_function_the_list_stays_the_one_that_it_was():
+def test_under_function_the_list_stays_the_same_object():
     held = [1]
 
     @autoconv.function

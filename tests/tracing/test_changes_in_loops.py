@@ -1,10 +1,10 @@
-"""Loops over lists, dicts and sets that change meanwhile, and over iterators with effects, some of them ended by a
-tensor: the items are those that Python takes, at the moment when it takes them."""
+"""Loops over lists, dicts and sets that change meanwhile, and over iterators with effects; a tensor ends some of them.
+The items are those of plain Python, taken at the same moments."""
 
 import pytest
 
 import autoconv as ac
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 def values_of_a_dict(a):
@@ -31,28 +31,28 @@ def dict_values(a):
     return t, d
 
 
-def new_keys(a):
+def keys_added(a):
     d = {1: a, 2: a}
     for x in d:
         d[a + x] = 1
     return d
 
 
-def old_or_new_keys(a):
+def keys_perhaps_added(a):
     d = {1: a, 2: a, 3: 7}
     for _x, y in d.items():
         d[a + 1] = 1 + y
     return d
 
 
-def known_keys(a):
+def present_keys_assigned(a):
     d = {1: a, 2: a}
     for x in d:
         d[x * 5] = 1
     return d
 
 
-def set_grows(a):
+def items_added_to_a_set(a):
     d = {1, 2}
     for x in d:
         d.add(x + 100)
@@ -84,14 +84,14 @@ def nested(a):
     return d, log
 
 
-def set_may_grow(a):
+def items_perhaps_added_to_a_set(a):
     d = {1, 2}
     for _x in d:
         d.add(a)
     return d
 
 
-def taken_out(a):
+def items_removed(a):
     d = {1: 2, 2: 3}
     for x in d:
         if x > a:
@@ -136,7 +136,7 @@ class Counting:
         return self.n
 
 
-def own_iterator(a):
+def user_defined_iterator(a):
     it = Counting()
     t = 0
     for v in it:
@@ -235,7 +235,7 @@ def may_raise(a):
     return t
 
 
-def would_never_end(a):
+def grows_by_each_item(a):
     xs, t = [0, a], 0
     if a > a:
         for x in xs:
@@ -253,22 +253,22 @@ def grows_to_many(a):
 
 
 STAGED = [
-    values_of_a_dict, dict_values, new_keys, old_or_new_keys, known_keys, set_grows, keys_replaced, nested,
-    set_may_grow, taken_out, mapped, a_list, a_list_of_lists, zipped_generator, numbered_map,
-    may_raise, would_never_end, grows_to_many,
+    values_of_a_dict, dict_values, keys_added, keys_perhaps_added, present_keys_assigned, items_added_to_a_set,
+    keys_replaced, nested, items_perhaps_added_to_a_set, items_removed, mapped, a_list, a_list_of_lists,
+    zipped_generator, numbered_map, may_raise, grows_by_each_item, grows_to_many,
 ]  # fmt: skip
-IN_PYTHON = [
-    numbered, backwards, own_iterator, generator_expression,
+RUN_PLAIN = [
+    numbered, backwards, user_defined_iterator, generator_expression,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", [*STAGED, *IN_PYTHON])
+@pytest.mark.parametrize("function", [*STAGED, *RUN_PLAIN])
 @pytest.mark.search
-def test_items_are_those_of_the_moment(function):
+def test_items_are_those_of_plain_python(function):
     compiled = ac.compile(function)
     for a in (1, 2, 5, 0, 20):
         assert result_or_error(compiled, a) == result_or_error(function, a)
-    assert ("plain Python" in compiled.explain()) == (function in IN_PYTHON), compiled.explain()
+    assert ("plain Python" in compiled.explain()) == (function in RUN_PLAIN), compiled.explain()
 
 
 def writes_then_rebinds(a, b):
@@ -281,7 +281,7 @@ def writes_then_rebinds(a, b):
     return found, items[0], items[1], items[2]
 
 
-def rebinds_behind_enumerate(a, b):
+def rebinds_after_enumerate(a, b):
     items, found = [1, a, b], 0
     for i, j in enumerate(reversed(items)):
         for _ in range(b % 4):
@@ -291,7 +291,7 @@ def rebinds_behind_enumerate(a, b):
     return found, items[0], items[1], items[2]
 
 
-@pytest.mark.parametrize("function", [writes_then_rebinds, rebinds_behind_enumerate])
+@pytest.mark.parametrize("function", [writes_then_rebinds, rebinds_after_enumerate])
 def test_the_list_of_an_enclosing_loop_has_another_name(function):
     compiled, staged = ac.compile(function), ac.function(function)
     for a, b in ((0, 5), (3, 2), (7, 7), (9, 4)):

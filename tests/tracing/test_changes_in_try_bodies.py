@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 class Box:
@@ -189,7 +189,7 @@ def an_object_before_a_finally_that_is_left(a, b):
     return box.n, b
 
 
-def an_object_made_anew(a, b):
+def an_object_replaced_in_the_body(a, b):
     box = Box(a)
     try:
         for i in range(b):
@@ -206,7 +206,7 @@ def an_object_made_anew(a, b):
     return box.n
 
 
-def an_object_made_anew_behind_it(a, b):
+def an_object_replaced_after_the_try(a, b):
     box, held = Box(a), {"p": a}
     try:
         pass
@@ -226,14 +226,14 @@ PROGRAMS = [
     a_dict, a_set, an_object_in_two_tries, an_object_of_two_names, managers, a_list_in_calls, lists_in_a_list,
     a_list_in_arms, an_object_that_a_loop_changes, an_object_before_a_finally,
     an_object_before_a_finally_that_is_left, a_list_that_a_loop_carries,
-    an_object_made_anew, an_object_made_anew_behind_it,
+    an_object_replaced_in_the_body, an_object_replaced_after_the_try,
 ]  # fmt: skip
 INPUTS = [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.search
-def test_handlers_find_what_the_body_made(program):
+def test_handlers_see_changes_of_the_body(program):
     compiled = autoconv.compile(program)
     for arguments in INPUTS:
         assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments
@@ -280,7 +280,7 @@ def views_in_turn(n, x):
 
 
 @pytest.mark.parametrize("program", [an_array_in_a_manager, an_array_that_the_handler_changes, views_in_turn])
-def test_handlers_find_the_array_itself(program):
+def test_handlers_see_the_array_itself(program):
     compiled = autoconv.compile(program)
 
     def seen(function, n):

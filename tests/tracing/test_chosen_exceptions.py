@@ -1,4 +1,4 @@
-"""Under `compile`: raise statements of which a number of the call decides what they raise."""
+"""Under `compile`: raise statements where an argument decides which exception is raised."""
 
 import pytest
 
@@ -11,13 +11,13 @@ def native(monkeypatch):
     monkeypatch.setattr(SETTINGS, "tiers", "native")
 
 
-class Own(Exception):
+class UserError(Exception):
     def __init__(self, number):
         super().__init__(f"own {number}")
         self.number = number
 
 
-KINDS = (KeyError, OSError, Own)
+KINDS = (KeyError, OSError, UserError)
 
 
 def in_the_statement(k):
@@ -37,10 +37,10 @@ def made_in_branches(k):
     if k > 2:
         error = ValueError(f"v{k}")
     else:
-        error = Own(k)
+        error = UserError(k)
     try:
         raise error
-    except Own as found:
+    except UserError as found:
         return found.number, "own"
 
 
@@ -114,7 +114,7 @@ PROGRAMS = (
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
-def test_what_is_raised(function):
+def test_the_raised_exception_is_that_of_plain_python(function):
     compiled = autoconv.compile(function)
     for k in (1, 3, -1, 9, 2):
         assert outcome(compiled, k) == outcome(function, k)

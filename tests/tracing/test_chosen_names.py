@@ -1,4 +1,4 @@
-"""Names of attributes that a condition chooses: `setattr`, `attrgetter` and others take each of them."""
+"""Names of attributes that a condition chooses: `setattr`, `attrgetter` and similar functions support each name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_two(x, y):
     return operator.attrgetter("right", "left" if x < y else "right")(Pair())
 
 
-def written(x, y):
+def assigned(x, y):
     pair, side = Pair(), "left" if x < y else "right"
     setattr(pair, side, x)
     setattr(pair, side, getattr(pair, side) + y)
@@ -58,7 +58,7 @@ def in_a_loop(x, y):
     return total
 
 
-@pytest.mark.parametrize("function", [read, read_of_list, read_two, written, deleted, called, in_a_loop])
+@pytest.mark.parametrize("function", [read, read_of_list, read_two, assigned, deleted, called, in_a_loop])
 def test_chosen_name(function):
     compiled = autoconv.compile(function)
     for arguments in ((3, 4), (4, 3), (3, 4), (0, 0)):

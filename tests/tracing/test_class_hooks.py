@@ -1,4 +1,4 @@
-"""What Python itself runs for reads and writes of attributes: descriptors, cached properties, `__setattr__`."""
+"""Code that Python runs for reads and writes of attributes: descriptors, cached properties, `__setattr__`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 import autoconv
 from autoconv.errors import StagingError
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 class Counting:
-    """Counts how often it is read."""
+    """A descriptor that counts its reads."""
 
     def __init__(self):
         self.reads = 0
@@ -56,7 +56,7 @@ class Shape:
         return n * 2 if n > 2 else -n
 
 
-def described(n):
+def descriptors(n):
     try:
         shape = Shape(n)
     except ValueError as error:
@@ -69,19 +69,19 @@ def described(n):
     return shape.width, total, shape.count, Shape[n]
 
 
-def cached(n):
+def cached_property(n):
     shape = Shape(n)
     first = shape.area
     shape.width = 100
     return first, shape.area, shape.computed
 
 
-@pytest.mark.parametrize("program", [described, cached])
-def test_is_converted(program):
-    compiled = same_as_plain(program, (1,), (3,), (5,))
+@pytest.mark.parametrize("program", [descriptors, cached_property])
+def test_program_is_converted(program):
+    compiled = check_against_plain(program, (1,), (3,), (5,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
-    same_as_plain(described, (-1,))
+    check_against_plain(descriptors, (-1,))
 
 
 class Logging:
@@ -130,7 +130,7 @@ def cached_in_a_branch(n):
     (cached_in_a_branch, "the cached property 'area' of a Shape is read for the first time under a condition"),
 ])  # fmt: skip
 def test_is_refused_with_the_reason(program, words):
-    compiled = same_as_plain(program, (1,), (3,))
+    compiled = check_against_plain(program, (1,), (3,))
     assert words in compiled.explain()
     with pytest.raises(StagingError, match=words):
         autoconv.function(program)(autoconv.constant(3))

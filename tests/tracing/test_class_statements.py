@@ -1,4 +1,4 @@
-"""What a class statement in a compiled function does besides making a class is done on every call."""
+"""Class statements in compiled functions have their side effects on every call."""
 
 import enum
 
@@ -124,7 +124,7 @@ def outcome(function):
 
 
 @pytest.mark.parametrize("function", [of_base, decorated, of_metaclass, with_body, with_descriptor, simple, of_library])
-def test_it_runs_on_every_call(function):
+def test_class_statements_run_on_every_call(function):
     compiled = autoconv.compile(function)
     assert outcome(compiled) == outcome(function)
     assert ("plain Python" in compiled.explain()) == (function not in (simple, of_library))

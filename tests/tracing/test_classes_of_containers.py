@@ -1,4 +1,4 @@
-"""What classes of containers, numbers and texts hold, and members of enums and methods: changes between calls."""
+"""Changes between calls of attributes of classes of containers, numbers and texts, of enum members and of methods."""
 
 import collections
 import enum
@@ -7,13 +7,13 @@ import types
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 WARM = 5
 
 
-def kinds():
-    """Classes that are new each time."""
+def make_classes():
+    """Return new classes, one of each kind."""
     made = [
         type(f"A{base.__name__}", (base,), {"by": 2.0, "scaled": scaled})
         for base in (list, tuple, dict, set, frozenset, int, float, str, collections.OrderedDict)
@@ -31,12 +31,12 @@ def otherwise(self, x):
 
 
 VALUES = {int: 3, float: 3.5, str: "text", list: [1.0, 2.0], tuple: (1.0, 2.0)}
-COUNT = len(kinds())
+COUNT = len(make_classes())
 
 
 @pytest.mark.parametrize("which", range(COUNT))
-def test_classes(which):
-    held, given = kinds()[which], kinds()[which]
+def test_changed_attributes_of_classes_are_noticed(which):
+    held, given = make_classes()[which], make_classes()[which]
     for thing, function, arguments in (
         (held, lambda x: x * held.by + held.scaled(x), (2.0,)),
         (held, lambda x: [x, held][1].scaled(x), (2.0,)),
@@ -90,7 +90,7 @@ def test_members_of_enums():
             assert read(colour, 3.0) == 3.0 * colour.more
 
 
-def test_the_function_of_a_method():
+def test_a_changed_function_of_a_method_is_noticed():
     class Thing:
         pass
 

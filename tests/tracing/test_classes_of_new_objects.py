@@ -36,7 +36,7 @@ def test_a_class_whose_objects_the_trace_makes_refuses_nothing():
     assert "may be a Box" not in str(compiled.explain())
 
 
-def test_objects_from_outside_are_written_as_python_writes_them():
+def test_items_are_assigned_to_outer_objects_as_in_python():
     compiled = ac.compile(with_an_outer_box)
     for i, x in ((0, 1.5), (1, 2.5), (2, 0.5), (1, 3.5)):
         for box in BOXES:

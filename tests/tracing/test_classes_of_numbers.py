@@ -1,5 +1,5 @@
-"""What is computed of elements of arrays under `compile` is of the class that it has in NumPy: a scalar of NumPy's, or
-Python's own bool, int or float."""
+"""Results computed from elements of arrays under `compile` have the classes of plain NumPy: NumPy scalars, or Python's
+bool, int or float."""
 
 import linecache
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 EXPRESSIONS = {
     "truth": """
@@ -32,12 +32,12 @@ EXPRESSIONS = {
 }
 
 
-def described(values):
-    return [(type(v), repr(v)) if not isinstance(v, tuple) else described(v) for v in values]
+def describe(values):
+    return [(type(v), repr(v)) if not isinstance(v, tuple) else describe(v) for v in values]
 
 
 @pytest.mark.parametrize("kind", EXPRESSIONS)
-def test_classes(kind):
+def test_classes_of_results(kind):
     parts = [part.strip() for line in EXPRESSIONS[kind].strip().splitlines() for part in line.split(";")]
     text = "def every(x):\n    return (\n" + "".join(f"        ({part}),\n" for part in parts) + "    )\n"
     file = f"<classes of {kind}>"
@@ -46,12 +46,12 @@ def test_classes(kind):
     exec(compile(text, file, "exec"), namespace)
     compiled = autoconv.compile(namespace["every"])
     for x in (np.array([1.0, 2.0]), np.array([0.0, 3.0])):
-        found, expected = described(compiled(x)), described(namespace["every"](x))
+        found, expected = describe(compiled(x)), describe(namespace["every"](x))
         assert dict(zip(parts, found, strict=True)) == dict(zip(parts, expected, strict=True))
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
 
 
-def test_classes_of_python_s_own():
+def test_classes_of_python_numbers():
     def classes(x):
         xs = [1]
         xs.append(x)
@@ -75,7 +75,7 @@ def test_names_that_classes_have_are_no_attributes():
         return has(x), getattr(x, "__name__", "none"), getattr(x[0], "mro", "none"), callable(x)
 
     for function in (has, of_one_that_changes):
-        same_as_plain(function, (np.arange(3.0),), (np.arange(3),))
+        check_against_plain(function, (np.arange(3.0),), (np.arange(3),))
 
 
 def extremes(x, k):

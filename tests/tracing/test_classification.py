@@ -1,5 +1,5 @@
-"""Every callable that a program may name is known to the graph, converted, or asked of the guard before it is called:
-nothing of NumPy's or Python's runs while a graph is traced because nobody looked at it."""
+"""Every callable that a program may name is an op, is converted, or is checked by the contract before a trace calls it:
+no function of NumPy or Python runs while a graph is traced without such a check."""
 
 from __future__ import annotations
 
@@ -28,49 +28,49 @@ from autoconv.tracing.specialise.compile_contract import CompileContract
 MODULES = (
     np, np.linalg, np.fft, np.random, math, random, itertools, functools, os, time, builtins, operator, collections
 )  # fmt: skip
-# Called for their effects or their state, whatever a table says of them.
+# Functions that are called for their effects or their state.
 _WITH_EFFECTS = ("rand", "shuffle", "seed", "choice", "normal", "getrandbits", "urandom", "system", "remove", "time",
                  "monotonic", "getcwd", "environ", "input", "open", "exec")  # fmt: skip
 
 
-class _Asked(Exception):
-    """The guard was asked of a function, which it would not let be called."""
+class _Refused(Exception):
+    """The contract refused the call of a function."""
 
 
-class _Guarding(CompileContract):
-    """The contract `compile` without a call: it notes the functions that it is asked about."""
+class _RecordingContract(CompileContract):
+    """The contract `compile` outside of a call; it records the functions that it checks."""
 
     def __init__(self):
-        self.asked = []
+        self.checked = []
 
     def before_call(self, function):
-        self.asked.append(function)
+        self.checked.append(function)
         if not python_contract._has_no_effects(function):
-            raise _Asked
+            raise _Refused
 
     def before_write(self, owner, what, spots=()):
-        """No call whose arguments could become inputs."""
+        """Do nothing: there is no call whose arguments could become inputs."""
 
     def spend(self, unit):
-        """No budget."""
+        """Do nothing: there is no budget."""
 
     def on_converted(self, function):
-        """No guards."""
+        """Do nothing: there are no guards."""
 
 
-def _kind_of(function):
-    """How a trace goes about a callable; it is not called."""
-    contract = _Guarding()
+def _classify(function):
+    """Return how a trace would treat a callable, without calling it."""
+    contract = _RecordingContract()
     trace = new_trace("program", contract)
     trace.owned = {}
     with recording(trace.root):
         try:
             found = convert_callee(function, trace.root)
-        except _Asked:
-            return "guarded"
-    if contract.asked:
+        except _Refused:
+            return "checked"
+    if contract.checked:
         return "pure"
-    return "nobody looked" if found is function and not is_harmless(function) else "known"
+    return "unchecked" if found is function and not is_harmless(function) else "known"
 
 
 def _callables(module):
@@ -80,14 +80,14 @@ def _callables(module):
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_all_public_callables(module):
-    kinds = {name: _kind_of(value) for name, value in _callables(module).items()}
-    assert [name for name, kind in kinds.items() if kind == "nobody looked"] == []
+    kinds = {name: _classify(value) for name, value in _callables(module).items()}
+    assert [name for name, kind in kinds.items() if kind == "unchecked"] == []
 
 
 @pytest.mark.parametrize("module", (np.random, random, os, time), ids=lambda module: module.__name__)
-def test_what_has_effects_or_reads_state_is_not_called(module):
-    found = {name: _kind_of(value) for name, value in _callables(module).items() if name in _WITH_EFFECTS}
-    assert set(found.values()) <= {"guarded"}, found
+def test_functions_with_effects_or_state_are_not_called(module):
+    found = {name: _classify(value) for name, value in _callables(module).items() if name in _WITH_EFFECTS}
+    assert set(found.values()) <= {"checked"}, found
 
 
 class Called:
@@ -125,9 +125,9 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_bound_methods_partials_and_instances(name):
-    assert _kind_of(METHODS[name]) == "guarded"
+    assert _classify(METHODS[name]) == "guarded"
 
 
 @pytest.mark.parametrize("function", [Called(), Hashed(), _plain, functools.partial(_plain), Called().__call__])
-def test_those_of_the_program_are_converted_and_not_asked(function):
-    assert _kind_of(function) == "known"
+def test_functions_of_the_program_are_converted_without_a_check(function):
+    assert _classify(function) == "known"

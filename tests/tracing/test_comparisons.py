@@ -32,8 +32,8 @@ class Pair(NamedTuple):
     right: int
 
 
-class Loud:
-    """Says when it is compared."""
+class LogsComparisons:
+    """An object that logs its comparisons."""
 
     def __init__(self, value, log):
         self.value = value
@@ -105,10 +105,10 @@ def test_named_tuples_and_dataclasses():
     agrees(f, *INPUTS)
 
 
-def test_items_behind_the_first_that_differs_are_not_compared():
+def test_items_after_the_first_difference_are_not_compared():
     def f(a, b):
         log = []
-        one, other, third = Loud(a, log), Loud(b, log), Loud(2, log)
+        one, other, third = LogsComparisons(a, log), LogsComparisons(b, log), LogsComparisons(2, log)
         found = (a, one) == (1, other), [one, third] != [other, one], (one, other) == (one, third)
         return found, one in [other, third], log
 
@@ -173,7 +173,7 @@ def test_sorting_and_extremes_with_keys():
     agrees(f, *INPUTS)
 
 
-def test_keys_over_what_the_graph_counts():
+def test_keys_over_ranges_of_the_graph():
     def f(n, m):
         def key(t):
             return (t % m, -t)
@@ -188,7 +188,7 @@ def test_keys_over_what_the_graph_counts():
 
 
 @pytest.mark.parametrize("last", [1, 2])
-def test_a_key_is_called_once_an_item_in_order(last):
+def test_a_key_is_called_once_for_each_item_in_order(last):
     def f(a, b):
         log = []
 
@@ -234,7 +234,7 @@ def test_identity_of_numbers_of_different_kinds_and_of_bools():
         lambda a: {}.popitem()[0] + a,
     ],
 )
-def test_what_known_containers_raise_is_part_of_the_graph(function):
+def test_errors_of_known_containers_are_part_of_the_graph(function):
     agrees(function, (1,), (2,))
 
 

@@ -9,7 +9,7 @@ import autoconv as ac
 
 
 def check(function, *calls, traces=1):
-    """The compiled function on each tuple of arguments, against the plain one."""
+    """Compare the compiled function with the plain one on each tuple of arguments."""
     compiled = ac.compile(function)
     for args in calls:
         try:
@@ -42,7 +42,7 @@ def test_early_returns_anywhere():
     check(f, (3, 1), (30, 1), (30, 2), (0, 5), (0, 500))
 
 
-def test_falling_off_the_end_is_none():
+def test_a_function_without_return_gives_none():
     def f(x):  # noqa: RET503
         if x > 3:
             return x * 2
@@ -109,7 +109,7 @@ def test_python_division_errors():
     check(f, (7.5, 2.0), (-7.5, 2.0), (1.0, 0.0))
 
 
-def test_integers_beyond_64_bits_run_again_as_python():
+def test_calls_with_integers_beyond_64_bits_run_again_as_python():
     @ac.compile
     def f(n):
         product = 1
@@ -200,7 +200,7 @@ def test_the_middle_of_a_chained_comparison_is_evaluated_once(capsys):
     assert capsys.readouterr().out == "asked\nasked\n"
 
 
-def test_what_cannot_be_part_of_a_graph_runs_as_python():
+def test_calls_that_cannot_be_a_graph_run_as_python():
     def clock(x):
         import time
 
@@ -283,7 +283,7 @@ def test_math_errors_are_pythons():
     check(f, (4.0,), (-1.0,), (5.0,))
 
 
-def test_arrays_come_out_as_arrays():
+def test_results_are_arrays():
     @ac.compile
     def f(a):
         return a * 2 + 1
@@ -361,7 +361,7 @@ def test_assertions_are_pythons():
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_a_number_of_pythons_has_nothing_of_an_array():
+def test_python_numbers_have_no_array_attributes():
     def dimensions(n):
         try:
             return n.ndim

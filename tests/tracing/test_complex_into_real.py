@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autoconv.config import SETTINGS
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 @pytest.fixture(params=["llvm", "reference"], autouse=True)
@@ -17,12 +17,12 @@ def element(a, z):
     return a
 
 
-def piece(a, z):
+def slice_of_array(a, z):
     a[1:] = z
     return a
 
 
-def list_of_them(a, z):
+def list_of_numbers(a, z):
     a[1:] = [1, z, 2]
     return a
 
@@ -42,7 +42,7 @@ def filled(a, z):
     return a
 
 
-def made(a, z):
+def array_of_dtype(a, z):
     return np.array([z], dtype=a.dtype)
 
 
@@ -77,14 +77,17 @@ def caught(a, z):
     return n, a
 
 
-ALL = (element, piece, list_of_them, masked, at_positions, filled, made, made_in_memory, scalar, in_place, put, caught)
+ALL = (
+    element, slice_of_array, list_of_numbers, masked, at_positions, filled, array_of_dtype, made_in_memory, scalar,
+    in_place, put, caught,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("function", ALL, ids=lambda f: f.__name__)
 @pytest.mark.search
 def test_as_python(function):
     dtypes = (np.float64, np.float32, np.int64, np.uint8, bool, complex)
-    same_as_plain(function, *[(np.ones(4, dtype), z) for dtype in dtypes for z in (1 + 2j, 3j)])
+    check_against_plain(function, *[(np.ones(4, dtype), z) for dtype in dtypes for z in (1 + 2j, 3j)])
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
@@ -93,13 +96,14 @@ def test_full_discards_the_other_part():
         a[0] = 1
         return np.full(2, z, dtype=a.dtype), np.full_like(a, z)
 
-    same_as_plain(full, *[(np.ones(3, dtype), 1 + 2j) for dtype in (np.float64, np.int8, bool, complex)])
+    check_against_plain(full, *[(np.ones(3, dtype), 1 + 2j) for dtype in (np.float64, np.int8, bool, complex)])
 
 
-def test_a_mask_of_another_shape_is_found_first():
+def test_the_shape_of_a_mask_is_checked_first():
     def full(y, mask):
         y[mask] = 1j
         return y
 
     shapes = [(3,), (2, 2), (4,)]
-    same_as_plain(full, *[(np.zeros(4, dtype), np.ones(shape, bool)) for dtype in (float, complex) for shape in shapes])
+    calls = [(np.zeros(4, dtype), np.ones(shape, bool)) for dtype in (float, complex) for shape in shapes]
+    check_against_plain(full, *calls)

@@ -19,8 +19,8 @@ _COMPLEX = (
 _REAL = (0.5, -0.0, 2.0, _INF, _NAN, 3, 0, -2, True, 2**53 + 1, 101)
 
 
-def program(body, parameters):
-    """The function of that body, whose text the converter finds."""
+def build_function(body, parameters):
+    """Return a function with this body, whose source is in `linecache`."""
     source = f"def program({parameters}):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
     name = f"<complex numbers: {body}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -30,7 +30,7 @@ def program(body, parameters):
 
 
 def outcome(function, arguments):
-    """The result, which shows its type and the signs of zeros; or the error in Python's words."""
+    """Return the text of the result, which shows its type and signs of zeros, or the error."""
     try:
         return repr(function(*arguments))
     except Exception as error:
@@ -38,7 +38,7 @@ def outcome(function, arguments):
 
 
 def check(body, parameters, cases, staged=True):
-    plain = program(body, parameters)
+    plain = build_function(body, parameters)
     compiled = autoconv.compile(plain)
     for case in cases:
         assert outcome(compiled, case) == outcome(plain, case), (body, case)
@@ -120,7 +120,7 @@ def test_loops_and_branches(body):
 
 def test_prints_in_loops(capsys):
     body = "z = c\nfor k in range(n):\n    z = z * 0.5j\n    print(z, f'{z:.2f}')\nreturn z"
-    plain = program(body, "c, n")
+    plain = build_function(body, "c, n")
     compiled = autoconv.compile(plain)
     for case in _CASES[:6]:
         plain(*case)

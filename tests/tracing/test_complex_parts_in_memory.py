@@ -17,7 +17,7 @@ def low_pass(signal: Any) -> Any:
     return np.fft.ifft(spectrum).real
 
 
-def seen_later(signal: Any) -> Any:
+def part_read_after_write(signal: Any) -> Any:
     spectrum = np.fft.fft(signal)
     spectrum[2:] = 0
     real = spectrum.real
@@ -41,7 +41,7 @@ def of_an_argument(z: Any) -> Any:
     return z.imag.T, real
 
 
-def taken_before(signal: Any) -> Any:
+def part_taken_before_write(signal: Any) -> Any:
     z = signal + 1j * signal
     real = z.real
     z[0] = 9 + 2j
@@ -49,7 +49,7 @@ def taken_before(signal: Any) -> Any:
     return real, z.imag, real.sum()
 
 
-def beside_written_numbers(signal: Any) -> Any:
+def beside_another_changed_array(signal: Any) -> Any:
     z = np.fft.fft(signal)
     filled = np.zeros(7)
     filled[:] = z.real[:7]
@@ -57,7 +57,11 @@ def beside_written_numbers(signal: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "program", [low_pass, seen_later, written_parts, of_an_argument, taken_before, beside_written_numbers]
+    "program",
+    [
+        low_pass, part_read_after_write, written_parts, of_an_argument, part_taken_before_write,
+        beside_another_changed_array,
+    ],
 )
 def test_as_numpy(program: Callable[..., Any]) -> None:
     compiled = autoconv.compile(program)

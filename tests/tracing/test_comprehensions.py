@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions over a value known only at run time, and builtins that go over them."""
+"""Comprehensions and generator expressions over a value known only at run time, and builtins that iterate over them."""
 
 # ruff: noqa: B023, B905, C400, C401, C402, C416, C417, RUF015 - what people write is what is tested
 
@@ -59,7 +59,7 @@ def test_targets_of_several_names():
     agrees(f, *COUNTS)
 
 
-def test_what_cannot_be_unpacked():
+def test_items_that_cannot_be_unpacked():
     def f(n):
         if n > 3:
             return [a + b for a, b in [(1, 2, n)]]
@@ -252,7 +252,7 @@ def test_chained_comparisons_in_conditions():
     agrees(f, (0, 1), (5, 4), (9, 3))
 
 
-def test_the_largest_of_nothing():
+def test_max_of_an_empty_generator():
     def f(a):
         try:
             return max(a for _ in range(0) if a)

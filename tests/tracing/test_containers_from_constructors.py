@@ -1,4 +1,4 @@
-"""Lists and dicts from constructors and libraries, rather than displays, that are changed where a tensor decides."""
+"""Lists and dicts from constructors and libraries, rather than displays, changed in branches that a tensor decides."""
 
 # ruff: noqa: C406, C408, C410, C417
 
@@ -13,11 +13,11 @@ import autoconv as tf
 
 
 class Table(dict):
-    """A dict of the user's."""
+    """A subclass of dict without methods."""
 
 
 class Row(list):
-    """A list of the user's."""
+    """A subclass of list without methods."""
 
 
 DICTS = {

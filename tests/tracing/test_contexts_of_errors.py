@@ -98,10 +98,10 @@ def test_links(function, call):
 class Answer:
     def __init__(self, raises):
         self.raises = raises
-        self.asked = 0
+        self.truth_tests = 0
 
     def __bool__(self):
-        self.asked += 1
+        self.truth_tests += 1
         if self.raises:
             raise ValueError("no truth")
         return True
@@ -133,8 +133,8 @@ def either(x, given):
 
 @pytest.mark.parametrize("function", [elif_of_an_object, one_after_another, either])
 @pytest.mark.parametrize("made", [lambda: Answer(False), lambda: Answer(True), lambda: np.ones(2)])
-def test_truths_that_no_one_asks_for(function, made):
-    """The truth of an object, which may raise or run code, is computed only where the program comes to it."""
+def test_truth_is_tested_only_where_the_program_does(function, made):
+    """The truth of an object, which may raise or run code, is computed only where the program reaches the test."""
 
     def result(called, x):
         given = made()
@@ -171,7 +171,7 @@ def item(pair, x):
 
 
 @pytest.mark.parametrize("function", [comparison, greatest, concatenation, item])
-def test_errors_of_operands_of_other_types_have_no_context_but_the_programs(function):
+def test_type_errors_of_operators_have_the_context_of_plain_python(function):
     def links(called, x):
         with pytest.raises(TypeError) as raised:
             called(["a", 1], x)

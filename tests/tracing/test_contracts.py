@@ -1,4 +1,4 @@
-"""`compile` and plain Python side by side, where what is outside of the call changes or has more than one name."""
+"""`compile` beside plain Python, where outer objects change between calls or have more than one name."""
 
 import functools
 
@@ -44,7 +44,7 @@ def test_changed_classes_are_noticed(monkeypatch):
     assert compiled(2) == f(2)
 
 
-def test_what_called_functions_read_is_noticed(monkeypatch):
+def test_changes_of_names_that_called_functions_read_are_noticed(monkeypatch):
     part = functools.partial(helper, weights=[3])
 
     def f(x):
@@ -76,7 +76,7 @@ def test_equal_objects_are_not_one_object():
     assert ac.compile(lambda value: str(value))(frozenset({1})) == "frozenset({1})"
 
 
-def test_lists_that_come_in_go_out_as_themselves():
+def test_list_arguments_are_returned_as_themselves():
     @ac.compile
     def f(a, b, x):
         if x > 0:

@@ -29,7 +29,7 @@ async def total(n):
 def test_coroutine_functions(function, expected):
     compiled = autoconv.compile(function)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of coroutines that are never awaited
+        warnings.simplefilter("error")  # RuntimeWarning: a coroutine was never awaited
         assert [asyncio.run(compiled(4)) for _ in range(3)] == [expected] * 3
         gc.collect()
     assert f"{function.__name__} is asynchronous" in compiled.explain()

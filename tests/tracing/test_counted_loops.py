@@ -7,7 +7,7 @@ from tests.tracing.test_objects import agrees
 CALLS = [(a, b) for a in (3, 0, 2, 1) for b in (2, 0, 1)]
 
 
-def test_enumerate_counts_what_comes():
+def test_enumerate_of_generators():
     def f(a, b):
         total, seen = 0, []
         for k, v in enumerate((x for x in range(a) if x != b), start=b):
@@ -57,7 +57,7 @@ def test_consumers():
     agrees(f, *CALLS)
 
 
-def test_zip_asks_in_order_and_no_more_than_python():
+def test_zip_takes_items_in_order_and_no_more_than_python():
     def f(a, b):
         log = []
 
@@ -122,7 +122,7 @@ def test_lists_of_the_graph():
     agrees(f, *[(a, b) for a in (3, 0, 2, 1) for b in (2, 5, 1)])
 
 
-def test_zip_with_a_list_from_its_end():
+def test_zip_with_a_reversed_list():
     def f(a, b):
         xs, other, seen = [1, 2], [5, b, a], []
         if a > b:

@@ -1,4 +1,4 @@
-"""Loops over `autoconv.range` whose length only the graph knows: the numbers are counted, not kept."""
+"""Loops over `autoconv.range` whose length is known only at run time: the numbers are counted, not stored."""
 
 import autoconv as ac
 
@@ -41,7 +41,7 @@ def counted(n):
     return total
 
 
-def test_many_turns_need_no_memory_for_the_numbers():
+def test_many_iterations_need_no_memory_for_the_numbers():
     assert not counted.get_concrete_function(ac.constant(2)).kernels  # that of `range` makes an array
     assert float(counted(ac.constant(10_000_000))) == 9_999_999.0
 
@@ -53,7 +53,7 @@ def power(x, n):
     return x
 
 
-def test_gradients_go_through_what_they_are_cast_to():
+def test_gradients_through_casts_of_the_numbers():
     x = ac.constant(2.0, ac.float64)
     with ac.GradientTape() as tape:
         tape.watch(x)

@@ -1,4 +1,4 @@
-"""Dataclass objects under `compile`: given and made ones with constructors of their own, and new ones in each call."""
+"""Dataclass objects with their own constructors under `compile`: arguments, and new objects of each call."""
 
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 @dataclass
@@ -120,7 +120,7 @@ def by_name(given, k):
         (by_name, lambda: Zeros(int, a=3)),
     ],
 )
-def test_containers_with_constructors_of_their_own_hold_what_they_hold(program, make):
+def test_containers_with_their_own_constructors_keep_their_contents(program, make):
     compiled = autoconv.compile(program)
     for k in (1, 2, 3):
         assert compiled(make(), k) == program(make(), k)
@@ -178,7 +178,7 @@ def test_each_call_makes_new_objects(program):
 
 
 def _parts(value):
-    """The containers and objects in a result."""
+    """Return the containers and objects in a result."""
     if isinstance(value, (list, tuple, dict)):
         yield value
         for part in value.values() if isinstance(value, dict) else value:

@@ -24,7 +24,7 @@ def test_a_function_has_a_name_a_type_and_an_input_signature():
     assert str(typed.function_type) == f"(x: {spec!r})"
 
 
-def test_methods_say_the_same_without_self():
+def test_descriptions_of_methods_leave_out_self():
     class Scale:
         @tf.function
         def apply(self, x):
@@ -34,7 +34,7 @@ def test_methods_say_the_same_without_self():
     assert str(Scale().apply.function_type) == "(x)"
 
 
-def test_inputs_are_called_what_their_specs_say():
+def test_inputs_have_the_names_of_their_specs():
     left, key = tf.TensorSpec([2], tf.float32, name="left"), tf.TensorSpec([], tf.float32, name="key")
 
     @tf.function(input_signature=[left, {"k": key, "other": tf.TensorSpec([], tf.int32)}])

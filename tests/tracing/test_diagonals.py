@@ -1,10 +1,10 @@
-"""Diagonals of arrays are views that nobody may write to: they show what is written to the array, in the graph."""
+"""Diagonals of arrays are read-only views: they show what is written to the array, in the graph."""
 
 import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 def jacobi(a, b):
@@ -71,7 +71,7 @@ def written(a, b):
     return found, d.flags.writeable
 
 
-def comes_out(a, b):
+def is_returned(a, b):
     a[0] = 1
     return np.diag(a), a
 
@@ -112,27 +112,27 @@ def no_diagonal(a, b):
 
 
 PROGRAMS = [
-    jacobi, correlations, show_what_is_written, far_off, of_views, of_more_dimensions, written, comes_out, is_chosen,
+    jacobi, correlations, show_what_is_written, far_off, of_views, of_more_dimensions, written, is_returned, is_chosen,
     or_something_else, in_a_loop, out_of_bounds, no_diagonal,
 ]  # fmt: skip
 
 
 def arguments(size, scale=1.0):
     a = np.random.default_rng(size).normal(size=(size, size)) * scale + 9 * np.eye(size)
-    return np.round(4 * a) / 4, np.arange(float(size))  # whose sums are exact, in whatever order
+    return np.round(4 * a) / 4, np.arange(float(size))  # sums of such numbers are exact in any order
 
 
 @pytest.mark.parametrize("function", PROGRAMS)
 @pytest.mark.search
 def test_as_in_numpy(function):
-    compiled = same_as_plain(function, *(arguments(size) for size in (3, 3, 4, 5, 2, 6, 3)), arguments(3, -4.0))
+    compiled = check_against_plain(function, *(arguments(size) for size in (3, 3, 4, 5, 2, 6, 3)), arguments(3, -4.0))
     if function not in (written, or_something_else, no_diagonal):
         assert "plain Python" not in compiled.explain() and "as Python objects" not in compiled.explain()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int8", "bool"])
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-def test_of_every_kind(dtype, backend, monkeypatch):
+def test_dtypes(dtype, backend, monkeypatch):
     monkeypatch.setattr(autoconv.config.SETTINGS, "backend", backend)
 
     def program(a):
@@ -141,10 +141,10 @@ def test_of_every_kind(dtype, backend, monkeypatch):
         a[1, 1] = a[2, 2]
         return d.copy(), d[1:]
 
-    same_as_plain(program, *[((np.arange(16).reshape(4, 4) % 3).astype(dtype),)] * 2)
+    check_against_plain(program, *[((np.arange(16).reshape(4, 4) % 3).astype(dtype),)] * 2)
 
 
-def test_gradients_go_through():
+def test_gradients():
     def total(a):
         a = a * 1.0
         d = np.diag(a)

@@ -1,4 +1,4 @@
-"""Views of dicts, and iterators over lists from the end, that are there before what they show moves into the graph."""
+"""Views of dicts, and iterators over lists from the end, made before their dict or list moves into the graph."""
 
 # ruff: noqa: SIM300 - what stands on the left is what is tested
 
@@ -7,7 +7,7 @@ import pytest
 import autoconv
 
 
-def gone_over(n):
+def iterated(n):
     prices = {1: n, 2: 3}
     pairs = prices.items()
     if n > 0:
@@ -34,7 +34,7 @@ def read_in_a_loop(n):
     return prices
 
 
-def asked_in_a_loop(n):
+def searched_in_a_loop(n):
     prices = {1: n}
     names, step = prices.keys(), 0
     while step < n:
@@ -103,7 +103,7 @@ def from_the_end(n):
     return found, numbers
 
 
-def bound_anew_meanwhile(n, chosen):
+def rebound_in_the_loop(n, chosen):
     items, others = [3, n], [0, 5, n]
     for _ in reversed(others):
         if chosen:
@@ -118,13 +118,13 @@ def bound_anew_meanwhile(n, chosen):
 
 
 STAGED = [
-    gone_over, counted, read_in_a_loop, asked_in_a_loop, as_sets, by_builtins, as_text, in_a_list, one_of_two,
+    iterated, counted, read_in_a_loop, searched_in_a_loop, as_sets, by_builtins, as_text, in_a_list, one_of_two,
     of_a_dict_made_on_a_path, from_the_end,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", STAGED, ids=lambda function: function.__name__)
-def test_a_view_shows_what_the_dict_holds_then(function, capsys):
+def test_a_view_shows_the_present_items_of_the_dict(function, capsys):
     compiled = autoconv.compile(function)
     for n in (1, -1, 3, 0):
         expected, shown = function(n), capsys.readouterr().out
@@ -136,8 +136,8 @@ def test_a_view_shows_what_the_dict_holds_then(function, capsys):
 
 @pytest.mark.parametrize("chosen", [True, False])
 def test_a_loop_from_the_end_goes_on_when_the_list_moves(chosen):
-    compiled = autoconv.compile(bound_anew_meanwhile)
-    assert compiled(-1, chosen) == bound_anew_meanwhile(-1, chosen)
+    compiled = autoconv.compile(rebound_in_the_loop)
+    assert compiled(-1, chosen) == rebound_in_the_loop(-1, chosen)
     assert "plain Python" not in compiled.explain()
 
 
@@ -209,7 +209,7 @@ ITERATORS = [
 
 
 @pytest.mark.parametrize("function", ITERATORS, ids=lambda function: function.__name__)
-def test_an_iterator_never_finds_a_list_empty_that_moved(function):
+def test_an_iterator_over_a_list_that_moved_keeps_its_items(function):
     compiled = autoconv.compile(function)
     for n in (1, -1, 3):
         assert compiled(n) == function(n)
@@ -247,7 +247,7 @@ def beside_known_sets(n):
     return compared, sorted(KNOWN | found), sorted(KNOWN - found), sorted(KNOWN ^ found), sorted(KNOWN & found)
 
 
-def behind_known_lists(n):
+def after_known_lists(n):
     found = [3, n]
     if n > 0:
         found.append(5)
@@ -257,8 +257,8 @@ def behind_known_lists(n):
     return both, BASE == found, BASE < found, found + BASE
 
 
-@pytest.mark.parametrize("function", [beside_known_sets, behind_known_lists], ids=lambda function: function.__name__)
-def test_what_python_has_looks_into_what_has_moved(function):
+@pytest.mark.parametrize("function", [beside_known_sets, after_known_lists], ids=lambda function: function.__name__)
+def test_known_containers_are_compared_with_views_of_moved_dicts(function):
     compiled = autoconv.compile(function)
     for n in (1, -1, 3):
         assert compiled(n) == function(n)

@@ -1,4 +1,4 @@
-"""Calls that go straight to native code mean what the long way means: every check, every conversion, every guard."""
+"""Direct calls of native code do the same checks, conversions and guards as calls through Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_direct(function):
     return bool(function._direct)
 
 
-def test_tensors_in_a_tensor_out():
+def test_tensors_as_arguments_and_result():
     @ac.function
     def f(x):
         return x + 1
@@ -66,7 +66,7 @@ def test_numbers_keep_their_kinds():
     assert f("a", "b") == ("ab", True)
 
 
-def test_an_overflow_is_made_good():
+def test_an_overflow_is_computed_by_python():
     @ac.compile
     def power(x, n):
         total = 1
@@ -77,13 +77,13 @@ def test_an_overflow_is_made_good():
     assert [power(3, n) for n in (3, 39, 40, 50, 3)] == [3**n for n in (3, 39, 40, 50, 3)]
 
 
-def test_what_arrays_give_back_is_new():
+def test_results_of_arrays_are_new():
     @ac.compile
     def f(x):
         return x + 1
 
     @ac.compile
-    def same(x):
+    def equal_with_types(x):
         return x.reshape(4) if x.ndim == 2 else x
 
     given = np.ones(4)
@@ -95,7 +95,7 @@ def test_what_arrays_give_back_is_new():
     np.testing.assert_array_equal(f(given), [2, 6, 2, 2])
     for _ in range(2):
         square = np.zeros((2, 2))
-        flat = same(square)
+        flat = equal_with_types(square)
         flat_plain = square.reshape(4)
         assert np.shares_memory(flat, square) == np.shares_memory(flat_plain, square)
     assert type(ac.compile(lambda x: x.sum())(given)) is np.float64
@@ -104,7 +104,7 @@ def test_what_arrays_give_back_is_new():
 SCALE = 2.0
 
 
-def test_globals_and_cells_are_watched():
+def test_changed_globals_and_cells_are_noticed():
     global SCALE
     offset = 1
 
@@ -118,7 +118,7 @@ def test_globals_and_cells_are_watched():
     SCALE = 2.0
 
 
-def test_helpers_are_watched():
+def test_changed_called_functions_are_noticed():
     def helper(x, by=2):
         return x * by
 
@@ -160,7 +160,7 @@ def test_inside_another_trace_it_is_recorded():
     assert any(node.op.name == "call" for node in outer.get_concrete_function(ac.constant(1.0)).graph.nodes)
 
 
-def test_run_eagerly_is_heard():
+def test_the_setting_run_eagerly_is_obeyed():
     @ac.function
     def f(x):
         return x + (1.0 if ac.executing_eagerly() else 2.0)
@@ -229,27 +229,27 @@ def test_a_function_dropped_while_it_runs():
     np.testing.assert_array_equal(holder["f"](x).numpy(), [3.0, 6.0])
 
 
-def same(found, expected):
+def equal_with_types(found, expected):
     assert type(found) is type(expected)
     if isinstance(expected, dict):
         assert list(found) == list(expected)
-        return all(same(found[key], expected[key]) for key in expected)
+        return all(equal_with_types(found[key], expected[key]) for key in expected)
     if isinstance(expected, (tuple, list)):
-        return len(found) == len(expected) and all(map(same, found, expected))
+        return len(found) == len(expected) and all(map(equal_with_types, found, expected))
     return np.array_equal(found, expected)
 
 
 def check_directly(function, *calls):
-    """Each call twice, the second time straight away."""
+    """Compare each call, made twice, with plain Python; the second one is direct."""
     compiled = ac.compile(function)
     for arguments in calls:
         for _ in range(2):
-            assert same(compiled(*arguments), function(*arguments))
+            assert equal_with_types(compiled(*arguments), function(*arguments))
     assert is_direct(compiled), compiled.explain()
     return compiled
 
 
-def test_answers_of_one_kind_or_another():
+def test_results_of_one_type_or_another():
     def nearest(x, n):
         best, shortest, label = -1, 1e300, None
         for i in range(n):
@@ -272,8 +272,8 @@ def test_arrays_of_one_kind_or_another():
     assert compiled(np.ones(3), 0) is None
 
 
-def test_answers_share_nothing_with_arguments_and_constants():
-    """Which are changed by those who have them, and so are the answers."""
+def test_results_share_no_memory_with_arguments_and_constants():
+    """A change of a result, an argument or a constant changes no other."""
 
     def relaxed(x, n):
         field = np.full(3, 0.5)
@@ -297,7 +297,7 @@ def test_answers_share_nothing_with_arguments_and_constants():
         assert found.numpy().tolist() == ((x - 1.0) * (n + 1)).tolist()
 
 
-def test_an_answer_that_comes_twice_is_one_object():
+def test_a_value_that_is_returned_twice_is_one_object():
     def twice(x):
         y = x + 1
         return y, y, [y]
@@ -320,7 +320,7 @@ def test_arguments_that_are_part_of_the_signature():
     check_directly(named, *((np.ones(2), mode, flag) for mode in ("up", "down") for flag in (None, 0.0, -0.0)))
 
 
-def test_what_a_call_leaves_to_defaults_or_names_is_put_in_order():
+def test_defaults_and_keyword_arguments_are_put_in_order():
     @ac.compile
     def root(x, tolerance=1e-12, *, start=None):
         return x * tolerance

@@ -1,4 +1,4 @@
-"""AUTOCONV_DISABLE: decorated functions are the plain ones, and have what a decorated one has besides."""
+"""AUTOCONV_DISABLE: decorated functions run plain, with the attributes of decorated ones."""
 
 import functools
 
@@ -34,7 +34,7 @@ def public(function):
 
 
 @pytest.mark.parametrize("decorate", DECORATORS)
-def test_every_attribute_is_there(decorate, monkeypatch):
+def test_disabled_functions_have_every_attribute(decorate, monkeypatch):
     wanted = public(decorate(lambda x: x))
     monkeypatch.setattr(SETTINGS, "disabled", True)
     plain = decorate(lambda x: x)
@@ -66,14 +66,14 @@ def test_methods(disabled):
 
 
 @pytest.mark.parametrize("callable_object", [abs, functools.partial(step), Counter()])
-def test_what_is_no_function(disabled, callable_object):
+def test_callable_objects(disabled, callable_object):
     compiled = autoconv.compile(callable_object)
     assert compiled(1) == callable_object(1)
     assert "switched off" in compiled.explain()
     assert not isinstance(callable_object, Counter) or compiled.name == "own"
 
 
-def test_what_no_graph_can_be_made_of_stays_what_it_is(disabled):
+def test_objects_that_cannot_be_a_graph_are_returned_unchanged(disabled):
     assert autoconv.compile(3) == 3
 
 
@@ -82,6 +82,6 @@ def test_builtins_without_a_signature(disabled):
     assert "switched off" in autoconv.compile(max).explain()
 
 
-def test_a_graph_is_there_for_those_who_ask(disabled):
+def test_a_graph_is_made_on_request(disabled):
     concrete = autoconv.function(lambda x: x * 2).get_concrete_function(autoconv.TensorSpec([], autoconv.int32))
     assert concrete(autoconv.constant(4)).numpy() == 8

@@ -23,7 +23,7 @@ def test_starred_parts():
     agrees(f, *CALLS)
 
 
-def test_a_part_is_what_it_was_when_its_turn_came():
+def test_parts_are_evaluated_in_order():
     def f(a, b):
         grown = [1]
         if a > 0:
@@ -38,7 +38,7 @@ def test_a_part_is_what_it_was_when_its_turn_came():
     agrees(f, *CALLS)
 
 
-def test_starred_parts_of_what_is_only_gone_over_or_looked_in():
+def test_starred_parts_of_iterables_and_objects_with_items():
     def f(a, b):
         total = 0
         for k in [b, *[i for i in range(4) if i < a]]:
@@ -93,7 +93,7 @@ def test_as_many_names_as_items():
     agrees(f, *CALLS)
 
 
-def test_what_has_no_items():
+def test_objects_without_items():
     def f(a, b):
         found = []
         try:
@@ -117,7 +117,7 @@ def test_what_has_no_items():
     agrees(f, *CALLS)
 
 
-def test_displays_that_are_only_gone_over_or_looked_in():
+def test_displays_that_are_only_iterated_or_searched():
     def f(a, items):
         seen, total = set(items), 0  # which has the list come in as an object
         for item in [*items, a]:

@@ -1,4 +1,4 @@
-"""`donate=`: tensors that are given to a call for good."""
+"""`donate=`: tensors whose memory a call takes over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tensor(values=(1.0, 2.0, 3.0, 4.0)):
     return autoconv.constant(np.array(values, np.float32))
 
 
-def test_an_item_is_written_into_the_very_array():
+def test_an_item_is_written_into_the_donated_array():
     @autoconv.function(donate="x")
     def f(x, v):
         x[1] = v
@@ -91,7 +91,7 @@ def test_arrays_and_variables_are_left_alone():
     np.testing.assert_array_equal(variable.numpy(), [1.0, 2.0])
 
 
-def test_structures_are_given_whole():
+def test_all_tensors_of_a_structure_are_donated():
     @autoconv.function(donate="state")
     def step(state, rate):
         return {"w": state["w"] - rate, "b": (state["b"][0] + rate,)}
@@ -104,7 +104,7 @@ def test_structures_are_given_whole():
             given.numpy()
 
 
-def test_nothing_is_given_under_a_tape_or_in_another_trace():
+def test_nothing_is_donated_under_a_tape_or_in_another_trace():
     @autoconv.function(donate="x")
     def f(x):
         return x * x
@@ -118,7 +118,7 @@ def test_nothing_is_given_under_a_tape_or_in_another_trace():
     np.testing.assert_array_equal(outer(x).numpy(), np.array([2, 6, 12, 20], np.float32))
 
 
-def test_what_failed_is_given_all_the_same():
+def test_a_failed_call_donates_as_well():
     @autoconv.function(donate="x")
     def f(x, i):
         return x[i]
@@ -148,7 +148,7 @@ def test_open_shapes_and_pickling():
         x.numpy()
 
 
-def test_what_is_no_parameter_is_refused():
+def test_names_that_are_no_parameters_are_refused():
     for donate in ("z", 5, -1, ["x", "z"]):
         with pytest.raises(ValueError, match="is no parameter of f, which has x"):
 

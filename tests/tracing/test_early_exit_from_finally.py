@@ -82,7 +82,7 @@ def test_a_finally_that_is_left_early():
     assert [outcome(compiled, each) for each in calls] == [outcome(raises, each) for each in calls]
 
 
-def test_tries_deeper_than_python_has_room_for():
+def test_tries_nested_deeper_than_python_allows():
     def f(a, b):
         try:
             try:
@@ -115,7 +115,7 @@ def test_tries_deeper_than_python_has_room_for():
     agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (1, 5))
 
 
-def test_a_finally_that_is_left_early_under_the_first_contract():
+def test_a_finally_that_is_left_early_under_function():
     @ac.function
     def f(table, i):
         for _ in range(3):

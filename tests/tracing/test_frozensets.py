@@ -8,7 +8,7 @@ import pytest
 
 import autoconv
 from autoconv.operators.values import set_operators
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 KNOWN = frozenset({1, 5})
 
@@ -50,7 +50,7 @@ def by_other_names(n):
 
 @pytest.mark.parametrize("program", [of_a_global, of_an_attribute, by_other_names])
 def test_the_set_s_elements_count(program):
-    compiled = same_as_plain(program, (1,), (3,), (5,), (2,))
+    compiled = check_against_plain(program, (1,), (3,), (5,), (2,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tracing.in_place import both
+from tests.tracing.in_place import check_in_place
 
 ROWS = np.random.default_rng(0).integers(0, 9, (3, 12))
 
@@ -29,4 +29,4 @@ def positions_of_sums(rows: Any, i: Any) -> Any:
 
 @pytest.mark.parametrize("program", [of_two_orders, positions_of_sums])
 def test_as_numpy(program: Any) -> None:
-    both(program, ROWS, np.array([1, 1, 0]))
+    check_in_place(program, ROWS, np.array([1, 1, 0]))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.changes import WARM, follows
+from tests.tracing.changes import WARM, check_after_changes
 
 HERE = sys.modules[__name__]
 
@@ -42,14 +42,14 @@ def put(name, value):
 
 
 def test_names_that_go_and_come():
-    follows(of_nothing, lambda: delattr(HERE, "NOTHING"), put("NOTHING", 3.0), put("NOTHING", None))
-    follows(of_number, lambda: delattr(HERE, "NUMBER"), put("NUMBER", 1), put("NUMBER", 1.0))
-    follows(of_no_name, put("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
-    follows(of_builtin, put("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
+    check_after_changes(of_nothing, lambda: delattr(HERE, "NOTHING"), put("NOTHING", 3.0), put("NOTHING", None))
+    check_after_changes(of_number, lambda: delattr(HERE, "NUMBER"), put("NUMBER", 1), put("NUMBER", 1.0))
+    check_after_changes(of_no_name, put("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
+    check_after_changes(of_builtin, put("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
 
 
 def test_builtins_cost_nothing_but_a_look():
-    compute = follows(of_builtin)
+    compute = check_after_changes(of_builtin)
     assert len(compute.concrete_functions) == 1
     assert not compute.concrete_functions[0].checks_guards_in_python
 
@@ -79,7 +79,7 @@ def test_attributes_of_modules_wherever_they_are_held(tmp_path, monkeypatch):
         lambda x: x * box.m.SCALE,
         imported,
     ):
-        follows(function, change(7.0), change(8), change(2.0))
+        check_after_changes(function, change(7.0), change(8), change(2.0))
     given = autoconv.compile(lambda m, x: x * m.SCALE)
     for value in (2.0, 3.0, 4.0):
         settings.SCALE = value
@@ -121,7 +121,7 @@ def test_modules_and_functions_that_hold_each_other():
         return x * same.by
 
     same.by, same.itself, same.others = 2.0, same, {"same": same}
-    follows(
+    check_after_changes(
         lambda x: a.b.c.a.b.c.k * x + same(x),
         lambda: setattr(c, "k", 3.0),
         lambda: setattr(c, "a", b),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.changes import WARM, follows
+from tests.tracing.changes import WARM, check_after_changes
 
 
 def test_the_class_of_an_object():
@@ -26,14 +26,14 @@ def test_the_class_of_an_object():
             return -x
 
     thing = First()
-    follows(
+    check_after_changes(
         lambda x: thing.go(x),
         lambda: setattr(thing, "__class__", Second),
         lambda: setattr(thing, "__class__", First),
         lambda: setattr(thing, "__class__", Second),
         lambda: delattr(Second, "go"),
     )
-    follows(lambda x: Second().go(x), lambda: setattr(Second, "__bases__", (Other,)))
+    check_after_changes(lambda x: Second().go(x), lambda: setattr(Second, "__bases__", (Other,)))
 
 
 SPECIAL = {
@@ -78,7 +78,7 @@ def test_special_methods_of_a_class(name):
     thing = Thing()
     use, other = SPECIAL[name]
     before = vars(Thing)[name]
-    follows(
+    check_after_changes(
         lambda x: use(x, thing), lambda: setattr(Thing, name, other), lambda: setattr(Thing, name, before),
         lambda: setattr(Thing, name, other),
     )  # fmt: skip
@@ -105,12 +105,12 @@ def test_what_classes_hold_at_any_depth():
             return self.settings.scale
 
     model = Model()
-    follows(lambda x: x * model.settings.scale, lambda: setattr(Model.settings, "scale", 5.0))
-    follows(lambda x: x * model.held, lambda: setattr(Model.settings, "scale", 6.0))
-    follows(lambda x: x * Model.table[0]["a"][0], lambda: Model.table[0]["a"].append(3.0))
-    follows(lambda x: x * Model.table[0]["a"][0], lambda: Model.table[0]["a"].__setitem__(0, 6.0))
-    follows(lambda x: model.scaled(x), lambda: setattr(Model.scaled, "__defaults__", (5.0,)))
-    follows(lambda x: model.moved(x), lambda: setattr(Model.moved, "__defaults__", (5.0,)))
+    check_after_changes(lambda x: x * model.settings.scale, lambda: setattr(Model.settings, "scale", 5.0))
+    check_after_changes(lambda x: x * model.held, lambda: setattr(Model.settings, "scale", 6.0))
+    check_after_changes(lambda x: x * Model.table[0]["a"][0], lambda: Model.table[0]["a"].append(3.0))
+    check_after_changes(lambda x: x * Model.table[0]["a"][0], lambda: Model.table[0]["a"].__setitem__(0, 6.0))
+    check_after_changes(lambda x: model.scaled(x), lambda: setattr(Model.scaled, "__defaults__", (5.0,)))
+    check_after_changes(lambda x: model.moved(x), lambda: setattr(Model.moved, "__defaults__", (5.0,)))
 
 
 class Floats(list):
@@ -141,13 +141,14 @@ class Kind(enum.Enum):
 @pytest.mark.parametrize("made", [Floats([1.0]), Table(a=1.0), Pair((1.0,)), Metres(1.0), Text("a"), Kind.A])
 def test_attributes_of_what_is_compared_by_value(made):
     made.extra = 2.0
-    follows(lambda x: x * made.extra, lambda: setattr(made, "extra", 5.0), lambda: setattr(made, "extra", "ab"), x=2)
+    changes = (lambda: setattr(made, "extra", 5.0), lambda: setattr(made, "extra", "ab"))
+    check_after_changes(lambda x: x * made.extra, *changes, x=2)
 
 
 def test_classes_and_orders_of_containers():
     global HELD
     HELD = {"a": 1.0, "b": 2.0}
-    follows(
+    check_after_changes(
         lambda x: (type(HELD).__name__, [v * x for v in HELD.values()]),
         lambda: globals().update(HELD=collections.OrderedDict(a=1.0, b=2.0)),
         lambda: globals().update(HELD=Table(a=1.0, b=2.0)),
@@ -161,14 +162,14 @@ def test_classes_and_orders_of_containers():
         numbers.add(8)
         numbers.add(0)
 
-    follows(lambda x: [v * x for v in numbers], other_order)
+    check_after_changes(lambda x: [v * x for v in numbers], other_order)
     box = types.SimpleNamespace(a=1.0, b=2.0)
 
     def other_attributes():
         del box.a
         box.a = 1.0
 
-    follows(lambda x: [v * x for v in vars(box).values()], other_attributes)
+    check_after_changes(lambda x: [v * x for v in vars(box).values()], other_attributes)
 
 
 class Counted:
@@ -270,7 +271,7 @@ class Linked:
 def test_what_leads_back_to_itself_does_so_somewhere():
     first, second = Linked(1.0), Linked(2.0)
     first.next, second.next = second, first
-    follows(
+    check_after_changes(
         lambda x: x * first.next.next.value,
         lambda: setattr(second, "next", second),
         lambda: setattr(second, "next", first),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 def by_an_item_of_a_dict(a):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.tracing.in_place import both
+from tests.tracing.in_place import check_in_place
 
 
 def walk(rows: Any, draws: Any) -> Any:
@@ -38,8 +38,8 @@ def mask_or_position(values: Any, n: int) -> Any:
 
 def test_as_numpy() -> None:
     draws = np.random.default_rng(0)
-    both(walk, np.cumsum(draws.dirichlet(np.ones(5), 5), axis=1), draws.random(50) * 1.1)
-    both(bounds, np.arange(6.0), np.array([1, 2, 3], np.int16))
-    both(bounds, np.arange(2.0), np.array([1, 2, 0]))
+    check_in_place(walk, np.cumsum(draws.dirichlet(np.ones(5), 5), axis=1), draws.random(50) * 1.1)
+    check_in_place(bounds, np.arange(6.0), np.array([1, 2, 3], np.int16))
+    check_in_place(bounds, np.arange(2.0), np.array([1, 2, 0]))
     for n in (2, 3):
-        both(mask_or_position, np.arange(6.0), n)
+        check_in_place(mask_or_position, np.arange(6.0), n)

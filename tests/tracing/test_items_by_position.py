@@ -6,7 +6,7 @@ import pytest
 
 import autoconv
 from autoconv.errors import StagingError
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 class Doubles:
@@ -65,7 +65,7 @@ def of_a_list_that_moved(n):
 
 @pytest.mark.parametrize("program", [total, left_early, comprehension, of_known_length, of_a_list_that_moved])
 def test_one_graph_goes_over_all(program):
-    compiled = same_as_plain(program, (3,), (4,), (0,), (7,))
+    compiled = check_against_plain(program, (3,), (4,), (0,), (7,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.list_arrays import A, check, ops_of, outcome, staged
+from tests.tracing.list_arrays import A, check, check_staged, ops_of, outcome
 
 # ---- numbers of one kind
 
@@ -72,20 +72,20 @@ def slices(n):
 )  # fmt: skip
 def test_numbers_of_one_kind_stay_numbers(function, arguments):
     """The list never is an object of Python's."""
-    ops = ops_of(staged(function, (arguments,)))
+    ops = ops_of(check_staged(function, (arguments,)))
     assert "typed_list_array" in ops
     assert not {"object_build", "object_method", "list_array"} & ops
 
 
 def test_many_sizes():
-    staged(squares, *((n,) for n in (1, 2, 5, 50, 1000)))
+    check_staged(squares, *((n,) for n in (1, 2, 5, 50, 1000)))
     check(comprehension, *((np.arange(float(n)),) for n in (0, 1, 2, 5, 33, 70)))
-    staged(comprehension, (A[:5],))
+    check_staged(comprehension, (A[:5],))
 
 
 def test_nothing_in_the_list():
     """An empty list is an array of float64, whatever it was to hold."""
-    staged(positive, (A,), (-np.abs(A),))
+    check_staged(positive, (A,), (-np.abs(A),))
     compiled = check(squares, (50,), (0,), (-3,))
     assert "where this graph expected int64[?]" in compiled.explain()
     assert len(compiled.concrete_functions) == 1
@@ -123,10 +123,10 @@ def test_a_dtype_that_the_program_names():
             out.append(x * 3)
         return np.array(out, dtype=int)
 
-    staged(singles, (50,), (0,))
-    compiled = staged(bytes_, (50,), (500,))
+    check_staged(singles, (50,), (0,))
+    compiled = check_staged(bytes_, (50,), (500,))
     assert "OverflowError" in str(outcome(compiled, (500,)))
-    staged(whole, (A,))
+    check_staged(whole, (A,))
     check(whole, (np.append(A, np.nan),))
 
 
@@ -159,7 +159,7 @@ def test_ints_and_floats():
             out.append(out[-1] + x)
         return np.array(out)
 
-    staged(running, (A,))
+    check_staged(running, (A,))
 
 
 def test_kinds_that_one_arm_decides():
@@ -202,11 +202,11 @@ def test_tuples_and_lists_as_items():
             rows.append(row)
         return np.array(rows)
 
-    compiled = staged(pairs, (50,))
+    compiled = check_staged(pairs, (50,))
     (concrete,) = compiled.concrete_functions
     assert concrete.optimised.outputs[0].type.shape == (None, 2)
     check(pairs, (0,))
-    assert "list_array" not in ops_of(staged(table, (50,), (1,)))
+    assert "list_array" not in ops_of(check_staged(table, (50,), (1,)))
     check(table, (0,))
     assert "inhomogeneous" in str(outcome(check(ragged, (50,), (1,), (0,)), (50,)))
 
@@ -224,7 +224,7 @@ def test_lists_three_deep():
             out.append(rows)
         return np.array(out)
 
-    staged(cube, (40, 6, 7), (1, 40, 50), (40, 1, 1), (40, 3, 0))
+    check_staged(cube, (40, 6, 7), (1, 40, 50), (40, 1, 1), (40, 3, 0))
     check(cube, (40, 0, 3), (0, 3, 3))
 
 
@@ -244,8 +244,8 @@ def test_rows_of_arrays():
         found[0, 0] = 9.0
         return found
 
-    staged(rows, (A.reshape(35, 2),))
-    staged(changed, (A.reshape(35, 2),))
+    check_staged(rows, (A.reshape(35, 2),))
+    check_staged(changed, (A.reshape(35, 2),))
 
 
 def test_lists_side_by_side():
@@ -258,7 +258,7 @@ def test_lists_side_by_side():
         return np.array([xs, ys]), np.array((xs, ys)), np.polyfit(xs, ys, 1), np.sqrt(xs), np.dot(xs, ys)
 
     # Whole numbers: processors add the products of `np.dot` in orders of their own, and these sums are exact.
-    staged(both, (np.round(8 * A),))
+    check_staged(both, (np.round(8 * A),))
 
 
 def test_no_gradient_goes_through():

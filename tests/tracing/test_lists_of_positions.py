@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 def swapped(a, k, p):
@@ -65,7 +65,7 @@ PROGRAMS = [swapped, columns_swapped, grids, masks, bools_beside_numbers, out_of
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_as_in_numpy(function):
     a = np.arange(20.0).reshape(5, 4)
-    compiled = same_as_plain(function, (a, 1, 3), (a + 1, 2, 3), (a, 3, 3), (a * 2, 0, 2), (a, 2, 0))
+    compiled = check_against_plain(function, (a, 1, 3), (a + 1, 2, 3), (a, 3, 3), (a * 2, 0, 2), (a, 2, 0))
     assert "as Python objects" not in compiled.explain()
     assert "plain Python" not in compiled.explain() or function is none
 

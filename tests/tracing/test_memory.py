@@ -15,7 +15,7 @@ from autoconv.tracing.specialise import trace_cache
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from retrace_memory import dropped_growth, is_freed, live_growth, resident_growth_apart
+from retrace_memory import are_dropped_objects_freed, dropped_growth, live_growth, resident_growth_of_fresh_process
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +33,13 @@ def test_retraces_of_a_live_function_take_bounded_memory(monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_trace_takes_few_kilobytes():
-    assert resident_growth_apart(24) < 24 * 90_000  # 140 with LLVM's linker, of which 50 are Python's objects
+    assert resident_growth_of_fresh_process(24) < 24 * 90_000  # 140 with LLVM's linker, 50 of them Python objects
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_evicted_traces_free_their_machine_code():
     # the first 28 traces stay; of each further one stay 1 to 3 KB, where a trace takes 70
-    assert resident_growth_apart(30, first=40, rounds=2) < 30 * 8_000
+    assert resident_growth_of_fresh_process(30, first=40, rounds=2) < 30 * 8_000
 
 
 def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
@@ -62,7 +62,7 @@ def test_dropped_traces_are_collected_before_they_are_many(monkeypatch):
 
 def test_dropped_functions_leave_nothing():
     assert dropped_growth(10) < 10 * 2000
-    assert is_freed()
+    assert are_dropped_objects_freed()
 
 
 def test_the_least_recently_used_signature_goes_first(monkeypatch):

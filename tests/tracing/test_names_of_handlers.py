@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 def read_behind(n):
@@ -72,6 +72,6 @@ def assigned_by_the_body(n):
 
 @pytest.mark.parametrize("program", [read_behind, read_in_the_else, in_a_branch, in_a_loop, assigned_by_the_body])
 def test_names_are_as_python_leaves_them(program):
-    compiled = same_as_plain(program, (1,), (2,), (0,), (4,))
+    compiled = check_against_plain(program, (1,), (2,), (0,), (4,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

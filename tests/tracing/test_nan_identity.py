@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autoconv.config import SETTINGS
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 NAN = float("nan")
 
@@ -57,7 +57,7 @@ def test_is_python_s_and_staged_for_all_other_numbers(monkeypatch):
     for backend in ("reference", "llvm"):
         monkeypatch.setattr(SETTINGS, "backend", backend)
         for program, more in ((known_lists, ()), (searched, ()), (grown, (2,)), (keys, (2,)), (branches, (2,))):
-            compiled = same_as_plain(program, (1.5, *more), (NAN, *more), (-2.0, *more))
+            compiled = check_against_plain(program, (1.5, *more), (NAN, *more), (-2.0, *more))
             assert compiled.experimental_get_tracing_count() == 1
             assert compiled.explain().count("one call: ") == 1, "the one with a NaN"
 
@@ -69,7 +69,7 @@ def test_numbers_that_nothing_looks_up_may_be_nan():
             a.append(x)
         return a, max(x, 1.0), {"x": x}["x"]
 
-    compiled = same_as_plain(program, (NAN, 2), (1.0, 3))
+    compiled = check_against_plain(program, (NAN, 2), (1.0, 3))
     assert "plain Python" not in compiled.explain()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import autoconv
 from autoconv.config import SETTINGS
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 BYTES = np.array([0, 3, 255], np.uint8)
 SIGNED = np.array([-128, 3, 127], np.int8)
@@ -68,15 +68,15 @@ def into(a, k):
 )
 @pytest.mark.search
 def test_comparisons_are_exact(function):
-    same_as_plain(function, *[(a, k) for a in ARRAYS for k in NUMBERS])
+    check_against_plain(function, *[(a, k) for a in ARRAYS for k in NUMBERS])
 
 
 def test_comparisons_with_counters():
-    same_as_plain(counted, *[(a, 1) for a in ARRAYS])
+    check_against_plain(counted, *[(a, 1) for a in ARRAYS])
 
 
 def test_comparisons_stay_in_one_graph():
-    compiled = same_as_plain(compared, *[(BYTES, k) for k in (300, -1, 3)])
+    compiled = check_against_plain(compared, *[(BYTES, k) for k in (300, -1, 3)])
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain" not in str(compiled.explain())
 
@@ -95,7 +95,7 @@ def clipped_from_below(a, k):
 
 @pytest.mark.parametrize("function", [chosen, clipped, clipped_from_below], ids=lambda f: f.__name__)
 def test_choices_and_bounds(function):
-    same_as_plain(function, *[(a, k) for a in ARRAYS for k in (300, 3, 0, -1, 2**63 - 1, 2**63)])
+    check_against_plain(function, *[(a, k) for a in ARRAYS for k in (300, 3, 0, -1, 2**63 - 1, 2**63)])
 
 
 def assigned(a, k):
@@ -162,7 +162,7 @@ def added_at(a, k):
 )  # fmt: skip
 @pytest.mark.search
 def test_what_does_not_fit_raises(function):
-    same_as_plain(function, *[(a, k) for a in (BYTES, SIGNED, np.arange(3)) for k in (300, 3, -1, 2**63 - 1)])
+    check_against_plain(function, *[(a, k) for a in (BYTES, SIGNED, np.arange(3)) for k in (300, 3, -1, 2**63 - 1)])
 
 
 def caught(a, i, k):
@@ -202,7 +202,7 @@ def caught_list(a, i, k):
 @pytest.mark.parametrize("function", [caught, caught_sum, caught_list], ids=lambda f: f.__name__)
 def test_handlers_see_what_was_before_the_overflow(function):
     with np.errstate(all="ignore"):
-        same_as_plain(function, *[(np.zeros(3, np.uint8), i, k) for i in (1, 7) for k in (300, 3, -1, 200)])
+        check_against_plain(function, *[(np.zeros(3, np.uint8), i, k) for i in (1, 7) for k in (300, 3, -1, 200)])
 
 
 def as_array(n):
@@ -223,7 +223,7 @@ def unsigned(n):
 
 @pytest.mark.parametrize("function", [as_array, as_scalar, narrow, unsigned], ids=lambda f: f.__name__)
 def test_ints_beyond_a_graph(function):
-    same_as_plain(function, *[(n,) for n in (3, 2**63, 2**64 - 1, 2**64, -(2**63) - 1)])
+    check_against_plain(function, *[(n,) for n in (3, 2**63, 2**64 - 1, 2**64, -(2**63) - 1)])
 
 
 def beside(a, n):
@@ -234,7 +234,7 @@ def beside(a, n):
 
 def test_ints_beyond_a_graph_beside_arrays():
     numbers = (3, 2**63, 2**64 - 1, 2**64, -(2**63) - 1)
-    same_as_plain(beside, *[(a, n) for a in (np.arange(3.0), np.arange(3), LONGS) for n in numbers])
+    check_against_plain(beside, *[(a, n) for a in (np.arange(3.0), np.arange(3), LONGS) for n in numbers])
 
 
 def test_where_a_print_came_before():

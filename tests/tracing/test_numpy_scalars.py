@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 TABLE = np.array([2.0, 3.0, 5.0])
 COUNTS = np.array([[2, 3], [5, 7]])

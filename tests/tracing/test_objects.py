@@ -1,4 +1,4 @@
-"""Under the second contract: lists, dicts, text and what was there before the call, as parts of one graph."""
+"""Under `compile`: lists, dicts, text and objects from before the call, as parts of one graph."""
 
 import contextlib
 import copy

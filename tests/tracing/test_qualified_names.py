@@ -5,7 +5,7 @@ import functools
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 def wrapped(function):

@@ -1,4 +1,4 @@
-"""heapq, bisect and collections under the second contract: their lists, queues and counters are part of the graph."""
+"""heapq, bisect and collections under `compile`: their lists, queues and counters are part of the graph."""
 
 import bisect
 import heapq
@@ -80,7 +80,7 @@ def test_sorted_lists():
     agrees(f, *CALLS)
 
 
-def test_a_queue_that_python_changes_under_the_first_contract_is_refused():
+def test_a_queue_that_python_changes_is_refused_under_function():
     def f(n):
         queue = deque()
         for _ in range(n):

@@ -197,7 +197,7 @@ def test_arrays_that_come_in_are_changed_at_every_level():
     assert run.experimental_get_tracing_count() == 1
 
 
-def test_lists_of_tensors_cannot_change_under_the_first_contract():
+def test_lists_of_tensors_cannot_change_under_function():
     def appended(n, items):
         if n > 0:
             items.append(n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.tracing.list_arrays import INTS, A, check, staged
+from tests.tracing.list_arrays import INTS, A, check, check_staged
 
 
 def test_items_that_are_joined():
@@ -37,10 +37,10 @@ def test_items_that_are_joined():
             ys.append(x * 3)
         return np.vstack([xs, ys]), np.stack((xs, a)), np.column_stack((xs, ys)), np.concatenate([a, ys])
 
-    staged(chunks, (A,))
-    staged(rows, (A.reshape(35, 2),))
-    staged(lists, (50,), (0,))
-    staged(two, (A,), (INTS,), traces=2)
+    check_staged(chunks, (A,))
+    check_staged(rows, (A.reshape(35, 2),))
+    check_staged(lists, (50,), (0,))
+    check_staged(two, (A,), (INTS,), traces=2)
 
 
 def test_pairs():
@@ -73,9 +73,9 @@ def test_pairs():
             q.append(x)
         return np.array(p), np.array(q)
 
-    staged(zipped, (A,))
-    staged(numbered, (A,))
-    staged(unpacked, (50,))
+    check_staged(zipped, (A,))
+    check_staged(numbered, (A,))
+    check_staged(unpacked, (50,))
 
 
 class Record:
@@ -99,7 +99,7 @@ def test_lists_held_elsewhere():
             found.setdefault(int(x * 2), []).append(x)
         return [np.max(found[k]) for k in sorted(found)], [np.array(group) for group in found.values()]
 
-    staged(attribute, (A,))
+    check_staged(attribute, (A,))
     check(groups, (A,))
 
 
@@ -138,10 +138,10 @@ def test_lists_of_while_loops_recursion_and_generators():
             pass
         return np.array(out)
 
-    staged(history, (3.0,), (0.0,))
-    staged(recursive, (40,))
-    staged(generated, (50,))
-    staged(caught, (50,), (5,))
+    check_staged(history, (3.0,), (0.0,))
+    check_staged(recursive, (40,))
+    check_staged(generated, (50,))
+    check_staged(caught, (50,), (5,))
 
 
 def test_what_a_call_gives_out_is_its_own():
@@ -152,7 +152,7 @@ def test_what_a_call_gives_out_is_its_own():
         found = np.array(out)
         return found, found, found[1:]
 
-    compiled = staged(twice, (A,))
+    compiled = check_staged(twice, (A,))
     first, second = compiled(A), compiled(A)
     assert first[0] is first[1]
     assert np.shares_memory(first[0], first[2])

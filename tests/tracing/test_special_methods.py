@@ -1,4 +1,4 @@
-"""Operators and properties of the user's own classes under the second contract: part of the graph, on every call."""
+"""Operators and properties of the user's own classes under `compile` are part of the graph and run on every call."""
 
 import pytest
 

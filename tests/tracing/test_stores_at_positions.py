@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tracing.in_place import both
+from tests.tracing.in_place import check_in_place
 
 POSITIONS = np.array([2, 0, -1, 2, 1])
 VALUES = np.array([5.0, 6.0, 7.0, 8.0, 9.0])
@@ -71,7 +71,7 @@ def out_of_range(x: Any, i: Any, v: Any) -> Any:
     "program", [one_hot, rows, views, of_itself, of_other_dtypes, in_a_loop, out_of_range], ids=lambda f: f.__name__
 )
 def test_as_numpy(program: Any) -> None:
-    compiled = both(program, ARRAY, POSITIONS, VALUES)
+    compiled = check_in_place(program, ARRAY, POSITIONS, VALUES)
     if program is not out_of_range:
         assert "by kernels" not in compiled.explain()
 
@@ -82,7 +82,7 @@ def test_of_any_size() -> None:
         x[i - 1] += 2
         return x
 
-    compiled = both(program, np.zeros(8), np.array([3, 4]))
+    compiled = check_in_place(program, np.zeros(8), np.array([3, 4]))
     for count in (1, 5, 6, 7):
         i = np.random.default_rng(count).integers(-4, 4, count)
         found, expected = np.zeros(9), np.zeros(9)
@@ -100,6 +100,6 @@ def test_into_slices_of_sizes_known_at_run_time() -> None:
         return x, z
 
     for size, count in [(32, 4), (32, 1), (31, 4), (31, 1), (40, 3)]:
-        compiled = both(program, np.arange(size * 1.0), VALUES[:count], np.ones(18, complex))
+        compiled = check_in_place(program, np.arange(size * 1.0), VALUES[:count], np.ones(18, complex))
         if (size, count) in [(32, 4), (32, 1)]:
             assert "by kernels" not in compiled.explain()

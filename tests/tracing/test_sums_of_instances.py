@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv
-from tests.tracing.plainly import result_or_error
+from tests.tracing.plain_comparison import result_or_error
 
 
 class Box:

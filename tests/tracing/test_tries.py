@@ -130,7 +130,7 @@ def test_a_chain_of_exceptions_is_kept():
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_a_branch_that_raises_inside_try_under_the_first_contract():
+def test_a_branch_that_raises_inside_try_under_function():
     @ac.function
     def f(t):
         try:
@@ -233,7 +233,7 @@ def test_what_a_body_makes_changes_and_leaves_is_not_seen_as_it_is_later():
     assert [compiled(*call) for call in ((1, 0), (0, 0), (7, 3))] == [2, 7, 0]
 
 
-def test_results_of_several_kinds_under_the_first_contract():
+def test_results_of_several_kinds_under_function():
     class Manager:
         def __enter__(self):
             return self

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 def kinds(xs):
@@ -18,8 +18,8 @@ def of_an_array(a):
 
 def test_the_types_of_containers():
     for given in ([], {}, set(), [1, 2], {"a": 1}, 3):
-        same_as_plain(kinds, (given,))
-    same_as_plain(of_an_array, (np.array([]),), (np.ones(3),))
+        check_against_plain(kinds, (given,))
+    check_against_plain(of_an_array, (np.array([]),), (np.ones(3),))
 
 
 def positive(x):
@@ -27,8 +27,8 @@ def positive(x):
 
 
 def test_a_bool_with_a_sign_is_an_int():
-    same_as_plain(positive, (True,), (2,), (0.5,))
-    same_as_plain(lambda x: [+(x > 1), +x], (3,), (np.float64(2.0),), (np.array([True]),))
+    check_against_plain(positive, (True,), (2,), (0.5,))
+    check_against_plain(lambda x: [+(x > 1), +x], (3,), (np.float64(2.0),), (np.array([True]),))
 
 
 def template(n):
@@ -36,7 +36,7 @@ def template(n):
 
 
 def test_a_template_without_places():
-    same_as_plain(template, (3,), (2.5,), ((),), ({},))
+    check_against_plain(template, (3,), (2.5,), ((),), ({},))
 
 
 def delegated(n):
@@ -56,7 +56,7 @@ def delegated(n):
 
 
 def test_what_an_inner_generator_returns():
-    same_as_plain(delegated, (1,), (3,))
+    check_against_plain(delegated, (1,), (3,))
 
 
 def endless(n):
@@ -69,4 +69,4 @@ def endless(n):
 
 
 def test_a_generator_that_an_iterator_ends():
-    same_as_plain(endless, (1,))
+    check_against_plain(endless, (1,))

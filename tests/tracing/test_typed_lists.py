@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import autoconv
-from tests.tracing.plainly import check, name_of
+from tests.tracing.plain_comparison import case_name, check_case
 
 
 def fibonacci(n):
@@ -252,10 +252,10 @@ CASES = [
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=case_name)
 @pytest.mark.search
 def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(case, backend, monkeypatch)
+    check_case(case, backend, monkeypatch)
 
 
 def test_ints_of_any_size_behind_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

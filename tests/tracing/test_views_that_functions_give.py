@@ -3,7 +3,7 @@
 import numpy as np
 
 import autoconv
-from tests.tracing.plainly import same_as_plain
+from tests.tracing.plain_comparison import check_against_plain
 
 
 def test_trimmed_zeros_are_a_view():
@@ -21,7 +21,7 @@ def test_trimmed_zeros_are_a_view():
 
     arrays = [([0, 0, 1, 2, 0.0],), ([0, 3, 1, 0.0],), ([0, 0.0],), ([3, 0, 1, 2.0, 0, 0],), ([0.0, 0, 0],)]
     for function in (written, of_one_that_changes):
-        same_as_plain(function, *[(np.array(values),) for (values,) in arrays])
+        check_against_plain(function, *[(np.array(values),) for (values,) in arrays])
 
 
 def test_edges_of_a_histogram_are_what_was_given():
@@ -37,7 +37,7 @@ def test_edges_of_a_histogram_are_what_was_given():
         return counts, same, np.histogram(a, bins=5)
 
     for function in (written, of_one_that_changes):
-        same_as_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
+        check_against_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
 
 
 def test_parts_of_complex_arrays_are_views_where_they_are_given_out():

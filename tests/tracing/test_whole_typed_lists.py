@@ -13,7 +13,7 @@ import pytest
 
 import autoconv
 from autoconv.config import SETTINGS
-from tests.tracing.plainly import check, name_of, outcome
+from tests.tracing.plain_comparison import case_name, check_case, outcome
 
 INF, NAN = math.inf, math.nan
 
@@ -183,10 +183,10 @@ CASES = [
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("case", CASES, ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=case_name)
 @pytest.mark.search
 def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(case, backend, monkeypatch)
+    check_case(case, backend, monkeypatch)
 
 
 def test_rows_are_typed_lists() -> None:
