@@ -125,7 +125,7 @@ METHODS = {
 
 @pytest.mark.parametrize("name", METHODS)
 def test_bound_methods_partials_and_instances(name):
-    assert _classify(METHODS[name]) == "guarded"
+    assert _classify(METHODS[name]) == "checked"
 
 
 @pytest.mark.parametrize("function", [Called(), Hashed(), _plain, functools.partial(_plain), Called().__call__])

@@ -285,7 +285,7 @@ PROGRAMS = {
 
 
 def _run(function):
-    """What four calls give and leave behind; somebody else changes things before the third."""
+    """Return the results and the state after each of four calls; outer objects change before the third."""
     global N
     N, KEPT.n, DATA.a, ABSTRACT.n, SETTINGS.value = 0, 0, 3, 0, 3
     ITEMS[:] = [1, 2, 3, 4]
@@ -314,7 +314,7 @@ def _run(function):
 
 
 @pytest.fixture(autouse=True)
-def _process_as_it_was():
+def _restored_process_state():
     states = random.getstate(), np.random.get_state()
     yield
     random.setstate(states[0])
@@ -325,13 +325,13 @@ def _process_as_it_was():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_effects_happen_on_every_call(name):
     function = PROGRAMS[name]
-    if name == "count":  # which no call puts back
+    if name == "count":  # an iterator whose advance cannot be undone
         compiled = autoconv.compile(function)
         first = next(STREAM)
         assert [compiled(1.0), compiled(1.0), next(STREAM)] == [first + 1, first + 2, first + 3]
         return
-    wanted = _run(function)
-    assert _run(autoconv.compile(function)) == wanted
+    expected = _run(function)
+    assert _run(autoconv.compile(function)) == expected
 
 
 def _drawn_in_arms(x):
@@ -355,8 +355,8 @@ def _pi(n):
 
 
 @pytest.mark.parametrize("program", [_drawn_in_arms, _shuffled, _pi])
-def test_draws_are_those_of_plain_python_and_no_trace_uses_one(program):
-    wanted = _run(lambda x: program(x) if program is not _pi else program(int(x * 10)))
+def test_draws_are_those_of_plain_python_and_traces_draw_none(program):
+    expected = _run(lambda x: program(x) if program is not _pi else program(int(x * 10)))
     compiled = autoconv.compile(program)
-    assert _run(lambda x: compiled(x) if program is not _pi else compiled(int(x * 10))) == wanted
+    assert _run(lambda x: compiled(x) if program is not _pi else compiled(int(x * 10))) == expected
     assert "not known to be pure" in compiled.explain()

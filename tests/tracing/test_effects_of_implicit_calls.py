@@ -104,7 +104,7 @@ def listed_of_many(x):
 @pytest.mark.parametrize(
     "function", [matched_by_name, matched_in_a_list, matched_mapping, matched_sequence, listed, listed_of_many]
 )
-def test_patterns_and_dir_run_what_they_read_once(function):
+def test_patterns_and_dir_run_code_once(function):
     global N
     found = []
     for run in (function, autoconv.compile(function)):
@@ -126,12 +126,12 @@ class Defaults:
     last: int = dataclasses.field(default=3, kw_only=True)
 
 
-class Answering(type):
+class CountingMeta(type):
     def __getattr__(cls, name):
         return bump()
 
 
-class Answered(metaclass=Answering):
+class OfCountingMeta(metaclass=CountingMeta):
     pass
 
 
@@ -156,17 +156,17 @@ def by_factories(x):
 
 
 def of_a_metaclass(x):
-    return Answered.anything + x
+    return OfCountingMeta.anything + x
 
 
-def closed_by_hand(x):
+def closed_explicitly(x):
     numbers = counted_yields()
     next(numbers)
     numbers.close()
     return x, N
 
 
-def given_up(x):
+def abandoned(x):
     numbers = counted_yields()
     first = next(numbers)
     os.getpid()
@@ -180,8 +180,8 @@ def left_early(x):
     return x, N
 
 
-@pytest.mark.parametrize("function", [dropped, by_factories, of_a_metaclass, closed_by_hand, given_up, left_early])
-def test_what_python_runs_by_itself_has_its_effects_once(function):
+@pytest.mark.parametrize("function", [dropped, by_factories, of_a_metaclass, closed_explicitly, abandoned, left_early])
+def test_implicitly_run_code_has_its_effects_once(function):
     global N
     found = []
     for run in (function, autoconv.compile(function)):

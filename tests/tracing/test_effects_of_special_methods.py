@@ -54,11 +54,11 @@ ADDING = [Adds(), Adds()]
     ["sum([q])", "sum((q, ))", "sorted([q, q]) and 1", "max([q, q]) and 1", "str([q])", "f'{[q]}'", "len({q})",
      "len({q: 1})", "repr((q,))", "[q, q].sort()", "len(set([q]))", "print(q)", "print([q])"],
 )  # fmt: skip
-def test_what_python_asks_of_items_of_a_new_list_writes_on_every_call(value, capsys):
+def test_special_methods_of_items_of_a_new_list_write_on_every_call(value, capsys):
     global N
     source = "def f(x, o=None):\n    y = [x]\n    for i in range(3):\n        q = next(q for q in ADDING)\n"
     source += f"        y.append({value})\n    return y\n"
-    name = f"<asks items: {value}>"
+    name = f"<special methods: {value}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     exec(compile(source, name, "exec"), globals())
     compiled, found = autoconv.compile(f), []  # noqa: F821
@@ -70,7 +70,7 @@ def test_what_python_asks_of_items_of_a_new_list_writes_on_every_call(value, cap
     assert found[0] == found[1] and found[2] == found[3]
 
 
-def test_python_replaces_no_refusal_by_an_error_of_its_own():
+def test_a_refusal_does_not_become_an_error_of_python():
     def in_a_generator(x, o=None):
         return tuple((",".join(ADDING[0]), x) for _ in range(2))
 
@@ -122,7 +122,7 @@ def test_writes_of_nested_functions_are_writes():
     assert not may_write(Counted.__lt__, (Counted,))
 
 
-def test_a_write_to_what_a_sorted_list_holds_is_of_the_present_object():
+def test_a_write_to_an_item_of_a_sorted_list_changes_the_present_object():
     def count(x, given):
         given["a"] += 1
         found = sorted(counters, key=lambda item: 1)[1]
@@ -139,7 +139,7 @@ def test_a_write_to_what_a_sorted_list_holds_is_of_the_present_object():
         assert (counters[1]["a"], given["a"]) == (before + 1, turn + 2)
 
 
-def test_a_try_that_changes_an_object_which_holds_itself():
+def test_a_try_that_changes_an_object_that_refers_to_itself():
     class Node:
         pass
 

@@ -63,7 +63,7 @@ def test_items_are_elements(program):
 
 @pytest.mark.parametrize("make", [list, tuple, lambda x: [np.sin, np.cos], lambda x: range(3)])
 @pytest.mark.parametrize("index", [lambda x: x > 1, lambda x: x[:1], lambda x: x[0] > 1, lambda x: x[1] / 2])
-def test_indices_that_are_no_integers(make, index):
+def test_indices_that_are_not_integers(make, index):
     def item(x):
         return make(x)[index(x)]
 

@@ -1,4 +1,4 @@
-"""Values that refer to their objects live as long as these do, and no attribute shows them."""
+"""Ephemerons: a value that refers to its key lives as long as the key, and no attribute shows it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_objects_without_attributes_have_no_values() -> None:
 
 
 class Interrupted(Ephemerons[Value]):
-    """A mapping that is interrupted once in a collection, after the first half of its work."""
+    """A mapping whose collection is interrupted once, after the first half of its work."""
 
     def take_back(self) -> None:
         super().take_back()

@@ -1,4 +1,4 @@
-"""Under `compile`: what a handler of the program catches is NumPy's own error, in NumPy's words."""
+"""Under `compile`, handlers of the program catch NumPy's own errors, with NumPy's messages."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,9 @@ def to_the_third(a, b):
 
 
 MATRICES = [(np.eye(n) * n, np.ones(n)) for n in (3, 4, 5, 6)]
-WRONG = [(np.ones((3, 2)), np.ones(3)), (np.eye(4), np.ones(3)), (np.ones((2, 3)), np.ones(2)), (np.eye(3), np.eye(4))]
+WRONG_MATRICES = [
+    (np.ones((3, 2)), np.ones(3)), (np.eye(4), np.ones(3)), (np.ones((2, 3)), np.ones(2)), (np.eye(3), np.eye(4)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ WRONG = [(np.ones((3, 2)), np.ones(3)), (np.eye(4), np.ones(3)), (np.ones((2, 3)
 )
 @pytest.mark.search
 def test_matrices_that_are_not_square(function):
-    check_against_plain(function, *MATRICES, *WRONG)
+    check_against_plain(function, *MATRICES, *WRONG_MATRICES)
 
 
 def masked(a, mask):
@@ -141,7 +143,7 @@ def test_divmod_by_zero(function):
     check_against_plain(function, *[(x, y) for x in (3.5, 3, True) for y in (2.0, 0.0, 2, 0)])
 
 
-def test_cholesky_reads_what_is_below_the_diagonal():
+def test_cholesky_reads_the_lower_triangle():
     def both(a):
         return np.round(np.linalg.cholesky(a), 9) + 0.0, np.round(np.linalg.cholesky(a, upper=True), 9) + 0.0
 

@@ -36,7 +36,7 @@ def test_exception_groups():
     agrees(f, (2, 7), (1, 7), (0, 7), (-5, 7), (-1, 7), (2, 8), (0, 9))
 
 
-def test_what_no_clause_of_a_group_takes():
+def test_exceptions_that_no_clause_matches():
     def f(a):
         found = []
         try:
@@ -60,7 +60,7 @@ def test_what_no_clause_of_a_group_takes():
 
 
 def parts_of(error):
-    """The exception with its parts, causes and contexts, as text."""
+    """Return the exception with its parts, causes and contexts as text."""
     parts = [parts_of(part) for part in getattr(error, "exceptions", ())]
     links = [link and parts_of(link) for link in (error.__cause__, error.__context__)]
     return type(error), repr(error.args), parts, links
@@ -103,7 +103,7 @@ def alone(x, k):
 
 
 @pytest.mark.parametrize("program", [decided_in_a_clause, raised_in_a_clause, raised_for_all, alone])
-def test_what_is_left_has_the_values_of_the_call(program):
+def test_unmatched_exceptions_hold_the_values_of_the_call(program):
     compiled = autoconv.compile(program)
     for arguments in ((1.5, 2), (1.5, 4), (1.5, 0), (0.5, 3)):
         found = []

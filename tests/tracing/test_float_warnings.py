@@ -16,7 +16,7 @@ def graphs(monkeypatch):
     monkeypatch.setattr(SETTINGS, "tiers", "native")
 
 
-def warned(function, *arguments, action="always"):
+def results_and_warnings(function, *arguments, action="always"):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter(action)
         value = function(*arguments)
@@ -79,7 +79,7 @@ def test_warnings_are_those_of_numpy(program, size):
     expected_texts = set()
     for row in ROWS:
         x = np.resize(np.array(row, float), size)
-        expected, found = warned(plain, x), warned(compiled, x)
+        expected, found = results_and_warnings(plain, x), results_and_warnings(compiled, x)
         if program is text:
             assert found[0] == expected[0]
         else:
@@ -92,9 +92,9 @@ def test_warnings_are_those_of_numpy(program, size):
 def test_threads_of_a_loop_raise_flags_too():
     x = np.ones(2_000_000)
     compiled = autoconv.compile(quotient)
-    assert not warned(compiled, x)[1]
+    assert not results_and_warnings(compiled, x)[1]
     x[-1] = 0
-    assert warned(compiled, x)[1] == warned(quotient, x)[1] != set()
+    assert results_and_warnings(compiled, x)[1] == results_and_warnings(quotient, x)[1] != set()
 
 
 def test_filters_of_errors_make_exceptions():
@@ -115,11 +115,11 @@ def test_errstate_in_the_function_ignores():
         with np.errstate(divide="ignore"):
             return 1 / x
 
-    assert not warned(guarded, np.array([1.0, 0]))[1]
-    assert not warned(guarded, np.array([1.0, 0]))[1]
+    assert not results_and_warnings(guarded, np.array([1.0, 0]))[1]
+    assert not results_and_warnings(guarded, np.array([1.0, 0]))[1]
 
 
-def test_calls_without_the_warnings_enter_no_python():
+def test_calls_without_warnings_run_no_python_code():
     compiled = autoconv.compile(quotient)
     x, frames = np.array([1.0, 0]), []
     with np.errstate(divide="ignore"):
@@ -136,7 +136,7 @@ def test_calls_without_the_warnings_enter_no_python():
         compiled, changed = autoconv.compile(program), np.array([np.inf, 0])
         with np.errstate(divide="ignore"):
             for _ in range(8):
-                assert warned(compiled, changed)[1] == warned(program, changed)[1]
+                assert results_and_warnings(compiled, changed)[1] == results_and_warnings(program, changed)[1]
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="invalid value encountered in subtract"):
         compiled(changed)
 
@@ -147,7 +147,7 @@ def test_flags_of_the_program_before_the_call_do_not_count():
     for _ in range(3):
         with np.errstate(all="ignore"):
             zeros / zeros
-        assert not warned(compiled, x)[1]
+        assert not results_and_warnings(compiled, x)[1]
 
 
 def test_a_warning_that_is_shown_once_costs_few_plain_runs():
@@ -178,8 +178,8 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_side_effects_happen_once(change, capsys):
-    """Such a call is undone and runs again, with its warning."""
-    states, told = [], []
+    """A call that warns is undone and runs again as plain Python."""
+    states, warning_texts = [], []
     for decorate in (lambda function: function, autoconv.compile):
         counter, act = Counter(), CHANGES[change]
 
@@ -189,11 +189,11 @@ def test_side_effects_happen_once(change, capsys):
 
         called = decorate(function)
         for _ in range(3):
-            told.append({text for text, *_ in warned(called, np.array([1.0, 0]))[1]})
+            warning_texts.append({text for text, *_ in results_and_warnings(called, np.array([1.0, 0]))[1]})
         state = {name: np.asarray(value).tolist() for name, value in vars(counter).items()}
         states.append((state, capsys.readouterr().out))
     assert states[0] == states[1]
-    assert told == [{"divide by zero encountered in divide"}] * 6
+    assert warning_texts == [{"divide by zero encountered in divide"}] * 6
 
 
 def test_a_warning_after_many_calls_without_comes_one_call_late():
@@ -201,7 +201,7 @@ def test_a_warning_after_many_calls_without_comes_one_call_late():
     def inverted(x):
         x[:] = 1 / x
 
-    found = [len(warned(inverted, np.array([1.0, last]))[1]) for last in [1.0] * 20 + [0.0] * 3]
+    found = [len(results_and_warnings(inverted, np.array([1.0, last]))[1]) for last in [1.0] * 20 + [0.0] * 3]
     assert found == [0] * 21 + [1] * 2
 
 
@@ -244,15 +244,15 @@ def test_errors_of_integers(case):
     x = np.array(row, dtype)
     compiled = autoconv.compile(function)
     for _ in range(3):
-        expected, found = warned(function, x), warned(compiled, x)
+        expected, found = results_and_warnings(function, x), results_and_warnings(compiled, x)
         assert str(found[0]) == str(expected[0]) and found[1] == expected[1] != set()
     harmless = np.array([3, 2, 1][: len(x)], dtype)
-    assert warned(compiled, harmless)[1] == warned(function, harmless)[1]
+    assert results_and_warnings(compiled, harmless)[1] == results_and_warnings(function, harmless)[1]
     assert "1 trace" in compiled.explain()
 
 
 def sums_with_known_signs(x):
-    """Counters of loops are known to be positive or negative."""
+    """Loop counters have known signs, so that each sum has operands of another combination of signs."""
     x, y = x[0], x[1]
     for k in range(2, 5):
         first, second, third = x + k, x - k, k - y
@@ -265,7 +265,7 @@ def test_overflow_by_each_combination_of_signs():
     compiled = autoconv.compile(sums_with_known_signs)
     least, most = -(2**63), 2**63 - 1
     for x, y in itertools.product((least, least + 3, -1, 0, 2, most - 3, most), repeat=2):
-        expected, found = (warned(f, np.array([x, y])) for f in (sums_with_known_signs, compiled))
+        expected, found = (results_and_warnings(f, np.array([x, y])) for f in (sums_with_known_signs, compiled))
         assert found[0] == expected[0] and found[1] == expected[1], (x, y)
 
 
@@ -281,7 +281,7 @@ def test_gradients_are_those_of_the_trace():
         np.testing.assert_allclose(np.asarray(autoconv.grad(compiled)(x)), expected, rtol=1e-12)
 
 
-def test_tracing_itself_gives_no_warnings():
+def test_tracing_gives_no_warnings():
     def f(x):
         return np.median(x[:0]), np.mean(x[:0]), np.std(x, ddof=3), x[:1].var(ddof=1)
 

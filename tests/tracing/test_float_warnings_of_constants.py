@@ -1,11 +1,11 @@
-"""RuntimeWarnings of constants, outer arrays, means of nothing and unused results, for which graphs raise no flag."""
+"""RuntimeWarnings of constants, outer arrays, means of no elements and unused results, without flags in graphs."""
 
 import numpy as np
 import pytest
 
 import autoconv
 from autoconv.config import SETTINGS
-from tests.tracing.test_float_warnings import ROWS, warned
+from tests.tracing.test_float_warnings import ROWS, results_and_warnings
 
 
 @pytest.fixture(autouse=True)
@@ -19,22 +19,22 @@ NEGATIVE = np.array([-1.0, 4.0])
 @pytest.mark.parametrize(
     "function", [lambda x: x + np.sqrt(NEGATIVE), lambda x: x + NEGATIVE // 0, lambda x: np.log(NEGATIVE).sum()]
 )
-def test_errors_of_outer_arrays(function):
+def test_warnings_of_outer_arrays(function):
     compiled = autoconv.compile(function)
     for _ in range(3):
-        assert warned(compiled, np.ones(2))[1] == warned(function, np.ones(2))[1] != set()
+        assert results_and_warnings(compiled, np.ones(2))[1] == results_and_warnings(function, np.ones(2))[1] != set()
 
 
-def test_errors_of_constants_are_at_the_users_line():
+def test_warnings_of_constants_are_at_the_users_line():
     def shifted(x):
         return x + np.log(0.0)
 
     compiled = autoconv.compile(shifted)
     x = np.ones(2)
     for _ in range(2):
-        assert warned(compiled, x)[1] == warned(shifted, x)[1] != set()
+        assert results_and_warnings(compiled, x)[1] == results_and_warnings(shifted, x)[1] != set()
     with np.errstate(divide="ignore"):
-        assert warned(compiled, x)[1] == set()
+        assert results_and_warnings(compiled, x)[1] == set()
 
 
 def mean_of_no_elements(x):
@@ -78,7 +78,8 @@ def test_means_of_no_elements_and_calls_that_raise(function):
     compiled = autoconv.compile(function)
     for row in ROWS:
         x = np.array(row)
-        assert warned(lambda x: outcome(compiled, x), x) == warned(lambda x: outcome(function, x), x)
+        expected = results_and_warnings(lambda x: outcome(function, x), x)
+        assert results_and_warnings(lambda x: outcome(compiled, x), x) == expected
     assert "plain Python" not in compiled.explain()
 
 
@@ -133,7 +134,7 @@ def unused_sum_of_numbers(x):
         unused_conversion_before_an_error, unused_mean_before_an_error, mean_beside_no_elements, unused_sum_of_numbers,
     ],
 )  # fmt: skip
-def test_errors_of_results_that_nothing_uses_or_reads_again(program):
+def test_warnings_of_unused_results(program):
     def called(function, row):
         x = np.array(row)
         try:
@@ -143,7 +144,8 @@ def test_errors_of_results_that_nothing_uses_or_reads_again(program):
 
     compiled = autoconv.compile(program)
     for row in ([1.0, 2], [-1.0, 2], [0.0, 1], [np.nan, 1e20]):
-        expected, found = warned(called, program, row), warned(called, compiled, row)
+        expected = results_and_warnings(called, program, row)
+        found = results_and_warnings(called, compiled, row)
         assert str(found[0]) == str(expected[0])
         assert found[1] == expected[1]
 
@@ -156,4 +158,4 @@ def test_an_error_after_unused_results_warns_on_each_call():
             function(np.array([-1.0, 2]))
 
     for _ in range(9):
-        assert warned(called, compiled)[1] == warned(called, unused_before_an_error)[1] != set()
+        assert results_and_warnings(called, compiled)[1] == results_and_warnings(called, unused_before_an_error)[1] != set()

@@ -1,4 +1,4 @@
-"""Floats as indices of arrays under `compile`: NumPy's errors, where the graph alone knows that it is one."""
+"""Floats as indices of arrays under `compile`: NumPy's errors, where only the graph shows that an index is a float."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import autoconv
 
 def doubled(A, a, k):
     if a.sum() > 0:
-        k = sum([x * 2 for x in a])  # one of NumPy's floats
+        k = sum([x * 2 for x in a])  # a NumPy float
         k = k + 2
     A[k] = 3
     return A
@@ -26,20 +26,20 @@ def of_python(A, a, k):
     return A[k]
 
 
-def bound(A, a, k):
+def as_slice_bound(A, a, k):
     if a.sum() > 0:
         k = 2.0
     return A[k:]
 
 
-def bound_of_objects(A, a, k):
+def as_slice_bound_of_object_array(A, a, k):
     if a.sum() > 0:
         k = sum([x * 2 for x in a])
         k = k + 2
     return A[k:]
 
 
-@pytest.mark.parametrize("function", [doubled, read, of_python, bound, bound_of_objects])
+@pytest.mark.parametrize("function", [doubled, read, of_python, as_slice_bound, as_slice_bound_of_object_array])
 def test_floats_are_no_indices(function):
     def outcome(called, total):
         try:

@@ -1,4 +1,4 @@
-"""Operators between numbers of a call and numbers of other classes: whose method counts, Python decides."""
+"""Operators between numbers of a call and numbers of other classes: the chosen special method is Python's choice."""
 
 import linecache
 from decimal import Decimal
@@ -10,8 +10,8 @@ import pytest
 import autoconv as ac
 
 
-class Ours:
-    """Of no class of Python's; each operator tells what it was given."""
+class ReturnsOperands:
+    """A number whose operators return their name and their operand."""
 
     def __add__(self, other):
         return "add", other
@@ -50,14 +50,14 @@ class Real(float):
 
 
 FOREIGN = {
-    "third": Fraction(1, 3), "three": Fraction(3), "decimal": Decimal("1.5"), "ours": Ours(), "whole": Whole(3),
-    "real": Real(2.5), "narrow": np.float32(0.1), "int32": np.int32(3),
+    "third": Fraction(1, 3), "three": Fraction(3), "decimal": Decimal("1.5"), "ours": ReturnsOperands(),
+    "whole": Whole(3), "real": Real(2.5), "narrow": np.float32(0.1), "int32": np.int32(3),
 }  # fmt: skip
 OPERATORS = ("+", "*", "**", "<", "==")
-PLACES = {"straight": "    return {}", "an if": "    if k > 1:\n        return {}\n    return k"}
+CONTEXTS = {"straight": "    return {}", "an if": "    if k > 1:\n        return {}\n    return k"}
 
 
-def made(source, other):
+def build_function(source, other):
     name = f"<foreign {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     names = {"z": other}
@@ -76,17 +76,17 @@ def outcome(function, *arguments):
 @pytest.mark.parametrize("name", FOREIGN)
 def test_every_operator_from_either_side(name):
     for symbol in OPERATORS:
-        for place, expression in zip(PLACES, (f"z {symbol} k", f"k {symbol} z"), strict=True):
-            function = made("def f(k):\n" + PLACES[place].format(expression), FOREIGN[name])
+        for context, expression in zip(CONTEXTS, (f"z {symbol} k", f"k {symbol} z"), strict=True):
+            function = build_function("def f(k):\n" + CONTEXTS[context].format(expression), FOREIGN[name])
             compiled = ac.compile(function)
             for k in (2, 3, 2.5):
-                assert outcome(compiled, k) == outcome(function, k), (expression, place, k)
+                assert outcome(compiled, k) == outcome(function, k), (expression, context, k)
 
 
 @pytest.mark.parametrize("name", ["three", "ours", "whole"])
 def test_builtins_and_containers(name):
     for expression in ("divmod(k, z)", "sum([z], k)", "z in (k, 7)", "k in [z]", "pow(z, k)"):
-        function = made(f"def f(k):\n    return {expression}", FOREIGN[name])
+        function = build_function(f"def f(k):\n    return {expression}", FOREIGN[name])
         compiled = ac.compile(function)
         for k in (2, 3):
             assert outcome(compiled, k) == outcome(function, k), expression

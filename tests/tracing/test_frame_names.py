@@ -1,4 +1,4 @@
-"""Functions that list the names of their own frame see theirs, and none of this package."""
+"""Functions that list the names of their frame see their own names, and none of this package."""
 
 import autoconv
 
@@ -20,11 +20,11 @@ def nested(x):
 
 def test_names_of_a_frame_are_the_users():
     for function in (names, nested):
-        for way in (autoconv.autograph.to_graph, autoconv.compile, autoconv.function):
-            assert way(function)(2) == function(2)
+        for convert in (autoconv.autograph.to_graph, autoconv.compile, autoconv.function):
+            assert convert(function)(2) == function(2)
 
 
-def test_attributes_of_an_object_are_listed_whole():
+def test_all_attributes_of_an_object_are_listed():
     class Held:
         ag__ = 3
 

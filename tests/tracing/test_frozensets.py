@@ -1,4 +1,4 @@
-"""A frozenset takes what is on its right for a set of Python's own, also one that has moved into the graph."""
+"""Operators of frozensets whose right operand is a set that has moved into the graph."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def by_other_names(n):
 
 
 @pytest.mark.parametrize("program", [of_a_global, of_an_attribute, by_other_names])
-def test_the_set_s_elements_count(program):
+def test_elements_of_the_set_are_found(program):
     compiled = check_against_plain(program, (1,), (3,), (5,), (2,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
 
 
-def test_while_nothing_is_traced_the_operators_are_python_s():
+def test_outside_of_traces_the_operators_are_python_s():
     assert {getattr(autoconv.operators, name) for name in set_operators.NATIVE} == {
         operator.or_, operator.and_, operator.xor, operator.sub,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions made or called in a trace that close over its tensors."""
+"""Functions made or called in a trace that capture its tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import autoconv as ac
 
 
-def test_a_function_over_a_tensor_of_the_trace_around_it() -> None:
+def test_a_function_that_captures_a_tensor_of_the_enclosing_trace() -> None:
     @ac.function
     def outer(x: Any) -> Any:
         y = x * 2
@@ -53,7 +53,7 @@ def test_in_loops_and_under_tapes() -> None:
     np.testing.assert_array_equal(outer(ac.constant(3.0)), [18.0, 3.0])
 
 
-def test_a_function_of_the_module_that_is_given_such_a_closure() -> None:
+def test_a_function_whose_argument_is_such_a_closure() -> None:
     @ac.function
     def applied(function: Any, x: Any) -> Any:
         return function(x)
@@ -67,7 +67,7 @@ def test_a_function_of_the_module_that_is_given_such_a_closure() -> None:
     np.testing.assert_array_equal(applied(lambda value: value * 2, ac.constant([1.0])), [2.0])
 
 
-def test_tensors_of_traces_that_are_over_are_refused() -> None:
+def test_tensors_of_ended_traces_are_refused() -> None:
     kept = []
 
     @ac.function

@@ -1,4 +1,4 @@
-"""Gathers by parts of arrays of positions, whose sizes only the running graph has: as in NumPy, without kernels."""
+"""Gathers by parts of arrays of positions, whose sizes the graph computes: as in NumPy, without kernels."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def updated(starts, columns, values, x):
     return values
 
 
-def over_themselves(starts, columns, values, x):
+def written_back(starts, columns, values, x):
     for i in range(starts.size - 1):
         lo, hi = starts[i], starts[i + 1]
         x[lo:hi] = x[columns[lo:hi]] + 1
@@ -51,7 +51,7 @@ def new_arrays(starts, columns, values, x):
     return total
 
 
-FUNCTIONS = [row_products, extremes, updated, over_themselves, written_before, new_arrays]
+FUNCTIONS = [row_products, extremes, updated, written_back, written_before, new_arrays]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
@@ -65,15 +65,15 @@ def test_as_numpy(function, positions, dtype):
     for seed, wrong in ((0, None), (1, None), (2, 30), (3, -31), (4, -1)):
         if wrong is not None and wrong < 0 and positions == "uint8":
             continue
-        ours, plain = (_inputs(positions, dtype, seed, wrong) for _ in range(2))
-        found, wanted = _outcome(compiled, ours), _outcome(function, plain)
-        assert type(found) is type(wanted)
-        if isinstance(wanted, tuple):
-            assert found == wanted
+        compiled_inputs, plain_inputs = (_inputs(positions, dtype, seed, wrong) for _ in range(2))
+        found, expected = _outcome(compiled, compiled_inputs), _outcome(function, plain_inputs)
+        assert type(found) is type(expected)
+        if isinstance(expected, tuple):
+            assert found == expected
         else:
-            assert found.dtype == wanted.dtype
-            np.testing.assert_allclose(found, wanted, rtol=1e-5)
-        for one, other in zip(ours, plain, strict=True):
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=1e-5)
+        for one, other in zip(compiled_inputs, plain_inputs, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Generator functions in a trace: loops over them, builtins that go over them, and what they do besides."""
+"""Generator functions in a trace: loops and builtins that iterate over them, and their effects."""
 
 # ruff: noqa: B007, C416, C417 - what people write is what is tested
 
@@ -11,7 +11,7 @@ CALLS = (0, 2), (1, 5), (3, 1), (6, -2)
 
 
 def numbers(n, step=1):
-    """Values under every kind of statement that a tensor may decide in."""
+    """Yield under every kind of statement whose path a tensor may decide."""
     for i in range(n):
         if i % 3 == 2:
             continue
@@ -58,7 +58,7 @@ def test_loops_that_end_early():
     agrees(f, *CALLS)
 
 
-def test_what_goes_over_iterables():
+def test_consumers_of_iterables():
     def f(n, m):
         return (
             list(numbers(n)), sum(numbers(n, m)), max(numbers(n, m), default=1), sorted(numbers(n, m)),
@@ -154,7 +154,7 @@ def test_methods_and_delegation():
     agrees(f, *CALLS)
 
 
-def test_what_raises():
+def test_generators_that_raise():
     def f(n, m):
         def failing(p):
             yield p
@@ -173,7 +173,7 @@ def test_what_raises():
     agrees(f, (1, 2), (5, 2), (1, 0))
 
 
-def test_arguments_are_checked_by_the_call():
+def test_arguments_are_checked_when_the_generator_is_made():
     def f(n):
         return numbers()
 
@@ -181,7 +181,7 @@ def test_arguments_are_checked_by_the_call():
         ac.compile(f)(1)
 
 
-def test_a_try_around_a_yield_sees_what_the_generator_does():
+def test_a_try_around_a_yield():
     def guarded(n):
         try:
             yield n
@@ -193,7 +193,7 @@ def test_a_try_around_a_yield_sees_what_the_generator_does():
     agrees(lambda n: list(guarded(n)), (1,), (3,), (5,))
 
 
-def test_what_cannot_be_told_runs_as_plain_python():
+def test_generators_that_cannot_be_analysed_run_as_plain_python():
     def goes_on(n):
         some = numbers(n)
         for i in some:
@@ -238,7 +238,7 @@ def test_outer_names_that_are_not_assigned():
     agrees(program, *((n, way) for n in (-3, 3) for way in range(6)))
 
 
-def test_values_that_nobody_reads_are_computed():
+def test_unread_values_are_computed():
     def program(n):
         for last in range(n):
             pass
@@ -255,7 +255,7 @@ def test_values_that_nobody_reads_are_computed():
     assert "plain Python" not in compiled.explain()
 
 
-def test_a_class_says_more_than_the_one_it_comes_from():
+def test_an_overriding_generator_method():
     def program(n):
         class Counter:
             def __init__(self):
@@ -275,7 +275,7 @@ def test_a_class_says_more_than_the_one_it_comes_from():
     agrees(program, (1,), (-1,), (3,))
 
 
-def test_outer_names_that_are_taken_away():
+def test_outer_names_that_are_deleted():
     def program(n):
         x = n
 
@@ -303,7 +303,7 @@ def test_outer_names_that_are_taken_away():
     agrees(program, (1,), (-1,), (3,))
 
 
-def test_a_name_that_an_inner_function_takes_away():
+def test_a_name_that_an_inner_function_deletes():
     def program(n):
         x, y = n, 1
 

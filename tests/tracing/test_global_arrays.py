@@ -1,4 +1,4 @@
-"""Under `compile`: arrays of the program that a function reads from outside, small enough to look at each time."""
+"""Under `compile`: global arrays that a function reads; small ones are compared on every call."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def check(function, *calls, traces):
     assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
 
 
-def test_they_are_part_of_the_graph():
+def test_small_arrays_are_part_of_the_graph():
     check(lambda x: np.dot(x, WEIGHTS) + WEIGHTS.sum(), (np.ones(4),), (np.zeros(4),), traces=1)
     check(lambda n: WEIGHTS * n, (2,), (3,), traces=1)
     check(lambda x: x * HALF, (np.ones(2, np.float32),), traces=1)
@@ -37,7 +37,7 @@ def test_elements_in_a_loop():
     check(f, (2,), (4,), traces=1)
 
 
-def test_what_is_written_to_them_is_seen():
+def test_writes_to_them_are_noticed():
     table = np.arange(3.0)
 
     def f(x):
@@ -51,7 +51,7 @@ def test_what_is_written_to_them_is_seen():
     assert "plain Python" not in compiled.explain() and "changed" in compiled.explain()
 
 
-def test_one_that_is_returned_is_itself():
+def test_a_returned_array_is_the_array_itself():
     for function in (lambda n: WEIGHTS, lambda n: WEIGHTS[1:], lambda n: (n, WEIGHTS.T)):
         compiled = ac.compile(function)
         for _ in range(2):
@@ -60,7 +60,7 @@ def test_one_that_is_returned_is_itself():
         assert "an array from outside, or a view of one, is returned" in compiled.explain()
 
 
-def test_one_that_is_written_is_changed():
+def test_a_written_array_is_changed():
     board = np.zeros(3)
 
     @ac.compile
@@ -72,7 +72,7 @@ def test_one_that_is_written_is_changed():
     assert board.tolist() == [2.0, 0.0, 3.0]
 
 
-def test_large_ones_are_inputs():
+def test_large_arrays_are_inputs():
     @ac.compile
     def f(n):
         return LARGE[n] + LARGE.sum()
@@ -83,7 +83,7 @@ def test_large_ones_are_inputs():
     assert "plain Python" not in f.explain() and f.experimental_get_tracing_count() == 1
 
 
-def test_those_that_change_become_inputs():
+def test_arrays_that_change_become_inputs():
     class Holder:
         pass
 
@@ -118,7 +118,7 @@ def test_numbers_that_change_become_inputs_the_third_time():
     assert f.experimental_get_tracing_count() == 3, f.explain()
 
 
-def test_what_python_needs_the_value_of_stays_part_of_the_trace():
+def test_values_that_python_needs_stay_part_of_the_trace():
     table = np.array([2, 3])
 
     @ac.compile

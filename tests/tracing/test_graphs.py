@@ -1,4 +1,4 @@
-"""What graphs show: devices, order, names, and the form that TensorBoard reads."""
+"""Attributes of graphs: devices, order, names, and the protocol buffer that TensorBoard reads."""
 
 import sys
 
@@ -88,7 +88,7 @@ def test_scopes_in_branches_and_loops():
     assert any(name.endswith("inner/add") for name in names)
 
 
-def test_operations_lead_to_each_other():
+def test_inputs_and_consumers_of_operations():
     def f(x):
         return x * 2.0
 

@@ -1,4 +1,4 @@
-"""Lists whose length a tensor decides, under `function`: plain Python's items come out, as tensors."""
+"""Lists whose length a tensor decides, under `function`: their items are plain Python's, as tensors."""
 
 # ruff: noqa: C416, RUF005 - the programs are meant as they are written
 
@@ -8,15 +8,15 @@ import pytest
 import autoconv as ac
 
 
-def numbers(result):
+def as_numbers(result):
     return ac.nest.map_structure(lambda leaf: leaf if leaf is None else np.asarray(leaf).tolist(), result)
 
 
 def check(function, *inputs):
-    """One trace gives what the plain function gives."""
+    """Compare one trace for all inputs with the plain function."""
     traced = ac.function(function)
     for n in inputs:
-        assert numbers(traced(ac.constant(n))) == function(n), n
+        assert as_numbers(traced(ac.constant(n))) == function(n), n
     assert traced.experimental_get_tracing_count() == 1
 
 
@@ -36,7 +36,7 @@ def test_appending_in_a_loop():
     def stacked(n):
         return ac.stack(squares(n)), ac.convert_to_tensor(squares(n)), ac.reduce_sum(squares(n))
 
-    assert numbers(stacked(ac.constant(4))) == ([0, 1, 4, 9], [0, 1, 4, 9], 14)
+    assert as_numbers(stacked(ac.constant(4))) == ([0, 1, 4, 9], [0, 1, 4, 9], 14)
 
 
 def test_rows_of_tensors():
@@ -212,7 +212,7 @@ def test_lists_held_elsewhere():
     check(f, 4, 1)
 
 
-def test_left_early():
+def test_loops_with_break_and_return():
     def f(n):
         out = []
         for i in range(10):
@@ -240,7 +240,7 @@ def test_rebinding_and_slices_of_known_lists():
     check(f, 2, 0)
 
 
-def test_what_is_not_there():
+def test_missing_items():
     @ac.function
     def pops(n):
         return [i for i in range(n)].pop()
@@ -277,10 +277,10 @@ def test_a_function_called_by_another():
         found.append(100)
         return found, len(found)
 
-    assert numbers(outer(ac.constant(3))) == ([0, 2, 4, 100], 4)
+    assert as_numbers(outer(ac.constant(3))) == ([0, 2, 4, 100], 4)
 
 
-def test_lists_that_change_while_they_are_gone_over():
+def test_lists_that_change_while_a_loop_iterates_over_them():
     def doubled(n):
         out = [i for i in range(n)]
         for i, x in enumerate(out):

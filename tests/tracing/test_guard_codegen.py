@@ -1,4 +1,4 @@
-"""Generated guard checks detect a changed value, however often it was found unchanged before."""
+"""Generated guard checks detect a changed value, however many calls found it unchanged before."""
 
 import functools
 import math
@@ -10,7 +10,7 @@ import pytest
 
 import autoconv
 
-WARM = 6  # calls that find everything unchanged
+WARM = 6  # calls before a change
 
 
 class Wheel:
@@ -30,14 +30,14 @@ class Car:
         self.weights = [1.0, [2, 3.0], (4, "five")]
         self.table = {"a": 1.0, "b": 2}
         self.grid = np.arange(3.0)
-        self.itself = self
+        self.cycle = self
 
 
 def scaled(x, by=3.0):
     return x * by
 
 
-def made():
+def make_car():
     return types.SimpleNamespace(
         number=2.0, count=3, flag=True, text="x", nothing=None, z=1 + 2j, car=Car(), scaled=scaled, kind=Wheel,
         items=[1.0, 2.0], table={"a": 1.0, "b": 2.0}, grid=np.arange(4.0), several={1, 2},
@@ -45,7 +45,7 @@ def made():
     )  # fmt: skip
 
 
-HELD = made()
+HELD = make_car()
 
 
 def summed(x):
@@ -56,10 +56,10 @@ def summed(x):
     found += held.car.table["a"] + list(held.car.table.values())[-2] + held.car.grid[1] + held.scaled(x)
     found += held.kind.spokes + sum(held.items) + list(held.table.values())[-2] * 7 + held.grid[2]
     found += len(held.several) + held.part(x) + len(held.span) + held.method(x)
-    return found, math.copysign(1.0, held.number), type(held.count).__name__, held.car.itself is held.car
+    return found, math.copysign(1.0, held.number), type(held.count).__name__, held.car.cycle is held.car
 
 
-def _set(path, value):
+def _setter(path, value):
     def change():
         owner = HELD
         *way, last = path.split(".")
@@ -79,19 +79,19 @@ def _other_default():
 
 
 CHANGES = {
-    "float": _set("number", 2.5),
-    "zero": _set("number", 0.0),
-    "negative zero": _set("number", -0.0),
-    "not a number": _set("number", math.nan),
-    "int": _set("count", 4),
-    "int to bool": _set("count", True),
-    "int to float": _set("count", 3.0),
-    "bool": _set("flag", False),
-    "text": _set("text", "xyz"),
-    "none": _set("nothing", 0),
-    "complex": _set("z", 5 + 2j),
-    "attribute of a part": _set("car.wheel.radius", 7.0),
-    "attribute before the class's": _set("car.wheel.spokes", 9),
+    "float": _setter("number", 2.5),
+    "zero": _setter("number", 0.0),
+    "negative zero": _setter("number", -0.0),
+    "not a number": _setter("number", math.nan),
+    "int": _setter("count", 4),
+    "int to bool": _setter("count", True),
+    "int to float": _setter("count", 3.0),
+    "bool": _setter("flag", False),
+    "text": _setter("text", "xyz"),
+    "none": _setter("nothing", 0),
+    "complex": _setter("z", 5 + 2j),
+    "attribute of a part": _setter("car.wheel.radius", 7.0),
+    "attribute before the class's": _setter("car.wheel.spokes", 9),
     "attribute of a class": lambda: setattr(Wheel, "spokes", 10),
     "list of a class": lambda: Wheel.sizes.append(5.0),
     "method": lambda: setattr(Wheel, "turned", lambda self, x: x - 1),
@@ -104,29 +104,29 @@ CHANGES = {
     "array of a part": lambda: HELD.car.grid.__setitem__(1, 100.0),
     "set": lambda: HELD.several.add(9),
     "partial": lambda: setattr(HELD, "part", functools.partial(scaled, by=6.0)),
-    "range": _set("span", range(7)),
+    "range": _setter("span", range(7)),
     "function": lambda: setattr(HELD, "scaled", lambda x: x - 2),
     "default": _other_default,
     "class": lambda: setattr(HELD, "kind", type("Other", (), {"spokes": 1})),
     "object of a method": lambda: setattr(HELD.method.__self__, "radius", 0.5),
     "another object": lambda: setattr(HELD.car, "wheel", types.SimpleNamespace(turned=abs, spokes=1, sizes=[])),
-    "itself no more": lambda: setattr(HELD.car, "itself", None),
+    "cycle removed": lambda: setattr(HELD.car, "cycle", None),
 }
 
 
 @pytest.fixture
 def held():
     global HELD
-    HELD = made()
-    own = {name: value for name, value in vars(Wheel).items() if not name.startswith("__")}
+    HELD = make_car()
+    class_state = {name: value for name, value in vars(Wheel).items() if not name.startswith("__")}
     yield
     Wheel.sizes = [1.0, 2.0]
-    Wheel.spokes, Wheel.turned = own["spokes"], own["turned"]
+    Wheel.spokes, Wheel.turned = class_state["spokes"], class_state["turned"]
     scaled.__defaults__ = (3.0,)
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_every_change_is_noticed_after_many_calls_without(held, change):
+def test_every_change_is_noticed_after_many_calls_without_one(held, change):
     compute = autoconv.compile(summed)
     for i in range(WARM):
         assert repr(compute(i + 0.5)) == repr(summed(i + 0.5))
@@ -137,7 +137,7 @@ def test_every_change_is_noticed_after_many_calls_without(held, change):
     assert traces == 1
 
 
-def test_what_means_the_same_needs_no_trace(held):
+def test_equal_objects_need_no_trace(held):
     compute = autoconv.compile(summed)
     for i in range(4 * WARM):
         HELD.items, HELD.table, HELD.text = [1.0, 2.0], {"a": 1.0, "b": 2.0}, "".join(["x"])
@@ -145,7 +145,7 @@ def test_what_means_the_same_needs_no_trace(held):
     assert len(compute.concrete_functions) == 1
 
 
-def test_objects_are_not_kept_alive_by_what_asks_for_them():
+def test_guards_do_not_keep_objects_alive():
     import gc
     import weakref
 
@@ -157,8 +157,8 @@ def test_objects_are_not_kept_alive_by_what_asks_for_them():
 
     for i in range(WARM):
         assert turned(1.5 + i) == 3.0 + 2 * i
-    gone = weakref.ref(holder.wheel)
+    reference = weakref.ref(holder.wheel)
     holder.wheel = Wheel()
     gc.collect()
-    assert gone() is None
+    assert reference() is None
     assert turned(1.5) == 3.0

@@ -1,4 +1,4 @@
-"""What a trace under `function` read from outside: changes of it are noticed, and `explain` names what changed."""
+"""Objects that a trace under `function` read from outside: changes are noticed, and `explain` names them."""
 
 import sys
 
@@ -54,7 +54,7 @@ def test_globals_read_by_called_functions(x, monkeypatch):
     assert f.experimental_get_tracing_count() == 3  # an older trace is right again
 
 
-def test_cells_and_what_they_hold(x):
+def test_cells_and_their_contents(x):
     offset, names = 1.0, {"a": [1.0, 2.0]}
 
     @ac.function
@@ -110,7 +110,7 @@ def test_arrays_that_change_in_place(x):
         model.table[1] = -1.0
         assert values(f(x)) == plain()
         traces = f.experimental_get_tracing_count()
-        LARGE[7] = 100.0  # part of the graph itself: seen without another trace
+        LARGE[7] = 100.0  # an input of the graph: no other trace is needed
         assert values(f(x)) == plain()
         assert f.experimental_get_tracing_count() == traces
         assert "not guarded: LARGE" in f.explain()
@@ -118,7 +118,7 @@ def test_arrays_that_change_in_place(x):
         TABLE[0], LARGE[7] = 1.0, 1.0
 
 
-def test_equal_arrays_are_not_taken_for_one(x):
+def test_equal_arrays_are_told_apart(x):
     first, second = np.ones(1 << 19, np.float32), np.ones(1 << 19, np.float32)
 
     @ac.function
@@ -166,7 +166,7 @@ def test_an_array_with_a_tensor_as_item(x):
     assert values(f(x)) == [3.0, 2.0]
 
 
-def test_what_traces_change_themselves_counts_for_none_of_them(x):
+def test_changes_that_traces_make_do_not_count(x):
     seen, count = [], [0]
 
     @ac.function
@@ -197,14 +197,14 @@ def test_a_list_that_is_only_written_is_not_read(x):
     assert seen == []
 
 
-def test_iterators_and_other_opaque_things_are_named(x):
+def test_explain_names_iterators_as_not_guarded(x):
     numbers = iter([1.0, 2.0])
     f = ac.function(lambda x: x + next(numbers))
     assert values(f(x)) == values(f(x)) == [2.0, 2.0]
     assert "not guarded: numbers" in f.explain()
 
 
-def test_what_functions_that_are_called_read_is_noticed(x, monkeypatch):
+def test_names_that_called_functions_read_are_guarded(x, monkeypatch):
     inner = ac.function(lambda x: x * LIMIT + LARGE[:2])
 
     @ac.function
@@ -244,7 +244,7 @@ def test_arrays_in_branches_and_loops(x):
     assert (f.experimental_get_tracing_count(), g.experimental_get_tracing_count()) == (1, 1)
 
 
-def test_deep_objects_and_such_that_hold_themselves(x):
+def test_deep_objects_and_cycles(x):
     class Node:
         def __init__(self, parent):
             self.parent, self.children, self.value = parent, [], 1.0
@@ -272,7 +272,7 @@ def test_deep_objects_and_such_that_hold_themselves(x):
 
 
 @pytest.mark.parametrize("decorator", [ac.function, ac.compile])
-def test_everything_that_a_name_can_lead_to(decorator):
+def test_objects_that_names_reach_in_every_way(decorator):
     class Holder:
         scale = 1
 
@@ -307,7 +307,7 @@ def test_everything_that_a_name_can_lead_to(decorator):
         assert int(g(4)) == f(4)
 
 
-def test_what_sets_and_keys_hold_is_compared_at_depth(x):
+def test_contents_of_sets_and_keys_are_compared(x):
     class Holder:
         pass
 
@@ -327,7 +327,7 @@ def test_what_sets_and_keys_hold_is_compared_at_depth(x):
 @pytest.mark.parametrize("tiers", ["native", "measured"])
 @pytest.mark.parametrize("decorator", [ac.compile, ac.function])
 def test_replaced_defaults_and_code(decorator, tiers, monkeypatch):
-    """Defaults and code that a program gives to a compiled function, or to the plain one beneath, count."""
+    """Defaults and code assigned to a compiled function, or to its plain function, take effect."""
     monkeypatch.setattr(SETTINGS, "tiers", tiers)
 
     def other(x, y=2, *, z=3):

@@ -1,4 +1,4 @@
-"""Changes of global names, builtins, modules and numbers that a function reads, seen by the next call."""
+"""Changes of global names, builtins, modules and numbers that a function reads, noticed by the next call."""
 
 import sys
 import types
@@ -37,24 +37,24 @@ def of_builtin(x):
     return max(x, 3.0), len([x])
 
 
-def put(name, value):
+def setter(name, value):
     return lambda: setattr(HERE, name, value)
 
 
-def test_names_that_go_and_come():
-    check_after_changes(of_nothing, lambda: delattr(HERE, "NOTHING"), put("NOTHING", 3.0), put("NOTHING", None))
-    check_after_changes(of_number, lambda: delattr(HERE, "NUMBER"), put("NUMBER", 1), put("NUMBER", 1.0))
-    check_after_changes(of_no_name, put("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
-    check_after_changes(of_builtin, put("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
+def test_names_that_are_deleted_and_assigned():
+    check_after_changes(of_nothing, lambda: delattr(HERE, "NOTHING"), setter("NOTHING", 3.0), setter("NOTHING", None))
+    check_after_changes(of_number, lambda: delattr(HERE, "NUMBER"), setter("NUMBER", 1), setter("NUMBER", 1.0))
+    check_after_changes(of_no_name, setter("MISSING_SO_FAR", 4.0), lambda: delattr(HERE, "MISSING_SO_FAR"))
+    check_after_changes(of_builtin, setter("max", lambda a, b: -100.0), lambda: delattr(HERE, "max"))
 
 
-def test_builtins_cost_nothing_but_a_look():
+def test_guards_of_builtins_are_native():
     compute = check_after_changes(of_builtin)
     assert len(compute.concrete_functions) == 1
     assert not compute.concrete_functions[0].checks_guards_in_python
 
 
-def test_attributes_of_modules_wherever_they_are_held(tmp_path, monkeypatch):
+def test_attributes_of_modules_that_objects_refer_to(tmp_path, monkeypatch):
     (tmp_path / "settings_of_a_test.py").write_text("SCALE = 2.0\nTABLE = {'a': 1.0}\n")
     monkeypatch.syspath_prepend(tmp_path)
     import settings_of_a_test as settings
@@ -112,7 +112,7 @@ def test_numbers_that_decide_sizes(functions):
         np.testing.assert_allclose(by_length(x), functions[1](x))
 
 
-def test_modules_and_functions_that_hold_each_other():
+def test_modules_and_functions_that_refer_to_each_other():
     a, b, c = (types.ModuleType(f"module_of_a_test_{name}") for name in "abc")
     for module in (a, b, c):
         module.a, module.b, module.c, module.k = a, b, c, 2.0

@@ -84,7 +84,7 @@ def test_special_methods_of_a_class(name):
     )  # fmt: skip
 
 
-def test_what_classes_hold_at_any_depth():
+def test_attributes_of_classes_at_any_depth():
     class Settings:
         def __init__(self):
             self.scale = 2.0
@@ -139,7 +139,7 @@ class Kind(enum.Enum):
 
 
 @pytest.mark.parametrize("made", [Floats([1.0]), Table(a=1.0), Pair((1.0,)), Metres(1.0), Text("a"), Kind.A])
-def test_attributes_of_what_is_compared_by_value(made):
+def test_attributes_of_objects_that_are_compared_by_value(made):
     made.extra = 2.0
     changes = (lambda: setattr(made, "extra", 5.0), lambda: setattr(made, "extra", "ab"))
     check_after_changes(lambda x: x * made.extra, *changes, x=2)
@@ -230,7 +230,7 @@ def test_objects_that_exceptions_carry_are_new_ones():
             assert error.value.args[0].k == x
 
 
-def test_arrays_that_numpy_gives_back():
+def test_arguments_that_numpy_returns():
     def conjugated(a):
         b = a.conj()
         b *= 2
@@ -251,11 +251,11 @@ def test_arrays_that_numpy_gives_back():
     ):  # fmt: skip
         compute = autoconv.compile(function)
         for _ in range(3):
-            mine, its = array.copy(), array.copy()
-            assert repr((compute(mine), mine)) == repr((function(its), its))
+            compiled_array, plain_array = array.copy(), array.copy()
+            assert repr((compute(compiled_array), compiled_array)) == repr((function(plain_array), plain_array))
 
 
-def test_the_text_of_an_axis_that_is_not_there():
+def test_the_message_for_a_missing_axis():
     compute = autoconv.compile(lambda a, k: np.expand_dims(a, k))
     assert compute(np.ones(2), 0).shape == (1, 2)
     for _ in range(3):
@@ -268,7 +268,7 @@ class Linked:
         self.value, self.next = value, self
 
 
-def test_what_leads_back_to_itself_does_so_somewhere():
+def test_cycles_that_begin_at_another_object():
     first, second = Linked(1.0), Linked(2.0)
     first.next, second.next = second, first
     check_after_changes(
@@ -279,7 +279,7 @@ def test_what_leads_back_to_itself_does_so_somewhere():
     )
 
 
-def test_keys_of_the_program_are_not_asked_for_their_text():
+def test_repr_of_keys_is_not_called():
     class Key:
         def __init__(self, n):
             self.n = n
@@ -304,22 +304,22 @@ def test_keys_of_the_program_are_not_asked_for_their_text():
 
 
 class Counting(list):
-    """A list that counts how often its length is asked for."""
+    """A list that counts calls of `len`."""
 
     def __init__(self, items=()):
         super().__init__(items)
-        self.asked = 0
+        self.length_calls = 0
 
     def __len__(self):
-        self.asked += 1
-        return self.asked
+        self.length_calls += 1
+        return self.length_calls
 
 
 BOX = [Counting(), Counting([np.zeros(2)])]
 HOLDER = types.SimpleNamespace(part=Counting())
 
 
-def test_lengths_are_asked_as_often_as_in_plain_python():
+def test_len_is_called_as_often_as_in_plain_python():
     def program(x):
         first = len(BOX[1])
         return x + first, len(HOLDER.part), len(HOLDER.part)
@@ -332,7 +332,7 @@ def test_lengths_are_asked_as_often_as_in_plain_python():
                 BOX[1][0] = np.ones(2)
             if turn == 4:
                 HOLDER.part = Counting()
-            found.append((function(1.5 + turn), BOX[1].asked, HOLDER.part.asked))
+            found.append((function(1.5 + turn), BOX[1].length_calls, HOLDER.part.length_calls))
         return found
 
     expected = calls(program)

@@ -1,4 +1,4 @@
-"""Iterators of Python's own under trace: every call takes from them what plain Python would."""
+"""Iterators of Python's own under trace: every call takes the items that plain Python takes."""
 
 import operator
 
@@ -61,7 +61,7 @@ def filtered_beside_a_list(n):
     return taken
 
 
-def kept_in_a_list(n):
+def stored_in_a_list(n):
     items = [3]
     for i in range(n):
         items.append(i)
@@ -73,7 +73,7 @@ def chosen(n):
     return list(enumerate([5, 6]) if n > 1 else reversed([n, 2]))
 
 
-def asked_for_its_class(n):
+def class_of_iterator(n):
     pairs = enumerate([n, 2])
     known = enumerate("ab")
     return type(known) is enumerate, isinstance(known, enumerate), iter(known) is known, dict(pairs)
@@ -83,16 +83,16 @@ def asked_for_its_class(n):
     "function",
     [
         taken_in_a_loop, taken_in_a_branch, left_early, begun_before_an_error, mapped, beside_a_list_of_unknown_length,
-        filtered_beside_a_list, kept_in_a_list, chosen, asked_for_its_class,
+        filtered_beside_a_list, stored_in_a_list, chosen, class_of_iterator,
     ],
 )  # fmt: skip
-def test_every_call_takes_what_plain_python_does(function):
+def test_every_call_takes_the_items_of_plain_python(function):
     compiled = autoconv.compile(function)
     for n in (4, 1, 4, 0):
         assert compiled(n) == function(n)
 
 
-def test_iterators_used_where_they_are_made_stay_in_the_graph():
+def test_iterators_used_in_their_expression_stay_in_the_graph():
     @autoconv.compile
     def program(n):
         pairs = dict(zip("ab", [1, 2], strict=False))
@@ -106,7 +106,7 @@ def test_iterators_used_where_they_are_made_stay_in_the_graph():
     assert "plain Python" not in str(program.explain())
 
 
-def test_an_iterator_from_outside_of_a_branch_is_refused_by_function():
+def test_an_iterator_from_before_a_branch_is_refused_under_function():
     @autoconv.function
     def program(n):
         numbers = iter([1.0, 2.0])

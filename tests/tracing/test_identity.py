@@ -1,4 +1,4 @@
-"""Lists, dicts and objects that branches and loops change stay the ones that they are, under both contracts."""
+"""Lists, dicts and objects that branches and loops change keep their identity, under both decorators."""
 
 # ruff: noqa: F821, RET503 - the programs are meant as they are written
 
@@ -34,7 +34,7 @@ class Holder:
     pass
 
 
-def test_other_names_see_what_a_branch_or_a_loop_changes(check):
+def test_changes_of_branches_and_loops_show_under_other_names(check):
     def branch(n):
         d, items = {"k": n}, [n]
         alias = items
@@ -57,7 +57,7 @@ def test_other_names_see_what_a_branch_or_a_loop_changes(check):
     check(loop, 6, 1)
 
 
-def test_a_loop_that_gives_the_name_of_a_list_another_one(check):
+def test_a_loop_that_rebinds_the_name_of_a_list(check):
     def assigned(n):
         items = [1, 2]
         alias = items
@@ -140,7 +140,7 @@ def test_a_loop_that_gives_the_name_of_a_list_another_one(check):
         check(program, 0, 1, 2, 3)
 
 
-def test_a_loop_that_gives_two_names_one_list(check):
+def test_a_loop_that_binds_two_names_to_one_list(check):
     def read(n):
         first = second = [0, 0]
         for i in range(n):
@@ -268,7 +268,7 @@ def test_names_that_an_inner_function_may_assign():
             traced(argument(contract, 1))
 
 
-def test_keys_that_a_tensor_decides():
+def test_computed_keys():
     def added(n):
         d = {"a": 0}
         for i in range(n):
@@ -326,7 +326,7 @@ class Mapping:
         return key in self.items
 
 
-def test_one_new_object_under_two_names_of_which_one_is_of_the_graph_elsewhere():
+def test_one_new_object_under_two_names_one_of_which_moves_into_the_graph():
     def branch(n):
         d = Mapping({"a": Mapping({"b": n})})
         inner = Mapping()

@@ -18,8 +18,8 @@ def made_by_nobody(items=MANY):
     return items
 
 
-# Each gives a list that was there before.
-WAYS = {
+# Each returns a list that existed before the call.
+ITEM_GETTERS = {
     "comprehension": lambda: [q for q in MANY][0],
     "condition": lambda: [q for q in MANY if len(q) < 9][0],
     "nested comprehension": lambda: [[q] for q in MANY][0][0],
@@ -75,7 +75,7 @@ def _changes_a_name(take, x):
 
 
 def _outcome(function, x):
-    """What the call gives and leaves behind."""
+    """Return the result of the call and the state after it."""
     found = function(x)
     return copy.deepcopy((found, MANY, TABLE, PAIR))
 
@@ -88,17 +88,17 @@ def _reset():
 
 @pytest.mark.search("way")
 @pytest.mark.parametrize("write", [_appends, _stores_in_a_loop, _changes_a_name])
-@pytest.mark.parametrize("way", WAYS)
-def test_is_the_very_object(way, write):
-    take = WAYS[way]
+@pytest.mark.parametrize("way", ITEM_GETTERS)
+def test_items_are_the_same_objects(way, write):
+    take = ITEM_GETTERS[way]
     _reset()
-    wanted = [_outcome(lambda x: write(take, x), x) for x in (1.5, 2.5, 3.5)]
+    expected = [_outcome(lambda x: write(take, x), x) for x in (1.5, 2.5, 3.5)]
     _reset()
     compiled = autoconv.compile(lambda x: write(take, x))
-    assert [_outcome(compiled, x) for x in (1.5, 2.5, 3.5)] == wanted
+    assert [_outcome(compiled, x) for x in (1.5, 2.5, 3.5)] == expected
 
 
-def test_what_a_call_makes_is_followed():
+def test_items_of_new_containers():
     def program(n):
         found = list(range(3)) + sorted([3, 1]) + ["a", "b"]
         if n > 2:

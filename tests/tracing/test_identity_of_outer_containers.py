@@ -1,4 +1,4 @@
-"""Containers that a function reaches by some path from outside come out as themselves, also after they are rebound."""
+"""Outer containers that a function reaches by some path are returned as themselves, also after they are rebound."""
 
 import itertools
 import linecache
@@ -7,13 +7,13 @@ import pytest
 
 import autoconv
 
-# An expression that reads the container, and the place where it is.
+# An expression that reads the container, and the expression that refers to it outside.
 PATHS = {
     "G": "G", "C.v": "C.v", "D.v": "C.v", "O.v": "O.v", "L[0]": "L[0]", "M['k']": "M['k']", "O.get()": "O.v",
     "O.property": "O.v", "S.v": "S.v", "default()": "default.__defaults__[0]", "default.v": "default.v",
     "a.v": "O.v", "getattr(C, 'v')": "C.v",
 }  # fmt: skip
-# The body of a function with the expression READ, and where the container is afterwards.
+# The body of a function with the expression READ, and the expression of the container in the result.
 USES = {
     "return x * 2, READ": "result[1]",
     "return {k: READ for k in range(2)}, x": "result[0][1]",
@@ -73,7 +73,7 @@ def program(x, a):
 
 
 def cases():
-    """Each use with every path, where kinds take turns."""
+    """Yield each use with every path; the kinds of containers alternate."""
     kinds = itertools.cycle(KINDS.values())
     for (read, place), (use, where) in itertools.product(PATHS.items(), USES.items()):
         yield use.replace("READ", read), place, where, next(kinds)
@@ -81,7 +81,7 @@ def cases():
 
 @pytest.mark.search
 @pytest.mark.parametrize(("body", "place", "where", "kind"), list(cases()))
-def test_it_is_itself(body, place, where, kind):
+def test_the_container_is_returned_itself(body, place, where, kind):
     source = PROGRAM.format(body=body, kind=kind)
     file = f"<outer container {hash(source)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file

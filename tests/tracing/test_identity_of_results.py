@@ -1,4 +1,4 @@
-"""Objects that come out of `compile`, and names that branches and loops give them: `is` says what Python's does."""
+"""Identity under `compile` of returned objects, and of names that branches and loops bind: as in plain Python."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from tests.tracing.test_objects import agrees, outcome
 MADE_BEFORE, HELD_BEFORE = [1, 2], {"a": [1]}
 
 
-def test_what_was_there_before_is_returned_as_itself():
+def test_objects_from_before_the_call_are_returned_as_themselves():
     def in_a_loop(n, given):
         found = n
         for _ in range(n):
@@ -56,7 +56,7 @@ def test_a_list_that_a_loop_returns_needs_no_object_of_the_graph():
     assert compiled.experimental_get_tracing_count() == 1 and "plain Python" not in compiled.explain()
 
 
-def test_what_one_path_changes_and_another_replaces():
+def test_objects_that_one_path_changes_and_another_replaces():
     class Box:
         def __init__(self, n):
             self.n = n
@@ -102,7 +102,7 @@ def test_what_one_path_changes_and_another_replaces():
         agrees(program, *calls)
 
 
-def test_a_loop_that_gives_a_name_a_list_from_before_it():
+def test_a_loop_that_binds_a_name_to_an_earlier_list():
     def f(n):
         items, other = [3, n, 1], [0, 5, n]
         for _ in range(n):
@@ -139,7 +139,7 @@ def test_two_names_of_an_object_that_a_branch_made():
         assert int(traced(ac.constant(a), ac.constant(b))) == two_names_of_one_object(a, b)
 
 
-def test_names_that_are_one_object_on_some_paths_are_not_taken_for_two():
+def test_names_of_one_object_on_some_paths_stay_aliases():
     def compared(a, b):
         if a > b:
             p = q = Held(a)
@@ -182,7 +182,7 @@ def in_an_arm(head, k):
     return [head]
 
 
-def instead_of_a_new_one(head, k):
+def instead_of_a_new_object(head, k):
     head.value, found = k, head
     if k > 3:
         found = Linked(3)
@@ -208,7 +208,7 @@ def along_a_chain(head, k):
     return found
 
 
-def looked_through(head, k):
+def searched(head, k):
     head.next.value, count = k, 0
     if k > 1:
         head.value = k + 1
@@ -219,7 +219,7 @@ def looked_through(head, k):
     return [head, count]
 
 
-PROGRAMS = [in_an_arm, instead_of_a_new_one, in_a_loop_of_the_graph, along_a_chain, looked_through]
+PROGRAMS = [in_an_arm, instead_of_a_new_object, in_a_loop_of_the_graph, along_a_chain, searched]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -233,7 +233,7 @@ def test_an_argument_that_is_written_is_returned_as_itself(program):
         assert (type(other.value), other.value, other.next.value) == (int, one.value, one.next.value)
 
 
-def behind_a_loop_that_is_left(head, k):
+def after_a_loop_with_break(head, k):
     if k > 2:
         return k
     for _ in range(k):
@@ -244,8 +244,8 @@ def behind_a_loop_that_is_left(head, k):
     return new, new
 
 
-def test_one_object_behind_two_branches_is_one_in_the_result():
-    compiled = ac.compile(behind_a_loop_that_is_left)
+def test_one_object_after_two_branches_is_one_in_the_result():
+    compiled = ac.compile(after_a_loop_with_break)
     for k in (1, 3, 2, 1):
         found = compiled(Linked(5), k)
         assert found == k if k > 2 else found[0] is found[1] and found[0].value == k

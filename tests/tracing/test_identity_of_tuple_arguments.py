@@ -1,4 +1,4 @@
-"""Tuples in arguments and defaults that a call stores outside are themselves there."""
+"""Tuples in arguments and defaults that a call stores in outer objects keep their identity."""
 
 from __future__ import annotations
 

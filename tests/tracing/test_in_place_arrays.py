@@ -8,8 +8,8 @@ import pytest
 import autoconv as ac
 
 
-def agrees(function, *calls):
-    """Results and arguments as plain Python leaves them, in one trace, with nothing plain."""
+def check(function, *calls):
+    """Compare results and changed arguments with plain Python, in one trace and without plain runs."""
     compiled = ac.compile(function)
     for arguments in calls:
         mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
@@ -24,16 +24,16 @@ def agrees(function, *calls):
 A, B = np.arange(4.0), np.arange(4.0) * 2
 
 
-def test_in_a_loop_alone():
+def test_writes_in_a_loop():
     def f(a, n):
         for i in range(n):
             a[i] = a[i] * 2
         return a.sum()
 
-    agrees(f, (A, 3), (A, 0), (A, 4))
+    check(f, (A, 3), (A, 0), (A, 4))
 
 
-def test_what_was_computed():
+def test_writes_of_computed_arrays():
     def f(a, n):
         b = a + 1
         b[0] = n
@@ -41,7 +41,7 @@ def test_what_was_computed():
             b[i] += 1
         return b
 
-    agrees(f, (A, 3), (A, 0))
+    check(f, (A, 3), (A, 0))
 
 
 def test_views():
@@ -53,10 +53,10 @@ def test_views():
         b += 1
         return b, v.sum()
 
-    agrees(f, (A, 3), (A, 0))
+    check(f, (A, 3), (A, 0))
 
 
-def test_names_that_change_places():
+def test_names_that_are_swapped():
     def f(a, b, n):
         u, v = a, b
         for _ in range(n):
@@ -64,19 +64,19 @@ def test_names_that_change_places():
             u, v = v, u
         return u.sum() * 10 + v.sum()
 
-    agrees(f, (A, B, 3), (A, B, 2), (A, B, 0))
+    check(f, (A, B, 3), (A, B, 2), (A, B, 0))
 
 
-def test_one_of_two():
+def test_one_of_two_arrays_is_written():
     def f(a, b, n):
         v = a if n > 1 else b
         v[0] = 100
         return a.sum() - b.sum()
 
-    agrees(f, (A, B, 3), (A, B, 1))
+    check(f, (A, B, 3), (A, B, 1))
 
 
-def test_a_test_that_reads_what_the_body_writes():
+def test_a_condition_that_reads_an_array_written_in_the_body():
     def f(a, n):
         i = 0
         while a[i] < n:
@@ -87,7 +87,7 @@ def test_a_test_that_reads_what_the_body_writes():
                 break
         return i, a * 2
 
-    agrees(f, (A, 3), (A, 0))
+    check(f, (A, 3), (A, 0))
 
 
 def test_writes_before_an_error_stay():
@@ -116,7 +116,7 @@ def test_overlapping_arguments():
     np.testing.assert_array_equal(mine, its)
 
 
-def test_what_is_assigned_is_what_was_there_before():
+def test_assigned_values_are_read_before_the_write():
     def spread(x):
         x[::2] = x[0:3]
 
@@ -131,7 +131,7 @@ def test_what_is_assigned_is_what_was_there_before():
     assert base[:10].tolist() == [0, 1, 2, 1, 7, 13, 19, 25, 31, 9]
 
 
-def test_views_of_arguments_come_out_as_views():
+def test_views_of_arguments_are_returned_as_views():
     def f(a, n):
         return a if n > 2 else a[1:]
 

@@ -14,7 +14,7 @@ def by_an_item_of_a_dict(a):
     return fs[d["p"] % 4]()
 
 
-def by_what_may_be_text(a):
+def by_a_number_or_text(a):
     d = {"p": "x" if a > 3 else a}
     d[a + 1] = a
     fs = (lambda: a, lambda: 7)
@@ -55,9 +55,9 @@ def next_with_a_default(a):
 
 
 @pytest.mark.parametrize(
-    "function", [by_an_item_of_a_dict, by_what_may_be_text, extremes_of_items, next_with_a_default]
+    "function", [by_an_item_of_a_dict, by_a_number_or_text, extremes_of_items, next_with_a_default]
 )
-def test_python_is_not_asked(function):
+def test_calls_are_part_of_the_graph(function):
     compiled = ac.compile(function)
     for a in (2, 5, 0, 3, -2, 1):
         assert result_or_error(compiled, a) == result_or_error(function, a)
@@ -73,7 +73,7 @@ def test_python_is_not_asked(function):
     ],
 )  # fmt: skip
 def test_extremes_of_numbers_of_python_and_numpy(function, monkeypatch):
-    """The first of equal numbers is taken, with its class; arrays of several elements have no truth."""
+    """Of equal numbers the first one is the result, with its class; arrays of several elements have no truth."""
     monkeypatch.setattr(ac.config.SETTINGS, "tiers", "native")
     compiled = ac.compile(function)
     for x, k in (([[2]], 2), ([3], 3), ([1, 2, 3], 1), ([2.0], 2), ([2.5], 2.5), ([4.0], 1)):

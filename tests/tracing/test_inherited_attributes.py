@@ -1,4 +1,4 @@
-"""Attributes of classes that instances and subclasses show, until these get attributes of their own."""
+"""Attributes of classes, read through instances and subclasses until these have attributes of their own."""
 
 import pytest
 

@@ -40,6 +40,6 @@ def test_tuples_of_dicts():
         5,
     ],
 )
-def test_what_does_not_fit(value):
+def test_arguments_that_do_not_fit(value):
     with pytest.raises(TypeError, match=r"Binding inputs to tf\.function failed"):
         scaled(value)

@@ -1,4 +1,4 @@
-"""Objects of the user's that traced code makes, as items of lists, in links between each other, and as results."""
+"""Objects of user classes that traced code makes: items of lists, linked objects, and results."""
 
 from dataclasses import dataclass, field
 
@@ -170,7 +170,7 @@ def test_a_tree_of_dicts():
     agrees(f, *CALLS)
 
 
-def test_classes_are_what_they_were_afterwards():
+def test_classes_are_unchanged_after_a_trace():
     assert "x" not in vars(Particle)
     assert Particle.v == 1.0
     assert "value" not in vars(Node)

@@ -1,4 +1,4 @@
-"""What this package does wrong: shown by explain() and run plain, or raised where tests ask for it."""
+"""Internal errors of this package: `explain()` shows them and the call runs plain, or tests have them raised."""
 
 import re
 
@@ -16,11 +16,11 @@ def doubled(x):
 
 @pytest.fixture
 def fault(monkeypatch):
-    """What a trace calls does not take what it is given: an error of C code, raised in a file of this package."""
+    """Replace a function of this package by one that raises a TypeError."""
     monkeypatch.setattr("autoconv.tracing.specialise.trace.optimise", str)
 
 
-def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
+def test_by_default_the_call_runs_plain_and_explain_shows_the_error(fault, monkeypatch):
     monkeypatch.setattr(SETTINGS, "strict", False)
     compiled = autoconv.compile(doubled)
     for _ in range(3):
@@ -28,13 +28,13 @@ def test_in_use_the_call_runs_plain_and_explain_shows_it(fault, monkeypatch):
     assert re.search(r"internal error.*: TypeError: .* at autoconv/tracing/specialise/trace.py:\d+", compiled.explain())
 
 
-def test_in_tests_it_is_raised(fault, monkeypatch):
+def test_the_error_is_raised_in_tests(fault, monkeypatch):
     monkeypatch.setattr(SETTINGS, "strict", True)
     with pytest.raises(InternalError, match=r"at autoconv/tracing/specialise/trace\.py"):
         autoconv.compile(doubled)(np.array([3.0, 1.0]))
 
 
-def test_a_refusal_is_none(monkeypatch):
+def test_a_refusal_is_no_internal_error(monkeypatch):
     monkeypatch.setattr(SETTINGS, "strict", True)
 
     def refuse(*args, **kwargs):
@@ -65,7 +65,7 @@ def wrong_shapes(x):
 @pytest.mark.parametrize(("function", "argument"), [
     (key, {"a": 1}), (attribute, np.ones(3)), (wrong_call, np.ones(3)), (wrong_shapes, np.ones(3)), (attribute, 1.5),
 ])  # fmt: skip
-def test_the_programs_own_errors_are_none(monkeypatch, function, argument):
+def test_errors_of_the_program_are_no_internal_errors(monkeypatch, function, argument):
     monkeypatch.setattr(SETTINGS, "strict", True)
     compiled = autoconv.compile(function)
     with pytest.raises(Exception) as plain:

@@ -1,4 +1,4 @@
-"""Objects that have items and no `__iter__`: Python goes over them by position until an IndexError."""
+"""Objects that have items and no `__iter__`: Python iterates over them by position until an IndexError."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def of_a_list_that_moved(n):
 
 
 @pytest.mark.parametrize("program", [total, left_early, comprehension, of_known_length, of_a_list_that_moved])
-def test_one_graph_goes_over_all(program):
+def test_iteration_is_one_graph(program):
     compiled = check_against_plain(program, (3,), (4,), (0,), (7,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()
 
 
-def test_what_python_itself_asks_is_run_plain_or_refused():
+def test_calls_of_python_itself_run_plain_or_are_refused():
     def contains(n):
         return 10 in Doubles(n), 4 in Doubles(n)
 

@@ -35,7 +35,7 @@ def pairs_of_a_copy(a):
     return b
 
 
-def with_numbers(a):
+def zipped_with_a_range(a):
     found = 0
     for x, y in zip(a, range(5)):  # noqa: B905
         found += x * y
@@ -114,8 +114,8 @@ def added_up(a):
 
 
 FUNCTIONS = [
-    numbered, numbered_and_changed, pairs, pairs_of_a_copy, with_numbers, from_the_end, mapped, filtered, listed, asked,
-    by_position, twice, twice_by_zip, in_an_arm, unlike_lengths, added_up,
+    numbered, numbered_and_changed, pairs, pairs_of_a_copy, zipped_with_a_range, from_the_end, mapped, filtered, listed,
+    asked, by_position, twice, twice_by_zip, in_an_arm, unlike_lengths, added_up,
 ]  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def plain(value):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.search
-def test_is_what_python_does(function):
+def test_results_are_those_of_python(function):
     compiled = autoconv.compile(function)
     for size in (4, 70, 2, 3, 0, 1):
         assert outcome(compiled, np.arange(size) * 1.0) == outcome(function, np.arange(size) * 1.0)

@@ -1,4 +1,4 @@
-"""Exceptions that handlers give out have the traceback of plain Python, and no attribute of this package's."""
+"""Exceptions that outlive their handlers have the traceback of plain Python, and no attribute of this package."""
 
 import traceback
 
@@ -84,13 +84,13 @@ def marked(x, k):
     return k
 
 
-def shown(value):
+def describe(value):
     if isinstance(value, BaseException):
         frames = traceback.extract_tb(value.__traceback__)
         places = [(one.name, one.lineno) for one in frames if one.filename == __file__ and one.name != "outcome"]
         context = value.__context__
-        return type(value).__name__, value.args, places, vars(value), context if context is None else shown(context)
-    return [shown(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return type(value).__name__, value.args, places, vars(value), context if context is None else describe(context)
+    return [describe(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def outcome(function, arguments):
@@ -98,7 +98,7 @@ def outcome(function, arguments):
         result = function(*arguments)
     except Exception as error:
         result = error
-    return shown(result), shown(kept)
+    return describe(result), describe(kept)
 
 
 @pytest.mark.parametrize("backend", ["native", "reference"])

@@ -1,4 +1,4 @@
-"""What `f.explain()` says of ops that run by their kernels."""
+"""Lines of `explain()` about ops that run by their kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_ops_without_native_form_are_counted_with_their_lines() -> None:
     assert f"3 by kernels: nextafter (test_kernel_calls.py:{first + 3}), {others}" in distinct.explain()
 
 
-def test_nothing_is_said_where_all_is_native() -> None:
+def test_no_line_where_all_ops_are_native() -> None:
     @ac.function
     def native(x: Any, i: Any) -> Any:
         return ac.cumsum(ac.sort(ac.gather(x, i)) * ac.random.uniform([3]))
@@ -34,7 +34,7 @@ def test_nothing_is_said_where_all_is_native() -> None:
     assert "by kernels" not in native.explain()
 
 
-def test_a_graph_without_any_native_op_names_them_all() -> None:
+def test_a_graph_without_any_native_op() -> None:
     @ac.function
     def plain(x: Any) -> Any:
         return ac.math.nextafter(x, x)
@@ -43,7 +43,7 @@ def test_a_graph_without_any_native_op_names_them_all() -> None:
     assert "1 by kernels: nextafter" in plain.explain()
 
 
-def test_of_many_the_first_are_named() -> None:
+def test_the_first_of_many_are_named() -> None:
     @ac.function
     def many(x: Any) -> Any:
         text = ac.strings.as_string(x)

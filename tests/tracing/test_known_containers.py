@@ -127,7 +127,7 @@ def test_a_deep_copy_of_arrays_that_are_one(monkeypatch):
         assert repr(compiled(arrays)) == repr(copied(arrays))
 
 
-def test_copies_of_what_only_python_copies():
+def test_copies_that_only_python_makes():
     def copied(given):
         return copy.deepcopy([given, given]), copy.copy(given)
 

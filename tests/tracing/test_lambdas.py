@@ -1,4 +1,4 @@
-"""Lambdas on one line are told apart by where their code is, nested ones too."""
+"""Lambdas on one line, nested ones too, are distinguished by the positions of their code."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ def traced(function, *values):
     return tf.function(function)(*map(tf.constant, values)).numpy()
 
 
-def test_side_by_side():
+def test_two_lambdas_on_a_line():
     positive, negative = lambda x: x if x > 0 else -x, lambda x: -x if x > 0 else x
     assert [traced(positive, -3), traced(negative, 3), traced(positive, 2)] == [3, -3, 2]
 
 
-def test_nested():
+def test_nested_lambdas():
     outer = lambda k: (lambda x: x + k if x > 0 else x - k)  # fmt: skip
     assert [traced(outer(10), 1), traced(outer(10), -1)] == [11, -11]
     assert traced(lambda x: (lambda y: y * 2 if y > 3 else y)(x) + (lambda y: y if y > 3 else -y)(x), 2) == 0

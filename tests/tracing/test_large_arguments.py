@@ -1,4 +1,4 @@
-"""Lists, tuples and dicts with much in them as arguments: plain Python's results, whatever the graph makes of them."""
+"""Large lists, tuples and dicts as arguments: results and changes are plain Python's."""
 
 import copy
 
@@ -11,13 +11,13 @@ FLOATS = [i * 0.5 - 3 for i in range(40)]
 GRID = [[(i * 3 + j) % 7 for j in range(6)] for i in range(6)]
 
 
-def agrees(function, *calls):
-    """Results, exceptions and arguments afterwards, of calls one after the other; the compiled function."""
+def check(function, *calls):
+    """Compare results, exceptions and changed arguments of successive calls; return the compiled function."""
     compiled = autoconv.compile(function)
     for arguments in calls:
-        ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)
-        assert _outcome(compiled, ours) == _outcome(function, theirs)
-        assert repr(ours) == repr(theirs)
+        compiled_arguments, plain_arguments = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        assert _outcome(compiled, compiled_arguments) == _outcome(function, plain_arguments)
+        assert repr(compiled_arguments) == repr(plain_arguments)
     return compiled
 
 
@@ -46,20 +46,20 @@ def largest(xs):
 def test_numbers_of_each_kind_and_mixed_ones():
     mixed = ([*INTS, 0.5],), (INTS + FLOATS,)
     calls = [(INTS,), (FLOATS,), ([True, False] * 12,), *mixed, (tuple(INTS),), ([],), ([1],)]
-    agrees(total, *calls, (INTS,))
-    agrees(largest, *calls, (INTS,))
+    check(total, *calls, (INTS,))
+    check(largest, *calls, (INTS,))
 
 
 def test_ints_beyond_64_bits():
-    agrees(total, (INTS,), ([*INTS, 2**70],), ([2**62] * 20,), (INTS,))
+    check(total, (INTS,), ([*INTS, 2**70],), ([2**62] * 20,), (INTS,))
 
 
 def test_one_trace_for_every_length():
-    compiled = agrees(total, (INTS,), (INTS + INTS,), (INTS[:20],))
+    compiled = check(total, (INTS,), (INTS + INTS,), (INTS[:20],))
     assert compiled.explain().startswith("total: 1 trace")
 
 
-def test_what_changes_between_calls_is_seen():
+def test_changes_between_calls_are_noticed():
     compiled, xs = autoconv.compile(total), list(INTS)
     assert compiled(xs) == total(xs)
     xs[3] = 1000
@@ -68,7 +68,7 @@ def test_what_changes_between_calls_is_seen():
     assert compiled(xs) == total(xs)
 
 
-def test_a_list_that_is_returned_is_the_same_one():
+def test_a_returned_list_is_the_argument():
     def longest(xs, ys):
         return xs if len(xs) >= len(ys) else ys
 
@@ -85,7 +85,7 @@ def test_a_list_that_is_returned_is_the_same_one():
     assert compiled(INTS, 3) == INTS[:3]
 
 
-def test_a_row_that_is_returned_is_the_same_one():
+def test_a_returned_row_is_the_row_of_the_argument():
     compiled = autoconv.compile(lambda rows, i: rows[i])
     assert compiled(GRID, 2) is GRID[2] and compiled(GRID, 4) is GRID[4]
     (held, *_), row = autoconv.compile(lambda rows, xs: ([xs, [1]], rows[0]))(GRID, INTS)
@@ -93,7 +93,7 @@ def test_a_row_that_is_returned_is_the_same_one():
     assert autoconv.compile(lambda rows: [rows[1], [2]])(GRID)[0] is GRID[1]
 
 
-def test_what_is_written_is_written_to_the_callers_list():
+def test_writes_change_the_callers_list():
     def smooth(xs):
         for i in range(1, len(xs)):
             xs[i] += xs[i - 1]
@@ -103,8 +103,8 @@ def test_what_is_written_is_written_to_the_callers_list():
         for i in range(len(xs)):
             xs[i] = 100 // xs[i]
 
-    agrees(smooth, (INTS,), (FLOATS,))
-    agrees(fails_in_between, ([5, 4, 3, 0, 2] * 5,))
+    check(smooth, (INTS,), (FLOATS,))
+    check(fails_in_between, ([5, 4, 3, 0, 2] * 5,))
 
 
 def test_two_names_of_one_list():
@@ -138,7 +138,7 @@ def test_a_list_within_another_argument():
         assert compiled(xs, (xs, 2)) == 41 and len(xs) == 41
 
 
-def test_small_lists_that_come_in_twice():
+def test_small_lists_that_are_given_twice():
     def count(rows):
         rows[0][0] += 1
         return sum(row[0] for row in rows)
@@ -156,16 +156,16 @@ def test_rows():
         return [sum(row) for row in rows]
 
     ragged = [[1, 2, 3], [4], [], [5, 6]] * 5
-    agrees(through, (GRID,), ([[0.5] * 6] * 6,), (ragged,), (GRID[:3] + [[1, 2.5, 3]] * 3,), (GRID,))
-    agrees(sums, (GRID,), (ragged,), ([[True] * 5] * 5,), ([1] * 20,), ([[1], "ab"] * 10,))
+    check(through, (GRID,), ([[0.5] * 6] * 6,), (ragged,), (GRID[:3] + [[1, 2.5, 3]] * 3,), (GRID,))
+    check(sums, (GRID,), (ragged,), ([[True] * 5] * 5,), ([1] * 20,), ([[1], "ab"] * 10,))
 
 
 def test_errors_are_pythons():
     def item(xs, i):
         return xs[i]
 
-    agrees(item, (INTS, 3), (INTS, -40), (INTS, 40), (INTS, -41), (INTS, 2.0), (GRID, 9))
-    agrees(lambda xs: 1 // xs[5], ([1, 2, 3, 4, 5, 0] * 5,))
+    check(item, (INTS, 3), (INTS, -40), (INTS, 40), (INTS, -41), (INTS, 2.0), (GRID, 9))
+    check(lambda xs: 1 // xs[5], ([1, 2, 3, 4, 5, 0] * 5,))
 
 
 def test_dicts_and_texts():
@@ -173,37 +173,37 @@ def test_dicts_and_texts():
         return table[key] + len(table)
 
     table = {i: i * i for i in range(40)}
-    agrees(look, (table, 3), (table, 50), ({str(i): i for i in range(30)}, "7"))
-    agrees(lambda words: [w.upper() for w in words if len(w) > 2], (["a", "abc", "abcd"] * 10,))
+    check(look, (table, 3), (table, 50), ({str(i): i for i in range(30)}, "7"))
+    check(lambda words: [w.upper() for w in words if len(w) > 2], (["a", "abc", "abcd"] * 10,))
 
 
-def test_lists_of_anything():
+def test_lists_of_objects_of_any_class():
     class Item:
         def __init__(self, value):
             self.value = value
 
     items = [Item(i) for i in range(20)]
     assert autoconv.compile(lambda xs: sum(x.value for x in xs))(items) == 190
-    agrees(lambda xs: [x for x in xs if x is not None], ([None, 1, "a", 2.5] * 6,))
+    check(lambda xs: [x for x in xs if x is not None], ([None, 1, "a", 2.5] * 6,))
 
 
 class Numbers(list):
     pass
 
 
-def test_a_class_of_the_users():
+def test_a_subclass_of_list():
     assert autoconv.compile(total)(Numbers(INTS)) == total(INTS)
 
 
 @pytest.mark.parametrize("values", [(2, 3), (1, 40)])
-def test_what_may_outgrow_64_bits(values):
+def test_sums_that_may_exceed_64_bits(values):
     def product(xs, times):
         p = 1
         for x in xs:
             p *= x * times
         return p
 
-    agrees(product, ([values[0]] * values[1] + [1] * 20, 3), ([7] * 40, 3))
+    check(product, ([values[0]] * values[1] + [1] * 20, 3), ([7] * 40, 3))
 
 
 def test_sorting_and_searching():
@@ -215,6 +215,6 @@ def test_sorting_and_searching():
         right = [x for x in xs[1:] if x >= p]
         return quicksort(left) + [p] + quicksort(right)  # noqa: RUF005
 
-    compiled = agrees(quicksort, (INTS,), (FLOATS,), (INTS[::-1],), ([*INTS, 0.5],))
+    compiled = check(quicksort, (INTS,), (FLOATS,), (INTS[::-1],), ([*INTS, 0.5],))
     few = [3]
     assert compiled(few) is few

@@ -1,4 +1,4 @@
-"""Ints beyond 64 bits that stand in the program, beside numbers known only at run time: Python's results."""
+"""Int literals beyond 64 bits as operands beside numbers known only at run time: Python's results."""
 
 import itertools
 import linecache
@@ -31,7 +31,7 @@ LARGE = ("2**64 - 1", "10**20", "-(2**63) - 1", "10**400")
 CALLS = [(5, 2.5, 1 + 2j, True), (3, -0.5, 1j, False), (-2, 1e300, 0j, True)]
 
 
-def made(source):
+def build_function(source):
     name = f"<large constants {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     names = {"math": math}
@@ -49,7 +49,8 @@ def outcome(function, arguments):
 @pytest.mark.parametrize(("place", "large"), [*zip(PLACES, LARGE, strict=True)])
 def test_the_result_is_pythons(place, large):
     for expression in EXPRESSIONS:
-        function = made("def f(v, w, z, t, x):\n" + PLACES[place].format(expression.replace("B", f"({large})")))
+        body = PLACES[place].format(expression.replace("B", f"({large})"))
+        function = build_function("def f(v, w, z, t, x):\n" + body)
         compiled = ac.compile(function)
         for arguments in CALLS:
             assert outcome(compiled, arguments) == outcome(function, arguments), (expression, arguments)
@@ -89,7 +90,7 @@ def test_explain_names_the_int_and_its_line():
     )
 
 
-def test_no_handler_takes_the_limit_of_a_function():
+def test_no_handler_catches_the_limit_of_a_function():
     @ac.function
     def f(n):
         k = 0

@@ -1,4 +1,4 @@
-"""A name that is None until a loop or a tensor's branch creates a list for it."""
+"""A name that is None until a loop or a branch on a tensor binds it to a new list."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lists that move into the graph because a try changes them, while an enclosing statement keeps others in Python."""
+"""Lists that move into the graph because a try changes them, while enclosing statements keep others in Python."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def changed_inside_of_a_finally(a, b):
         raise ZeroDivisionError(k, len(other))
 
 
-def changed_and_caught_around(a, b):
+def changed_and_caught_outside(a, b):
     other = [0, 5, b]
     counts = {0: 1, 2: b}
     held = [other, counts]
@@ -36,8 +36,8 @@ def changed_and_caught_around(a, b):
     return other, sorted(counts.items()), held
 
 
-@pytest.mark.parametrize("function", [changed_inside_of_a_finally, changed_and_caught_around])
-def test_what_tries_change_is_what_plain_python_changes(function):
+@pytest.mark.parametrize("function", [changed_inside_of_a_finally, changed_and_caught_outside])
+def test_changes_of_tries_are_those_of_plain_python(function):
     compiled = autoconv.compile(function)
     for a, b in ((1, 2), (7, 3), (0, 0), (2, -1), (9, 0)):
         assert result_or_error(compiled, a, b) == result_or_error(function, a, b)

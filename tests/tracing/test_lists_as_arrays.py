@@ -71,7 +71,7 @@ def slices(n):
     ],
 )  # fmt: skip
 def test_numbers_of_one_kind_stay_numbers(function, arguments):
-    """The list never is an object of Python's."""
+    """The list is never a Python object."""
     ops = ops_of(check_staged(function, (arguments,)))
     assert "typed_list_array" in ops
     assert not {"object_build", "object_method", "list_array"} & ops
@@ -83,8 +83,8 @@ def test_many_sizes():
     check_staged(comprehension, (A[:5],))
 
 
-def test_nothing_in_the_list():
-    """An empty list is an array of float64, whatever it was to hold."""
+def test_empty_lists():
+    """An empty list becomes an array of float64, whatever items the program appends."""
     check_staged(positive, (A,), (-np.abs(A),))
     compiled = check(squares, (50,), (0,), (-3,))
     assert "where this graph expected int64[?]" in compiled.explain()
@@ -104,7 +104,7 @@ def test_ints_beyond_64_bits():
     check(powers, (20,), (40,), (41,), (50,))
 
 
-def test_a_dtype_that_the_program_names():
+def test_explicit_dtypes():
     def singles(n):
         out = []
         for i in range(n):
@@ -162,7 +162,7 @@ def test_ints_and_floats():
     check_staged(running, (A,))
 
 
-def test_kinds_that_one_arm_decides():
+def test_items_of_two_kinds_from_an_arm():
     def decided(a, flag):
         out = []
         if flag > 0:
@@ -248,7 +248,7 @@ def test_rows_of_arrays():
     check_staged(changed, (A.reshape(35, 2),))
 
 
-def test_lists_side_by_side():
+def test_several_lists():
     def both(a):
         xs, ys = [], []
         for x in a:
@@ -261,7 +261,7 @@ def test_lists_side_by_side():
     check_staged(both, (np.round(8 * A),))
 
 
-def test_no_gradient_goes_through():
+def test_arrays_of_lists_have_no_gradient():
     compiled = autoconv.compile(positive)
     x = autoconv.constant(A)
     with autoconv.GradientTape() as tape:

@@ -1,4 +1,4 @@
-"""Under `compile`: a list, dict or object that an exception was raised with is the one that names hold."""
+"""Under `compile`, lists, dicts and objects that are arguments of exceptions are the objects that names refer to."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def made_by_the_body(b):
     return items
 
 
-def raised_always(b):
+def of_a_body_that_always_raises(b):
     items = [b]
     try:
         raise ValueError(items)
@@ -139,11 +139,11 @@ def an_object(b):
 @pytest.mark.parametrize(
     "function",
     [
-        changed_by_the_handler, of_constants, made_by_the_body, raised_always, changed_by_a_loop, with_a_cause,
-        by_an_inner_function, in_a_tuple, in_each_turn, of_an_exception_made_before, an_object,
+        changed_by_the_handler, of_constants, made_by_the_body, of_a_body_that_always_raises, changed_by_a_loop,
+        with_a_cause, by_an_inner_function, in_a_tuple, in_each_turn, of_an_exception_made_before, an_object,
     ],
 )  # fmt: skip
-def test_it_is_the_same_one(function):
+def test_arguments_of_exceptions_keep_their_identity(function):
     compiled = autoconv.compile(function)
     for b in (2, -1, 0, 1, 3):
         found, expected = compiled(b), function(b)

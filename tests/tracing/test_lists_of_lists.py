@@ -5,7 +5,7 @@ import pytest
 import autoconv
 
 
-def agrees(function, *calls):
+def check(function, *calls):
     compiled = autoconv.compile(function)
     for arguments in calls:
         assert _outcome(compiled, arguments) == _outcome(function, arguments)
@@ -24,18 +24,18 @@ def test_rows_that_are_one_list():
         rows = [[0] * m] * n
         rows[0][1] = 5
         rows[-1][0] += 2
-        apart = [[0] * m for _ in range(n)]
-        apart[0][1] = 5
-        return rows, apart, rows[0] is rows[1], sum(map(sum, rows))
+        separate_rows = [[0] * m for _ in range(n)]
+        separate_rows[0][1] = 5
+        return rows, separate_rows, rows[0] is rows[1], sum(map(sum, rows))
 
     compiled = autoconv.compile(shared)
-    rows, apart, same, total = compiled(3, 2)
-    assert (rows, apart, same, total) == shared(3, 2)
+    rows, separate_rows, same, total = compiled(3, 2)
+    assert (rows, separate_rows, same, total) == shared(3, 2)
     rows[0][0] = 9
-    assert rows[2][0] == 9 and apart[1][0] == 0
+    assert rows[2][0] == 9 and separate_rows[1][0] == 0
 
 
-def test_rows_of_other_lengths():
+def test_rows_that_change_their_length():
     def pascal(n):
         rows = [[1]]
         for _ in range(n):
@@ -43,17 +43,17 @@ def test_rows_of_other_lengths():
             rows.append([1, *[before[j] + before[j + 1] for j in range(len(before) - 1)], 1])
         return rows, rows[-2][1], [len(row) for row in rows]
 
-    agrees(pascal, (4,), (1,), (0,), (70,))
+    check(pascal, (4,), (1,), (0,), (70,))
 
 
 @pytest.mark.parametrize("places", [(0, 0), (2, 1), (-1, -2), (3, 0), (0, 2), (-4, 0), (1, -3)])
-def test_places_that_are_there_and_others(places):
+def test_indices_in_and_out_of_range(places):
     def at(n, i, j):
         rows = [[k * 10 + x for x in range(2)] for k in range(n)]
         rows[i][j] += 1
         return rows[i][j], rows
 
-    agrees(at, (3, *places))
+    check(at, (3, *places))
 
 
 def test_tables():
@@ -72,7 +72,7 @@ def test_tables():
                     dp[i][j] = 1 + min(dp[i - 1][j], dp[i][j - 1], dp[i - 1][j - 1])
         return dp[n][m]
 
-    agrees(distance, (9, 12), (0, 3), (1, 1))
+    check(distance, (9, 12), (0, 3), (1, 1))
 
 
 def test_a_table_that_outgrows_64_bits():
@@ -83,7 +83,7 @@ def test_a_table_that_outgrows_64_bits():
             rows[1][1] += rows[0][0]
         return rows
 
-    agrees(grown, (3,), (12,))
+    check(grown, (3,), (12,))
 
 
 @pytest.mark.parametrize(

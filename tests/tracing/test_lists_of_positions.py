@@ -1,4 +1,4 @@
-"""Lists that stand in an index and hold numbers of the graph: what NumPy's arrays of positions and masks do."""
+"""Lists of numbers of the graph as indices: as NumPy's arrays of positions and masks."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_as_in_numpy(function):
 
 
 def solved(a, b):
-    """Gaussian elimination with pivoting, as books write it."""
+    """Gaussian elimination with pivoting, as textbooks write it."""
     a, b, n = a.copy(), b.copy(), len(b)
     for k in range(n):
         pivot = k + np.argmax(np.abs(a[k:, k]))

@@ -1,4 +1,4 @@
-"""Lists of which a tensor decides the length, or which of several a name refers to, under `@autoconv.function`."""
+"""Lists under `@autoconv.function` whose length, or whose choice among several, a tensor decides."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def changed_in_inner_arm(a: Any, b: Any) -> Any:
 
 
 def shortened_after_a_change(a: Any, b: Any) -> Any:
-    """The list of the loop has items that the arm around the loop computes."""
+    """The list in the loop has items that the enclosing arm computes."""
     items = [1, a, b]
     if a > 0:
         items[1] = a * 2

@@ -1,4 +1,4 @@
-"""Lists with two names, of which a branch or a loop makes, replaces or changes one, under `@autoconv.function`."""
+"""Lists under two names that branches and loops make, replace or change, under `@autoconv.function`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AUTOCONV_LOGS and verbosity write, and how checks of numerics follow their setting."""
+"""Logs by AUTOCONV_LOGS and verbosity, and the setting of numeric checks."""
 
 import os
 import re
@@ -25,13 +25,13 @@ f(autoconv.constant(7), 3)
 
 
 @pytest.fixture
-def written(forker, tmp_path):
-    """Return a function that returns what the program writes to standard error."""
+def run_and_read_log(forker, tmp_path):
+    """Return a function that runs the program and returns its standard error."""
 
     def run(**environment):
         file = tmp_path / "program.py"
         file.write_text(PROGRAM)
-        environment = {**os.environ, "AUTOCONV_BACKEND": "reference", **environment}  # no machine code to wait for
+        environment = {**os.environ, "AUTOCONV_BACKEND": "reference", **environment}  # needs no machine code
         done = forker.run([file], env=environment)
         assert done.returncode == 0, done.stderr
         return done.stderr
@@ -39,8 +39,8 @@ def written(forker, tmp_path):
     return run
 
 
-def test_retraces(written):
-    lines = written(AUTOCONV_LOGS="retraces").splitlines()
+def test_retraces(run_and_read_log):
+    lines = run_and_read_log(AUTOCONV_LOGS="retraces").splitlines()
     assert len(lines) == 2
     assert re.fullmatch(
         r"\[autoconv retraces\] f: trace 1, first call, called at .*program.py:10:1; it took [\d.]+ ms", lines[0]
@@ -49,8 +49,8 @@ def test_retraces(written):
     assert "program.py:11:1; it took" in lines[1]
 
 
-def test_graph_and_passes(written):
-    text = written(AUTOCONV_LOGS="graph,passes")
+def test_graph_and_passes(run_and_read_log):
+    text = run_and_read_log(AUTOCONV_LOGS="graph,passes")
     assert "[autoconv graph] __inference_f_" in text
     assert "[autoconv graph]   %cond = cond(" in text
     assert re.search(r"\[autoconv passes\] .*program.py: control_flow: [\d.]+ ms", text)
@@ -58,15 +58,15 @@ def test_graph_and_passes(written):
     assert "retraces" not in text
 
 
-def test_nothing_by_default_and_a_warning_for_other_names(written):
-    assert written() == ""
-    text = written(AUTOCONV_LOGS="retrace")
+def test_no_log_by_default_and_a_warning_for_unknown_names(run_and_read_log):
+    assert run_and_read_log() == ""
+    text = run_and_read_log(AUTOCONV_LOGS="retrace")
     assert "there is no log 'retrace'; there are retraces, graph, passes" in text
 
 
 @pytest.mark.parametrize("name", ["AUTOCONV_VERBOSITY", "AUTOGRAPH_VERBOSITY"])
-def test_verbosity_from_the_environment(written, name):
-    text = written(**{name: "3"})
+def test_verbosity_from_the_environment(run_and_read_log, name):
+    text = run_and_read_log(**{name: "3"})
     assert "Converted call: <function f at 0x" in text
     assert "ag__.if_stmt" in text
 

@@ -1,4 +1,4 @@
-"""A long range that `function` unrolls is told of once, by line; other loops are not."""
+"""A long range that `function` unrolls gives one warning for its line; other loops give none."""
 
 import logging
 
@@ -14,7 +14,7 @@ def few(monkeypatch):
     monkeypatch.setattr(range_warning, "_WARNED", set())
 
 
-def told(caplog):
+def warning_texts(caplog):
     return [record.getMessage() for record in caplog.records if "turns is unrolled" in record.getMessage()]
 
 
@@ -29,12 +29,12 @@ def in_a_comprehension(x):
 
 
 @pytest.mark.parametrize(("program", "line"), [(unrolled, 1), (in_a_comprehension, 1)])
-def test_once_by_line_with_the_remedy(program, line, caplog):
+def test_one_warning_for_the_line_with_the_remedy(program, line, caplog):
     f = autoconv.function(program)
     with caplog.at_level(logging.WARNING, "autoconv"):
         f(autoconv.constant(1))
         f(autoconv.constant(1.0))
-    (message,) = told(caplog)
+    (message,) = warning_texts(caplog)
     assert message.startswith(f"{__file__}:{program.__code__.co_firstlineno + line}:")
     assert "autoconv.range(…)" in message and "@autoconv.compile" in message
     assert f.experimental_get_tracing_count() == 2
@@ -60,8 +60,8 @@ def nothing_recorded(x):
 
 
 @pytest.mark.parametrize("program", [in_the_graph, short, nothing_recorded])
-def test_nothing_is_said_of_others(program, caplog):
+def test_other_loops_give_no_warning(program, caplog):
     with caplog.at_level(logging.WARNING, "autoconv"):
         autoconv.function(program)(autoconv.constant(1))
         autoconv.compile(unrolled)(1)
-    assert told(caplog) == []
+    assert warning_texts(caplog) == []
