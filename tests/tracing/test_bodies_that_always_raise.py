@@ -1,7 +1,7 @@
 """Bodies of a try, and functions, that raise on every path."""
 
 
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 
 def test_changes_before_a_body_that_always_raises():
@@ -18,7 +18,7 @@ def test_changes_before_a_body_that_always_raises():
             items.append(1)
         return some, items
 
-    agrees(f, (2, 1), (1, 2), (9, 3))
+    check_calls(f, (2, 1), (1, 2), (9, 3))
 
 
 def test_a_function_that_always_raises_is_a_graph_that_does():
@@ -34,7 +34,7 @@ def test_a_function_that_always_raises_is_a_graph_that_does():
             log.append("out")
 
     for f in (gone, finally_):
-        agrees(f, (1, []), (2, [5]))
+        check_calls(f, (1, []), (2, [5]))
 
 
 def test_statements_after_a_body_that_always_raises_are_not_reached():
@@ -51,7 +51,7 @@ def test_statements_after_a_body_that_always_raises_are_not_reached():
             raise ValueError("always") from ValueError
             return m
 
-    agrees(f, (1,), (0,), (2,))
+    check_calls(f, (1,), (0,), (2,))
 
     def g(n):
         try:
@@ -65,7 +65,7 @@ def test_statements_after_a_body_that_always_raises_are_not_reached():
             return error.args
         return ">"
 
-    agrees(g, (1,), (0,), (2,))
+    check_calls(g, (1,), (0,), (2,))
 
 
 def test_a_body_that_raises_while_traced_reaches_every_clause():
@@ -81,7 +81,7 @@ def test_a_body_that_raises_while_traced_reaches_every_clause():
         except Exception:
             return n
 
-    agrees(f, (1,), (2,))
+    check_calls(f, (1,), (2,))
 
 
 def test_both_arms_raise_after_one_has_written():
@@ -97,4 +97,4 @@ def test_both_arms_raise_after_one_has_written():
         else:
             raise KeyError(a)
 
-    agrees(f, (5,), (0,))
+    check_calls(f, (5,), (0,))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 INPUTS = (1, 2), (2, 1), (2, 2), (-3, 7), (0, 0)
 
@@ -54,7 +54,7 @@ def test_equality():
             {1: a} == {1: 1}, {a: b} == {1: 2}, {1: a} == {2: a}, {a, b} == {2, 1}, (a, b) == (1, 2) == (b - 1, 2),
         )  # fmt: skip
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_order():
@@ -64,7 +64,7 @@ def test_order():
             (a, "s") < (b, "t"), [a] < [1, 2], (a, 1.5) < (a, b), [a] > [], ((a,), b) <= ((b,), a),
         )  # fmt: skip
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_types_that_have_no_order():
@@ -83,14 +83,14 @@ def test_types_that_have_no_order():
             found.append(str(error))
         return found
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_one_object_is_equal_to_itself():
     def f(x, a):
         return (x,) == (x,), [x, a] == [x, a], x == x, x in (a, x), (x, 1) < (x, 2), (x, a) == (x, a + 0)
 
-    agrees(f, (float("nan"), 1), (1.5, 2))
+    check_calls(f, (float("nan"), 1), (1.5, 2))
 
 
 def test_named_tuples_and_dataclasses():
@@ -102,7 +102,7 @@ def test_named_tuples_and_dataclasses():
             made == Size(a, b),
         )  # fmt: skip
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_items_after_the_first_difference_are_not_compared():
@@ -112,7 +112,7 @@ def test_items_after_the_first_difference_are_not_compared():
         found = (a, one) == (1, other), [one, third] != [other, one], (one, other) == (one, third)
         return found, one in [other, third], log
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_membership():
@@ -122,7 +122,7 @@ def test_membership():
             (a, b) in {(1, 2): 3}, (1, 2) in {(a, b)}, b in (i for i in (a, 7)), (a, b) in [],
         )  # fmt: skip
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_membership_in_objects():
@@ -143,7 +143,7 @@ def test_membership_in_objects():
     def f(a, b):
         return a in Holder([b, 4]), b not in Holder((a, 2)), a in Iterated([1, b]), b in Iterated((a, 7))
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_searching():
@@ -158,7 +158,7 @@ def test_searching():
             found.append(str(error))
         return found, items
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_sorting_and_extremes_with_keys():
@@ -170,7 +170,7 @@ def test_sorting_and_extremes_with_keys():
             min((a, b), (b, a)), sorted({3: 1, 2: a}, key=lambda t: t * b), max([3.5, a, b], key=abs),
         )  # fmt: skip
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_keys_over_ranges_of_the_graph():
@@ -184,7 +184,7 @@ def test_keys_over_ranges_of_the_graph():
             max(range(n), key=lambda t: -t % m, default=-1), sorted((str(i) for i in range(n)), key=len),
         )  # fmt: skip
 
-    agrees(f, (0, 3), (1, 3), (9, 3), (12, 5))
+    check_calls(f, (0, 3), (1, 3), (9, 3), (12, 5))
 
 
 @pytest.mark.parametrize("last", [1, 2])
@@ -198,7 +198,7 @@ def test_a_key_is_called_once_for_each_item_in_order(last):
 
         return sorted([b, a, last], key=key), max([a, last, b], key=key), log
 
-    agrees(f, *INPUTS)
+    check_calls(f, *INPUTS)
 
 
 def test_identity_of_numbers_of_different_kinds_and_of_bools():
@@ -220,7 +220,7 @@ def test_identity_of_numbers_of_different_kinds_and_of_bools():
                 found.append("false")
         return found
 
-    agrees(f, (1, 0.5, True), (3, 2.0, False))
+    check_calls(f, (1, 0.5, True), (3, 2.0, False))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_identity_of_numbers_of_different_kinds_and_of_bools():
     ],
 )
 def test_errors_of_known_containers_are_part_of_the_graph(function):
-    agrees(function, (1,), (2,))
+    check_calls(function, (1,), (2,))
 
 
 def numpy_items(x):

@@ -9,7 +9,7 @@ import pytest
 
 import autoconv as ac
 from autoconv.operators import generator, list_of
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 COUNTS = (0,), (1,), (4,), (7,), (40,)
 
@@ -18,14 +18,14 @@ def test_lists():
     def f(n):
         return [i * i for i in range(n)], [i for i in range(n) if i % 2 if i > 2], [10 // (i - 50) for i in range(n)]
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_sets_and_dicts():
     def f(n):
         return {i % 3 for i in range(n)}, {i: -i for i in range(n) if i % 3}, {str(i): i for i in range(n)}
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_several_for_parts():
@@ -34,14 +34,14 @@ def test_several_for_parts():
             [j for j in range(i)] for i in range(n)
         ]
 
-    agrees(f, (0,), (1,), (5,))
+    check_calls(f, (0,), (1,), (5,))
 
 
 def test_a_condition_that_a_tensor_decides():
     def f(x):
         return [y for y in [x, 2, x + 1, 5] if y > 3], {k: y for k, y in [("a", x), ("b", 2 * x)] if y > 3}
 
-    agrees(f, (1,), (3,), (9,))
+    check_calls(f, (1,), (3,), (9,))
 
 
 def test_targets_of_several_names():
@@ -56,7 +56,7 @@ def test_targets_of_several_names():
             [a for (a,) in [(n,)]],
         )
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_items_that_cannot_be_unpacked():
@@ -65,7 +65,7 @@ def test_items_that_cannot_be_unpacked():
             return [a + b for a, b in [(1, 2, n)]]
         return n
 
-    agrees(f, (1,), (5,))
+    check_calls(f, (1,), (5,))
 
 
 def test_exceptions_and_prints_come_in_order():
@@ -76,7 +76,7 @@ def test_exceptions_and_prints_come_in_order():
 
         return [show(i) for i in range(n) if show(i) != 4]
 
-    agrees(f, (0,), (2,), (3,), (6,))
+    check_calls(f, (0,), (2,), (3,), (6,))
 
 
 def test_generators_are_lazy():
@@ -89,7 +89,7 @@ def test_generators_are_lazy():
         print("made")
         return sum(squares), sum(squares), any(show(i) > 2 for i in range(n)), all(show(i) < 2 for i in range(n))
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_builtins_over_generators():
@@ -103,14 +103,14 @@ def test_builtins_over_generators():
             sum(any(i == j for j in range(2, n, 3)) for i in range(n)),
         )  # fmt: skip
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_next_without_a_default():
     def f(n):
         return next(i for i in range(n) if i > 2)
 
-    agrees(f, (1,), (4,), (9,))
+    check_calls(f, (1,), (4,), (9,))
 
 
 def test_a_loop_over_a_generator():
@@ -122,7 +122,7 @@ def test_a_loop_over_a_generator():
             total += v
         return total
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_a_generator_of_known_length_is_resumed():
@@ -135,7 +135,7 @@ def test_a_generator_of_known_length_is_resumed():
             break
         return first, seen, list(numbers), list(numbers)
 
-    agrees(f, (1,), (3,))
+    check_calls(f, (1,), (3,))
 
 
 def test_builtins_over_ranges():
@@ -146,7 +146,7 @@ def test_builtins_over_ranges():
             list(zip(range(n), "abc")), any(range(n)), all(range(n)),
         )  # fmt: skip
 
-    agrees(f, *COUNTS, (-3,))
+    check_calls(f, *COUNTS, (-3,))
 
 
 def test_builtins_over_lists_of_the_graph():
@@ -161,7 +161,7 @@ def test_builtins_over_lists_of_the_graph():
             list(map(lambda a, b: a - b, xs, range(n))), sum(map(lambda v: v * 2, range(n))),
         )  # fmt: skip
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_comprehensions_inside_of_loops():
@@ -173,7 +173,7 @@ def test_comprehensions_inside_of_loops():
                 break
         return out
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_names_are_looked_up_when_a_generator_runs():
@@ -183,14 +183,14 @@ def test_names_are_looked_up_when_a_generator_runs():
         x = 5
         return list(later), [x for x in range(n)], x
 
-    agrees(f, *COUNTS)
+    check_calls(f, *COUNTS)
 
 
 def test_functions_that_share_the_names_of_a_comprehension():
     def f(n):
         return [g() for g in [lambda: i for i in range(3)]][0] + n
 
-    agrees(f, (1,), (2,))
+    check_calls(f, (1,), (2,))
 
 
 def test_lists_of_known_length_stay_typed():
@@ -249,7 +249,7 @@ def test_chained_comparisons_in_conditions():
         late = (e for e in range(a) if noted(0) <= noted(e % 3) < noted(b))
         return names, middles, longer, list(late), seen
 
-    agrees(f, (0, 1), (5, 4), (9, 3))
+    check_calls(f, (0, 1), (5, 4), (9, 3))
 
 
 def test_max_of_an_empty_generator():
@@ -259,12 +259,12 @@ def test_max_of_an_empty_generator():
         except ValueError as error:
             return str(error)
 
-    agrees(f, (1,), (2,))
+    check_calls(f, (1,), (2,))
 
     def raised(a):
         return min(a for _ in range(0))
 
-    agrees(raised, (1,), (2,))
+    check_calls(raised, (1,), (2,))
 
 
 def test_few_items_of_a_large_body_are_peeled():

@@ -2,7 +2,7 @@
 
 # ruff: noqa: B905, C416 - what people write is what is tested
 
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = [(a, b) for a in (3, 0, 2, 1) for b in (2, 0, 1)]
 
@@ -24,7 +24,7 @@ def test_enumerate_of_generators():
                 return total, seen, i
         return total, seen
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_loop_that_python_ends_is_gone_on_with():
@@ -41,7 +41,7 @@ def test_a_loop_that_python_ends_is_gone_on_with():
                 break
         return seen, list(pairs), list(both)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_consumers():
@@ -54,7 +54,7 @@ def test_consumers():
             [*enumerate(x for x in long)],
         )  # fmt: skip
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_zip_takes_items_in_order_and_no_more_than_python():
@@ -78,7 +78,7 @@ def test_zip_takes_items_in_order_and_no_more_than_python():
             total += 1
         return total, log
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_generator_functions():
@@ -101,7 +101,7 @@ def test_generator_functions():
             seen.append((s, x, k))
         return seen, log
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_lists_of_the_graph():
@@ -119,7 +119,7 @@ def test_lists_of_the_graph():
         grid[2][1] -= a
         return seen, [n for n, _ in enumerate(1 for _ in grid)]
 
-    agrees(f, *[(a, b) for a in (3, 0, 2, 1) for b in (2, 5, 1)])
+    check_calls(f, *[(a, b) for a in (3, 0, 2, 1) for b in (2, 5, 1)])
 
 
 def test_zip_with_a_reversed_list():
@@ -135,7 +135,7 @@ def test_zip_with_a_reversed_list():
                 other.append(1)
         return seen, other, list(zip(xs, reversed([a, b, 3])))
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_list_of_numbers_beside_a_range():
@@ -148,4 +148,4 @@ def test_a_list_of_numbers_beside_a_range():
                     break
         return total
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)

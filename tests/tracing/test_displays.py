@@ -3,7 +3,7 @@
 # ruff: noqa: E741, RUF059 - what people write is what is tested
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees, outcome
+from tests.tracing.test_objects import check_calls, outcome
 
 CALLS = (1, 2), (-1, 3), (0, 0)
 
@@ -20,7 +20,7 @@ def test_starred_parts():
             {**held, 5: a}, {a: 1, **held, 7: b}, {**held}, {"x": 1, **held}, {a: b},
         )  # fmt: skip
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_parts_are_evaluated_in_order():
@@ -35,7 +35,7 @@ def test_parts_are_evaluated_in_order():
 
         return [*grown, change(), *grown]
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_starred_parts_of_iterables_and_objects_with_items():
@@ -52,7 +52,7 @@ def test_starred_parts_of_iterables_and_objects_with_items():
         nested = [0, *[*[i * b for i in range(a)], 5]]
         return total, p, q, x, y, found, b in [3, *[i for i in range(9) if i > a]], nested
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_starred_names():
@@ -76,7 +76,7 @@ def test_starred_names():
         q, r, *s = (i for i in [a, b])
         return first, rest, most, last, x, y, z, p, held, found, m, q, r, s
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_as_many_names_as_items():
@@ -90,7 +90,7 @@ def test_as_many_names_as_items():
             return str(error)
         return p, q
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_objects_without_items():
@@ -114,7 +114,7 @@ def test_objects_without_items():
                 found.append(str(error))
         return found
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_displays_that_are_only_iterated_or_searched():
@@ -129,7 +129,7 @@ def test_displays_that_are_only_iterated_or_searched():
             [i * 2 for i in [*items, a]],
         )  # fmt: skip
 
-    agrees(f, (7, [-2, -3]), (-3, [4, -3]), (4, [4, 4]))
+    check_calls(f, (7, [-2, -3]), (-3, [4, -3]), (4, [4, 4]))
 
 
 def test_plain_values():
@@ -150,4 +150,4 @@ def test_only_mappings_are_spread_in_dicts():
         chosen = {"a": n} if n > 3 else items[n - 1]
         return {**chosen, "b": 1}
 
-    agrees(f, (4,), (3,), (2,))
+    check_calls(f, (4,), (3,), (2,))

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees, outcome
+from tests.tracing.test_objects import check_calls, outcome
 
 
 class Swallowing:
@@ -77,7 +77,7 @@ def test_a_finally_that_is_left_early():
 
     calls = (1, 2), (0, 0), (7, 3), (0, 4), (1, 5), (3, 3), (5, 2), (2, 3), (3, 6), (0, 2), (0, 1)
     for function in (returns, jumps, from_loops_inside):
-        agrees(function, *calls)
+        check_calls(function, *calls)
     compiled = ac.compile(raises)  # runs plain: the context of an error that is known only at run time
     assert [outcome(compiled, each) for each in calls] == [outcome(raises, each) for each in calls]
 
@@ -112,7 +112,7 @@ def test_tries_nested_deeper_than_python_allows():
             x = 7
         return x, b
 
-    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (1, 5))
+    check_calls(f, (1, 2), (0, 0), (7, 3), (0, 4), (1, 5))
 
 
 def test_a_finally_that_is_left_early_under_function():

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 
 def test_exception_groups():
@@ -33,7 +33,7 @@ def test_exception_groups():
                 log.append("end")
         return log
 
-    agrees(f, (2, 7), (1, 7), (0, 7), (-5, 7), (-1, 7), (2, 8), (0, 9))
+    check_calls(f, (2, 7), (1, 7), (0, 7), (-5, 7), (-1, 7), (2, 8), (0, 9))
 
 
 def test_exceptions_that_no_clause_matches():
@@ -56,7 +56,7 @@ def test_exceptions_that_no_clause_matches():
             found.append(error.args)
         return found
 
-    agrees(f, (2,), (1,), (0,))
+    check_calls(f, (2,), (1,), (0,))
 
 
 def parts_of(error):

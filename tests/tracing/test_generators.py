@@ -5,7 +5,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = (0, 2), (1, 5), (3, 1), (6, -2)
 
@@ -35,7 +35,7 @@ def test_loops():
             seen.append(i)
         return total, seen
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_loops_that_end_early():
@@ -55,7 +55,7 @@ def test_loops_that_end_early():
                     return total, i, j
         return total
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_consumers_of_iterables():
@@ -68,7 +68,7 @@ def test_consumers_of_iterables():
             list(map(lambda t: t + m, numbers(n))), isinstance(numbers(n), list),
         )  # fmt: skip
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_the_largest_of_known_values_or_none():
@@ -79,7 +79,7 @@ def test_the_largest_of_known_values_or_none():
 
         return max(fixed(m), default=1), min((i for i in ()), default=m), max([n, m], default=None)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_values_one_by_one():
@@ -93,7 +93,7 @@ def test_values_one_by_one():
         p, *rest = numbers(n, m)
         return first, list(some), p, rest, next(numbers(n), 9), next(i for i in numbers(n, 3) if i > 2)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_effects_stay_in_order():
@@ -118,7 +118,7 @@ def test_effects_stay_in_order():
                 break
         return total, list(log), unused is None
 
-    agrees(f, (0, 3), (2, 3), (5, 3))
+    check_calls(f, (0, 3), (2, 3), (5, 3))
 
 
 def test_outer_names():
@@ -134,7 +134,7 @@ def test_outer_names():
         found = [i for i in counted(n)]
         return found, count, sum(counted(m)), count
 
-    agrees(f, (0, 2), (3, 1), (4, 0))
+    check_calls(f, (0, 2), (3, 1), (4, 0))
 
 
 def test_methods_and_delegation():
@@ -151,7 +151,7 @@ def test_methods_and_delegation():
     def f(n, m):
         return sum(Tree(n, Tree(m), Tree(n + m, Tree(3))).walk())
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_generators_that_raise():
@@ -170,7 +170,7 @@ def test_generators_that_raise():
             found.append(str(error))
         return found
 
-    agrees(f, (1, 2), (5, 2), (1, 0))
+    check_calls(f, (1, 2), (5, 2), (1, 0))
 
 
 def test_arguments_are_checked_when_the_generator_is_made():
@@ -190,7 +190,7 @@ def test_a_try_around_a_yield():
         except ZeroDivisionError:
             yield -1
 
-    agrees(lambda n: list(guarded(n)), (1,), (3,), (5,))
+    check_calls(lambda n: list(guarded(n)), (1,), (3,), (5,))
 
 
 def test_generators_that_cannot_be_analysed_run_as_plain_python():
@@ -235,7 +235,7 @@ def test_outer_names_that_are_not_assigned():
             return type(error).__name__, str(error)
         return found, sum(values())
 
-    agrees(program, *((n, way) for n in (-3, 3) for way in range(6)))
+    check_calls(program, *((n, way) for n in (-3, 3) for way in range(6)))
 
 
 def test_unread_values_are_computed():
@@ -272,7 +272,7 @@ def test_an_overriding_generator_method():
 
         return list(Longer().values()), sum(Counter().values()), max(Counter().values(), default=0)
 
-    agrees(program, (1,), (-1,), (3,))
+    check_calls(program, (1,), (-1,), (3,))
 
 
 def test_outer_names_that_are_deleted():
@@ -300,7 +300,7 @@ def test_outer_names_that_are_deleted():
         except NameError as error:
             return taken, str(error)
 
-    agrees(program, (1,), (-1,), (3,))
+    check_calls(program, (1,), (-1,), (3,))
 
 
 def test_a_name_that_an_inner_function_deletes():
@@ -328,4 +328,4 @@ def test_a_name_that_an_inner_function_deletes():
         except NameError as error:
             return first, str(error)
 
-    agrees(program, (1,), (-1,), (3,))
+    check_calls(program, (1,), (-1,), (3,))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees, outcome
+from tests.tracing.test_objects import check_calls, outcome
 
 MADE_BEFORE, HELD_BEFORE = [1, 2], {"a": [1]}
 
@@ -99,7 +99,7 @@ def test_objects_that_one_path_changes_and_another_replaces():
 
     calls = (0, 1), (5, 4), (9, -3), (0, -1), (2, 0)
     for program in (replaced, by_another_name, returned_early, a_list_or_an_object):
-        agrees(program, *calls)
+        check_calls(program, *calls)
 
 
 def test_a_loop_that_binds_a_name_to_an_earlier_list():
@@ -109,7 +109,7 @@ def test_a_loop_that_binds_a_name_to_an_earlier_list():
             items = other
         return items.count(other), items is other, items
 
-    agrees(f, (0,), (1,), (3,))
+    check_calls(f, (0,), (1,), (3,))
 
 
 class Held:
@@ -133,7 +133,7 @@ def two_names_of_one_object(a, b):
 
 
 def test_two_names_of_an_object_that_a_branch_made():
-    agrees(two_names_of_one_object, (1, 2), (0, 0), (7, 3), (-1, -4))
+    check_calls(two_names_of_one_object, (1, 2), (0, 0), (7, 3), (-1, -4))
     traced = ac.function(two_names_of_one_object)
     for a, b in (1, 2), (0, 0), (7, 3), (-1, -4):
         assert int(traced(ac.constant(a), ac.constant(b))) == two_names_of_one_object(a, b)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = (0,), (1,), (3,), (6,)
 
@@ -74,7 +74,7 @@ def test_a_linked_list():
             before = before.next
         return found
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_list_of_objects():
@@ -90,8 +90,8 @@ def test_a_list_of_objects():
                 best = particle
         return sum(p.x for p in particles), [(p.x, p.v) for p in particles], None if best is None else best.x
 
-    agrees(f, *CALLS)
-    agrees(lambda n: [Particle(i * 0.5) for i in range(n)], *CALLS)
+    check_calls(f, *CALLS)
+    check_calls(lambda n: [Particle(i * 0.5) for i in range(n)], *CALLS)
 
 
 def test_one_object_under_several_names():
@@ -107,7 +107,7 @@ def test_one_object_under_several_names():
         first.v += 1
         return one, several, first is one, first == one, one.extra, several[-1] is one, one.energy, one.v
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
     def on_one_path(n):
         one, several = Particle(1.0), []
@@ -119,7 +119,7 @@ def test_one_object_under_several_names():
         one.step(0.1)
         return one.x, [p.x for p in several], [p is one for p in several], one
 
-    agrees(on_one_path, *CALLS)
+    check_calls(on_one_path, *CALLS)
 
 
 def test_methods_by_class():
@@ -129,7 +129,7 @@ def test_methods_by_class():
             nodes.append(Node(i) if i % 2 else Leaf(i))
         return [node.depth() for node in nodes], sum(node.value for node in nodes)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_tree():
@@ -147,7 +147,7 @@ def test_a_tree():
             now = now.right
         return found
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_tree_of_dicts():
@@ -167,7 +167,7 @@ def test_a_tree_of_dicts():
                 now = now[side]
         return root
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_classes_are_unchanged_after_a_trace():

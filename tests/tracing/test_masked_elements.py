@@ -1,4 +1,4 @@
-"""What programs do to the elements where a mask holds, beside NumPy: values, dtypes, errors, arguments afterwards."""
+"""Elements that a mask selects, used and changed, beside NumPy: values, dtypes, errors, arguments afterwards."""
 
 import warnings
 
@@ -45,7 +45,7 @@ def totals(x, m):
     return taken.sum(), taken.mean(), taken.prod(), (taken > 0).any(), (taken > 0).all(), taken.sum(axis=0)
 
 
-def kept_as_well(x, m):
+def returned_as_well(x, m):
     taken = x[m] + 1
     return taken, taken.sum(), len(taken)
 
@@ -79,7 +79,7 @@ def into_copy(x, m):
 
 
 FUNCTIONS = [
-    squares, incremented, set_to_number, other_masks, two_masks, shifted, totals, kept_as_well, largest, in_a_loop,
+    squares, incremented, set_to_number, other_masks, two_masks, shifted, totals, returned_as_well, largest, in_a_loop,
     wrong_shape, too_many, into_copy,
 ]  # fmt: skip
 DTYPES = ["float64", "float32", "float16", "int64", "uint8", "complex128", "bool"]
@@ -110,7 +110,7 @@ def test_masks_of_rows(dtype):
 
 
 def test_no_kernels():
-    """What elements under a mask are used for here has native code."""
+    """All these uses of masked elements have native code."""
 
     def f(x, y, m):
         x[m] = np.sqrt(y[m]) + 1.0
@@ -123,8 +123,8 @@ def test_no_kernels():
     assert "kernels" not in compiled.explain()
 
 
-def test_what_is_not_taken_does_not_count():
-    """Division by zero and overflow outside of the mask leave no trace."""
+def test_unselected_elements_give_no_warnings():
+    """Division by zero and overflow outside of the mask have no effect."""
 
     def inverse(x, m):
         x[m] = 1 / x[m]
@@ -146,12 +146,12 @@ def _inputs(dtype, share):
 
 
 def _check(function, compiled, given):
-    ours, plain = given(), given()
+    compiled_arguments, plain_arguments = given(), given()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found, wanted = outcome(compiled, ours), outcome(function, plain)
-    compare(found, wanted)
-    compare(ours, plain)
+        found, expected = outcome(compiled, compiled_arguments), outcome(function, plain_arguments)
+    compare(found, expected)
+    compare(compiled_arguments, plain_arguments)
 
 
 def outcome(function, arguments):
@@ -161,15 +161,15 @@ def outcome(function, arguments):
         return type(error), str(error)
 
 
-def compare(found, wanted):
-    assert type(found) is type(wanted)
-    if isinstance(wanted, tuple):
-        for one, other in zip(found, wanted, strict=True):
+def compare(found, expected):
+    assert type(found) is type(expected)
+    if isinstance(expected, tuple):
+        for one, other in zip(found, expected, strict=True):
             compare(one, other)
-    elif isinstance(wanted, (np.ndarray, np.generic)):
-        assert found.dtype == wanted.dtype
-        assert found.shape == wanted.shape
-        places = 3 if wanted.dtype.itemsize == 2 else 5
-        np.testing.assert_allclose(found, wanted, rtol=10.0**-places)
+    elif isinstance(expected, (np.ndarray, np.generic)):
+        assert found.dtype == expected.dtype
+        assert found.shape == expected.shape
+        places = 3 if expected.dtype.itemsize == 2 else 5
+        np.testing.assert_allclose(found, expected, rtol=10.0**-places)
     else:
-        assert found == wanted
+        assert found == expected

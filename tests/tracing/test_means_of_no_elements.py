@@ -8,7 +8,7 @@ import pytest
 import autoconv
 
 
-def shown(function, x):
+def result_and_warnings(function, x):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = repr(function(x))
@@ -29,4 +29,4 @@ def test_means_of_open_sizes_that_are_0_in_one_call(function):
     for kind in (float, np.float32, int):
         for size in (4, 6, 8, 0, 2, 0, 1 if function is mean_and_deviation else 4):
             x = np.ones(size, kind)
-            assert shown(compiled, x) == shown(function, x)
+            assert result_and_warnings(compiled, x) == result_and_warnings(function, x)

@@ -40,7 +40,7 @@ def test_special_methods_by_name(number):
         assert outcome(compiled, given) == outcome(function, given)
 
 
-class Odd(list):
+class OverridesItemMethods(list):
     def __getitem__(self, at):
         return list.__getitem__(self, at) * 2
 
@@ -51,7 +51,7 @@ class Odd(list):
         return item == 7
 
 
-class Other(dict):
+class OverridesDictMethods(dict):
     def __getitem__(self, key):
         return 9
 
@@ -80,7 +80,7 @@ class Bag(list):
         lambda q, k: (q.sort(), q), lambda q, k: f"{q} {k}",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("kind", [Odd, Bag])
+@pytest.mark.parametrize("kind", [OverridesItemMethods, Bag])
 def test_subclasses_of_list(kind, function):
     compiled = ac.compile(function)
     for items, k in (([3, 1, 2], 1), ([2, 2], 2), ([5], 5)):
@@ -96,14 +96,14 @@ def test_subclasses_of_list(kind, function):
         lambda q, k: (q.setdefault("c", k), q),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("make", [Other, OrderedDict, Counter, lambda **held: defaultdict(int, held)])
+@pytest.mark.parametrize("make", [OverridesDictMethods, OrderedDict, Counter, lambda **held: defaultdict(int, held)])
 def test_subclasses_of_dict(make, function):
     compiled = ac.compile(function)
     for k in (1, 2, 3):
         assert outcome(compiled, (make(a=k, b=2), k)) == outcome(function, (make(a=k, b=2), k))
 
 
-def test_order_and_ends():
+def test_methods_that_change_order_or_ends():
     def moves(q, items, pair, k):
         q.move_to_end("a", last=k > 1)
         items.rotate(k)

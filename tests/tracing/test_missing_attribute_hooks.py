@@ -1,25 +1,25 @@
-"""Objects with a `__getattr__`, or with attributes that the package's own classes have: only the program asks them."""
+"""Objects with a `__getattr__`, or with attributes of the package's own classes: only the program reads them."""
 
 import pytest
 
 import autoconv
 
-asked: list[str] = []
+read_names: list[str] = []
 
 
-def answer(self, name):
-    asked.append(name)
-    return len(asked)
+def get_missing(self, name):
+    read_names.append(name)
+    return len(read_names)
 
 
 class Open:
-    __getattr__ = answer
+    __getattr__ = get_missing
 
     def __init__(self, n):
         self.n = n
 
     def fetch(self):
-        asked.append("fetch")
+        read_names.append("fetch")
 
     def item(self):
         return "an item"
@@ -29,7 +29,7 @@ class Open:
 
 class Slotted:
     __slots__ = ("empty", "n")
-    __getattr__ = answer
+    __getattr__ = get_missing
 
     def __init__(self, n):
         self.n = n
@@ -38,11 +38,11 @@ class Slotted:
 box: list = []
 
 
-def taken(o, k):
+def read(o, k):
     return next(iter(box)), k + 1, o is box[0]
 
 
-def taken_in_handler(o, k):
+def read_in_handler(o, k):
     try:
         if k > 1:
             raise ValueError(o)
@@ -79,19 +79,19 @@ def made(o, k):
     return new, new.n, f"{k}"
 
 
-def told(o, k):
+def text_of_objects(o, k):
     if k > 1:
         raise ValueError(o, f"{k}")
     return isinstance(o, Open), callable(o), {k: o}
 
 
 @pytest.mark.parametrize("kind", [Open, Slotted])
-@pytest.mark.parametrize("program", [taken, taken_in_handler, stored, chosen, written, made, told])
+@pytest.mark.parametrize("program", [read, read_in_handler, stored, chosen, written, made, text_of_objects])
 def test_only_the_program_reads_attributes(program, kind, monkeypatch):
     monkeypatch.setattr(autoconv.config.SETTINGS, "tiers", "native")
     found = []
     for function in (program, autoconv.compile(program)):
-        asked.clear()
+        read_names.clear()
         box[:] = [kind(7), kind(5)]
         results = []
         for k in (1, 2, 3, 0):
@@ -99,14 +99,14 @@ def test_only_the_program_reads_attributes(program, kind, monkeypatch):
                 result = function(kind(k), k)
             except ValueError as error:
                 result = error.args
-            results.append(shown(result))
-        found.append((results, [*asked]))
+            results.append(describe(result))
+        found.append((results, [*read_names]))
     assert found[0] == found[1]
 
 
-def shown(value):
+def describe(value):
     if isinstance(value, (list, tuple)):
-        return [shown(one) for one in value]
+        return [describe(one) for one in value]
     if isinstance(value, dict):
-        return [(key, shown(one)) for key, one in value.items()]
+        return [(key, describe(one)) for key, one in value.items()]
     return (type(value).__name__, value.n) if isinstance(value, (Open, Slotted)) else value

@@ -1,4 +1,4 @@
-"""Arguments by names that functions of this package have for their own."""
+"""Keyword arguments whose names are parameters of this package's own functions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `except E as e` calls the exception is no name behind the handler, and what was called so before is gone."""
+"""The name of `except E as e` is unbound after the handler, also where it was bound before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.tracing.plain_comparison import check_against_plain
 
 
-def read_behind(n):
+def read_afterwards(n):
     e = 5
     try:
         if n > 1:
@@ -70,8 +70,8 @@ def assigned_by_the_body(n):
         return str(error), known
 
 
-@pytest.mark.parametrize("program", [read_behind, read_in_the_else, in_a_branch, in_a_loop, assigned_by_the_body])
-def test_names_are_as_python_leaves_them(program):
+@pytest.mark.parametrize("program", [read_afterwards, read_in_the_else, in_a_branch, in_a_loop, assigned_by_the_body])
+def test_names_after_handlers_are_those_of_plain_python(program):
     compiled = check_against_plain(program, (1,), (2,), (0,), (4,))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in compiled.explain()

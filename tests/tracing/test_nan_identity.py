@@ -1,4 +1,4 @@
-"""Containers ask whether two objects are one before they ask whether they are equal: a NaN is found by itself alone."""
+"""Containers compare identity before equality: they find a NaN only if it is the same object."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def branches(x, n):
     return y in [x], (y, n) == (x, n), [p.value] == [x], {"a": p.value} == {"a": x}
 
 
-def test_is_python_s_and_staged_for_all_other_numbers(monkeypatch):
+def test_nan_is_found_as_in_python_and_other_numbers_are_staged(monkeypatch):
     for backend in ("reference", "llvm"):
         monkeypatch.setattr(SETTINGS, "backend", backend)
         for program, more in ((known_lists, ()), (searched, ()), (grown, (2,)), (keys, (2,)), (branches, (2,))):
@@ -62,7 +62,7 @@ def test_is_python_s_and_staged_for_all_other_numbers(monkeypatch):
             assert compiled.explain().count("one call: ") == 1, "the one with a NaN"
 
 
-def test_numbers_that_nothing_looks_up_may_be_nan():
+def test_nan_that_is_not_searched_stays_in_the_graph():
     def program(x, n):
         a = []
         for _ in range(n):
@@ -74,7 +74,7 @@ def test_numbers_that_nothing_looks_up_may_be_nan():
 
 
 @pytest.mark.parametrize("n", [1, 3])
-def test_a_run_that_has_printed_prints_nothing_twice(n, capsys):
+def test_a_repeated_run_prints_no_line_twice(n, capsys):
     import autoconv
 
     @autoconv.compile

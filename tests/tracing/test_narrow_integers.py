@@ -118,7 +118,7 @@ def assigned_literals(a, k):
     return a
 
 
-def made(a, k):
+def array_of_dtype(a, k):
     return np.array([k, 1], dtype=np.int8), np.full(2, k, np.uint8)
 
 
@@ -132,7 +132,7 @@ def filled_in_memory(a, k):
     return np.full(3, k, np.uint8), np.full(2, k * 1.5, dtype=np.int64)
 
 
-def filled_with_too_much(a, k):
+def filled_beyond_the_dtype(a, k):
     a[0] = 3
     return np.full(3, 300, np.uint8), k
 
@@ -155,13 +155,13 @@ def added_at(a, k):
 @pytest.mark.parametrize(
     "function",
     [
-        assigned, assigned_floats, assigned_where, assigned_literals, made, made_in_memory, filled_in_memory,
-        filled_with_too_much, put, copied, added_at,
+        assigned, assigned_floats, assigned_where, assigned_literals, array_of_dtype, made_in_memory, filled_in_memory,
+        filled_beyond_the_dtype, put, copied, added_at,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 @pytest.mark.search
-def test_what_does_not_fit_raises(function):
+def test_ints_that_do_not_fit_raise(function):
     check_against_plain(function, *[(a, k) for a in (BYTES, SIGNED, np.arange(3)) for k in (300, 3, -1, 2**63 - 1)])
 
 
@@ -226,7 +226,7 @@ def test_ints_beyond_a_graph(function):
     check_against_plain(function, *[(n,) for n in (3, 2**63, 2**64 - 1, 2**64, -(2**63) - 1)])
 
 
-def beside(a, n):
+def beside_array(a, n):
     a[1:] = [n, n]
     a += n
     return a
@@ -234,10 +234,10 @@ def beside(a, n):
 
 def test_ints_beyond_a_graph_beside_arrays():
     numbers = (3, 2**63, 2**64 - 1, 2**64, -(2**63) - 1)
-    check_against_plain(beside, *[(a, n) for a in (np.arange(3.0), np.arange(3), LONGS) for n in numbers])
+    check_against_plain(beside_array, *[(a, n) for a in (np.arange(3.0), np.arange(3), LONGS) for n in numbers])
 
 
-def test_where_a_print_came_before():
+def test_overflow_after_a_print():
     @autoconv.compile
     def f(n):
         print("once")

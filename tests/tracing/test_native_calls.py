@@ -60,7 +60,7 @@ def test_calls_are_counted() -> None:
     assert function._retracing.calls == 25
 
 
-def test_settings_and_tapes_are_asked() -> None:
+def test_settings_and_tapes_are_obeyed() -> None:
     seen: list[Any] = []
 
     @ac.function
@@ -131,7 +131,7 @@ def test_numbers_that_outgrow_64_bits() -> None:
     assert power(2, 6) == 1458
 
 
-def test_references_balance() -> None:
+def test_reference_counts_are_unchanged() -> None:
     function = ac.function(double)
     x, y = ac.constant([1.0, 2.0, 3.0]), ac.constant(1.0)
     warm(function, x, y)
@@ -205,8 +205,8 @@ def test_methods_copies_and_pickles() -> None:
     assert warm(copy.copy(function), ac.constant(1.0)).numpy() == 3.0
 
 
-def test_methods_that_python_calls_with_the_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where calls are timed, native code finds the method of an instance; no class of a method is bound first."""
+def test_timed_calls_of_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where calls are timed, native dispatch looks up the method in the class of the instance."""
     monkeypatch.setattr(SETTINGS, "tiers", "measured")
 
     class Scale:

@@ -1,4 +1,4 @@
-"""Functions that call themselves, as native functions: depth, errors, what is taken back, and lists within them."""
+"""Functions that call themselves, as native functions: depth, errors, undone writes, and lists."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ def fill(n, xs):
     return n * fill(n - 1, xs)
 
 
-def test_no_kernels_are_left():
+def test_no_kernels():
     def fib(n):
         return n if n < 2 else fib(n - 1) + fib(n - 2)
 
@@ -29,41 +29,41 @@ def test_no_kernels_are_left():
     assert "kernels" not in compiled.explain()
 
 
-def test_pythons_limit():
+def test_recursion_up_to_pythons_limit():
     compiled = autoconv.compile(sum_to)
     assert compiled(50) == 1275
     for n in (90, 150, 500, 10_000):
-        assert _of(compiled, n) == _of(sum_to, n)
+        assert _result_or_error(compiled, n) == _result_or_error(sum_to, n)
 
 
-def test_pythons_limit_from_deep_within():
+def test_recursion_limit_from_a_deep_frame():
     compiled = autoconv.compile(sum_to)
 
     def down(depth, n):
         return compiled(n) if depth == 0 else down(depth - 1, n)
 
     assert compiled(5) == 15
-    free = sys.getrecursionlimit() - _frames()
+    free = sys.getrecursionlimit() - _frame_count()
     assert down(free - 100, 20) == 210
     with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
         down(free - 100, 300)
 
 
-def _frames():
+def _frame_count():
     frame, count = sys._getframe(1), 0
     while frame is not None:
         frame, count = frame.f_back, count + 1
     return count
 
 
-def _of(function, n):
+def _result_or_error(function, n):
     try:
         return function(n)
     except RecursionError as error:
         return str(error).partition(" in ")[0]
 
 
-def test_beyond_the_stack_of_the_thread(monkeypatch):
+def test_recursion_beyond_the_stack_of_the_thread(monkeypatch):
     monkeypatch.setattr(recursion, "_STACK_BYTES", 20_000)
 
     def walk(n, seen):
@@ -87,7 +87,7 @@ def test_beyond_the_stack_of_the_thread(monkeypatch):
     assert count == 501
 
 
-def test_within_a_thread_with_a_small_stack():
+def test_recursion_in_a_thread_with_a_small_stack():
     compiled, found = autoconv.compile(sum_to), []
     before = threading.stack_size(256 * 1024)
     try:
@@ -99,10 +99,10 @@ def test_within_a_thread_with_a_small_stack():
     assert found == [320_400]
 
 
-def test_what_outgrows_64_bits_is_made_again():
-    compiled, ours, theirs = autoconv.compile(fill), [], []
-    assert compiled(30, ours) == fill(30, theirs)
-    assert ours == theirs
+def test_calls_with_ints_beyond_64_bits_run_again():
+    compiled, compiled_list, plain_list = autoconv.compile(fill), [], []
+    assert compiled(30, compiled_list) == fill(30, plain_list)
+    assert compiled_list == plain_list
 
 
 def test_lists_that_are_shared_by_the_calls():
@@ -154,7 +154,7 @@ def test_lists_that_calls_make():
     assert autoconv.compile(turned)(11) == turned(11)
 
 
-def test_numbers_behind_a_print(capsys):
+def test_numbers_after_a_print(capsys):
     def shown(n):
         if n == 0:
             return 1

@@ -1,4 +1,4 @@
-"""New objects that go out by two ways, as a result and into what was there before: one object, as in Python."""
+"""New objects that leave the call by two ways, as a result and in an outer object, are one object, as in Python."""
 
 import itertools
 import linecache
@@ -52,11 +52,11 @@ WAYS = {
 OUT = {"n": "r", "(n, k)": "r[0]", "[k, n]": "r[1]", "(n, n)": "r[1]", "Data(n)": "r.v", "n if k > 1 else (n, 2)": "r"}
 
 
-def program(made, way, out):
+def build_source(made, way, out):
     return f"{PRELUDE}\ndef f(held, box, table, k):\n    n = {made}\n    {way}\n    return {out}\n"
 
 
-def written(source):
+def load_module(source):
     name = f"<two names {len(linecache.cache)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     module = types.ModuleType("two_names")
@@ -64,7 +64,7 @@ def written(source):
     return module
 
 
-def is_one(module, function, way, out, k):
+def run_and_compare_identity(module, function, way, out, k):
     held, box, table = [0, k], module.Plain(0), {}
     known = dict(vars(module), held=held, box=box, table=table, r=function(held, box, table, k))
     known["last"] = module.last
@@ -76,11 +76,12 @@ COMBINATIONS = list(itertools.product(MADE, WAYS, OUT))
 
 @pytest.mark.parametrize(("made", "way", "out"), random.Random(3).sample(COMBINATIONS, 50))
 @pytest.mark.search
-def test_it_is_one_object(made, way, out):
-    module = written(program(made, way, out))
+def test_a_new_object_of_two_ways_is_one_object(made, way, out):
+    module = load_module(build_source(made, way, out))
     compiled = ac.compile(module.f)
     for k in (3, 4, 2):
-        assert is_one(module, compiled, way, out, k) == is_one(module, module.f, way, out, k)
+        expected = run_and_compare_identity(module, module.f, way, out, k)
+        assert run_and_compare_identity(module, compiled, way, out, k) == expected
 
 
 @dataclass

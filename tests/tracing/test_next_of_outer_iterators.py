@@ -6,7 +6,7 @@ import autoconv
 
 TABLE = {"a": 1.0, "b": 2.0}
 ITEMS = [1.0, 2.0]
-GOING = iter([1.0, 2.0, 3.0])
+PERSISTENT_ITERATOR = iter([1.0, 2.0, 3.0])
 
 
 def first(x):
@@ -30,7 +30,7 @@ def beside_each_other(x):
     return a * x + i * b, [part for part in it]  # noqa: C416
 
 
-def too_far(x):
+def beyond_the_end(x):
     it = reversed(ITEMS)
     next(it), next(it)
     return next(it) * x
@@ -40,7 +40,7 @@ STAGED = (first, pairs, from_the_end, beside_each_other)
 
 
 @pytest.mark.parametrize("function", STAGED)
-def test_what_python_knows_is_taken_while_tracing(function):
+def test_known_items_are_taken_while_tracing(function):
     compute = autoconv.compile(function)
     for x in (1.0, 2.0, 3.5):
         assert compute(x) == function(x)
@@ -49,13 +49,13 @@ def test_what_python_knows_is_taken_while_tracing(function):
 
 
 def test_the_end_is_an_error_on_every_call():
-    compute = autoconv.compile(too_far)
+    compute = autoconv.compile(beyond_the_end)
     for _ in range(3):
         with pytest.raises(StopIteration):
             compute(1.0)
 
 
-def test_what_a_tensor_decides_about_goes_on_from_the_start_of_each_call():
+def test_conditional_next_starts_anew_in_each_call():
     def some(x, n):
         it, total = reversed(ITEMS), 0.0
         if x > 0:
@@ -69,8 +69,8 @@ def test_what_a_tensor_decides_about_goes_on_from_the_start_of_each_call():
         assert compute(*args) == some(*args)
 
 
-def test_an_iterator_from_outside_goes_on_from_call_to_call():
-    compute = autoconv.compile(lambda x: next(GOING) * x)
+def test_an_outer_iterator_continues_from_call_to_call():
+    compute = autoconv.compile(lambda x: next(PERSISTENT_ITERATOR) * x)
     assert [compute(1.0) for _ in range(3)] == [1.0, 2.0, 3.0]
     with pytest.raises(StopIteration):
         compute(1.0)

@@ -1,4 +1,4 @@
-"""Special methods that give NotImplemented where a tensor decides: Python's next question is an arm of its own."""
+"""Special methods that return NotImplemented where a tensor decides: the reflected method becomes an arm."""
 
 import pytest
 
@@ -147,7 +147,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_other_operand_is_asked(program):
+def test_the_reflected_method_is_called(program):
     compiled = autoconv.compile(program)
     for arguments in [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1), (2, 2)]:
         assert result_or_error(compiled, *arguments) == result_or_error(program, *arguments), arguments

@@ -1,4 +1,4 @@
-"""NumPy's numbers where Python counts and makes arrays of them, and where they become elements of narrower arrays."""
+"""NumPy scalars in ranges and arrays of Python's, and as elements of narrower arrays."""
 
 import itertools
 import warnings
@@ -46,14 +46,14 @@ def first_items(bounds, found):
     return count
 
 
-def test_a_range_between_any_two_integers_gives_what_python_s_does():
-    """What lies between them may be more than an int64 holds, and is no reason to begin again in Python."""
+def test_a_range_between_any_two_integers_is_that_of_python():
+    """The difference of the bounds may exceed 64 bits; the call stays native all the same."""
     ends = (-(2**63), -(2**63) + 1, -7, 0, 1, 10, 2**62, 2**63 - 1)
     compiled = autoconv.compile(first_items)
     for bounds in itertools.product(ends, ends, (-(2**63), -(2**62), -3, -1, 1, 2, 2**62, 2**63 - 1)):
-        wanted, found = np.zeros(4, np.int64), np.zeros(4, np.int64)
-        assert compiled(np.array(bounds), found) == first_items(bounds, wanted), bounds
-        np.testing.assert_array_equal(found, wanted, str(bounds))
+        expected, found = np.zeros(4, np.int64), np.zeros(4, np.int64)
+        assert compiled(np.array(bounds), found) == first_items(bounds, expected), bounds
+        np.testing.assert_array_equal(found, expected, str(bounds))
     assert compiled.experimental_get_tracing_count() == 1
     assert "plain Python" not in str(compiled.explain())
     with pytest.raises(ValueError, match="arg 3 must not be zero"):
@@ -140,15 +140,15 @@ def test_numbers_that_do_not_fit(function, kind):
             check_against_plain(function, *((np.ones(3, dtype), np.array([value, 1], kind)) for value in values))
 
 
-def one_by_a_sequence(a, value):
+def assign_sequence_to_element(a, value):
     a[1] = value
     return a
 
 
 def test_arrays_are_no_elements():
     for value in (np.ones(1), [1], [1, 2], np.ones((1, 1)), 3, np.array(4)):
-        check_against_plain(one_by_a_sequence, (np.zeros(3), value))
-    check_against_plain(one_by_a_sequence, (np.zeros((3, 2)), [1, 2]), (np.zeros((3, 1)), [1]))
+        check_against_plain(assign_sequence_to_element, (np.zeros(3), value))
+    check_against_plain(assign_sequence_to_element, (np.zeros((3, 2)), [1, 2]), (np.zeros((3, 1)), [1]))
 
 
 def indexed(a, i):
@@ -157,7 +157,7 @@ def indexed(a, i):
     return a
 
 
-def test_lists_that_are_given_are_indices():
+def test_list_arguments_as_indices():
     a = np.arange(6.0).reshape(2, 3)
     indices = ([0, 1], (0, 1), np.array([True, False]), 1, slice(1), [1])
     check_against_plain(indexed, *[(a, index) for index in indices])

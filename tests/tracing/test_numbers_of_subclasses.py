@@ -1,4 +1,4 @@
-"""Numbers of subclasses of Python's own, members of enumerations first of all, stay what they are under `compile`."""
+"""Numbers of subclasses of int and float, such as members of enumerations, keep their class under `compile`."""
 
 import enum
 
@@ -72,7 +72,7 @@ def gathered(n):
 @pytest.mark.parametrize(
     "function", [chosen, returned, beside_numbers, of_other_classes, changed_in_a_loop, counted_up, used, gathered]
 )
-def test_they_are_the_very_objects_that_plain_python_gives(function):
+def test_results_are_the_same_objects_as_in_plain_python(function):
     compiled = ac.compile(function)
     for n in (0, 1, 2, 3, 5):
         assert repr(compiled(n)) == repr(function(n)), n

@@ -1,4 +1,4 @@
-"""Under `compile`, sizes, elements and operands that NumPy converts in its own way, refuses, or warns of."""
+"""Under `compile`, sizes, elements and operands that NumPy converts, refuses, or warns of."""
 
 import warnings
 
@@ -26,9 +26,9 @@ def outcome(function, *arguments):
 
 
 def check(text, *arguments):
-    space = {"np": np}
-    exec(f"def program(x, y):\n    {text}\n    return x\n", space)
-    plain = space["program"]
+    namespace = {"np": np}
+    exec(f"def program(x, y):\n    {text}\n    return x\n", namespace)
+    plain = namespace["program"]
     compiled = autoconv.compile(plain)
     for _ in range(2):
         expected = outcome(plain, *map(np.copy, arguments))
@@ -100,11 +100,11 @@ def test_lists_are_assigned_to_elements(text, into):
         "x *= np.result_type(x, y) @ np.roll(2, 1)", "x[0] = 1; x %= y.dtype",
     ],
 )  # fmt: skip
-def test_dtypes_are_no_numbers(text):
+def test_dtypes_as_numbers_are_refused(text):
     check(text, np.ones(3), np.ones(3, int))
 
 
-def test_an_array_changed_by_what_only_the_graph_knows_is_cast_as_numpy_casts_it():
+def test_in_place_operators_cast_computed_operands_as_numpy_does():
     check("x %= y ^ (y > 0)", np.ones(1, np.uint8), np.array([1, 2], ">i8")[:1])
     check("x *= y", np.ones(2), np.ones(2, ">f8"))
 
@@ -120,7 +120,7 @@ def test_one_of_several_arrays_is_changed_in_place():
     "text",
     ["x = x // y", "x = x % y", "x = np.floor_divide(x, y) + 3", "x = x ** 2", "x = x ** 3", "x = x ** int(y[0] + 1)"],
 )
-def test_bools_divide_as_numpy_has_it(text):
+def test_quotients_of_bools_are_those_of_numpy(text):
     check(text, np.array([True, False]), np.array([True, True]))
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that are given what is an int on one path and a NumPy scalar on another."""
+"""Arguments of NumPy's functions that are an int on one path and a NumPy scalar on another."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import autoconv
 
 
 @pytest.mark.parametrize("total", (6, 2))
-def test_filling_with_what_is_of_two_kinds(total):
+def test_fill_values_of_two_classes(total):
     def f(x, k):
         if x.sum() > 4:
             k = x.sum() + 2.5
@@ -22,7 +22,7 @@ def test_filling_with_what_is_of_two_kinds(total):
 
 
 @pytest.mark.parametrize("total", (6, 2))
-def test_attributes_of_an_array_of_two_kinds(total):
+def test_attributes_of_arrays_of_two_dtypes(total):
     def f(x, k):
         if x.sum() > 4:
             k = x.sum() + 2.5

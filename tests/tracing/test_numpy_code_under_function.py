@@ -1,4 +1,4 @@
-"""Code written for NumPy's arrays, under `function`: errors that come of it name `@autoconv.compile`, others do not."""
+"""Errors of NumPy code under `function` name `@autoconv.compile` as the remedy; other errors do not."""
 
 import traceback
 
@@ -49,11 +49,11 @@ def test_the_error_names_compile(program):
     autoconv.compile(program)(X)
 
 
-def of_its_own(x):
+def own_error(x):
     raise ValueError(f"not {len(x)}")
 
 
-@pytest.mark.parametrize("program", [of_its_own, lambda x: x[5], lambda x: [][0]])
+@pytest.mark.parametrize("program", [own_error, lambda x: x[5], lambda x: [][0]])
 def test_other_errors_do_not(program):
     with pytest.raises(Exception) as caught:
         autoconv.function(program)(X)

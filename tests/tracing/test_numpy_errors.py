@@ -1,4 +1,4 @@
-"""Under `compile`, what fails in a graph raises what NumPy raises: its class, and its words."""
+"""Under `compile`, errors in graphs have NumPy's class and message."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def last_axis(x, y, k):
     return y[1] + y[0, k - 14]
 
 
-def places_of_two_kinds(x, y, k):
+def indices_of_two_kinds(x, y, k):
     return y[np.arange(k), np.arange(3)]
 
 
@@ -46,7 +46,7 @@ def caught(x, y, k):
 
 
 @pytest.mark.parametrize(
-    "function", [one_element, several, taken, last_axis, places_of_two_kinds, masked, masked_behind, added, caught]
+    "function", [one_element, several, taken, last_axis, indices_of_two_kinds, masked, masked_behind, added, caught]
 )
 def test_errors_of_a_graph_are_those_of_numpy(function):
     def outcome(called):
@@ -61,13 +61,13 @@ def test_errors_of_a_graph_are_those_of_numpy(function):
     assert "plain Python" not in compiled.explain()
 
 
-def test_an_error_of_a_function_keeps_the_words_of_an_op():
+def test_under_function_errors_keep_the_message_of_the_op():
     with pytest.raises(autoconv.errors.InvalidArgumentError, match="slice index 7 of dimension 0 out of bounds"):
         autoconv.function(one_element)(autoconv.constant([1.0, 2.0]), 0, autoconv.constant(7))
 
 
 def test_the_first_index_out_of_range_is_named_by_its_number():
-    """An index of the run is known only then, in arrays without elements as well."""
+    """The number of an index of the run is known at run time only, in arrays without elements as well."""
 
     def corner(a, k):
         if len(a) > 2:

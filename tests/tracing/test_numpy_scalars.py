@@ -1,4 +1,4 @@
-"""Under `compile`: NumPy's scalars that a function finds outside are no numbers of Python's, `np.float64` neither."""
+"""Under `compile`: outer NumPy scalars are not converted to Python numbers, not even `np.float64`."""
 
 import math
 
@@ -56,23 +56,23 @@ FUNCTIONS = [
 ]
 
 
-def described(value):
+def describe(value):
     if isinstance(value, (list, dict)):
-        return [described(item) for item in (value.values() if isinstance(value, dict) else value)]
+        return [describe(item) for item in (value.values() if isinstance(value, dict) else value)]
     return type(value).__name__, getattr(value, "dtype", None), repr(value)
 
 
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)))
-def test_they_stay_what_they_are(number):
+def test_scalars_keep_their_class(number):
     function = FUNCTIONS[number]
     compiled = autoconv.compile(function)
     for x in (np.array([1.0, 2.5]), np.array([1.0, 2.5], np.float32)):
         for k in (1, 2, 3):
-            assert described(compiled(x, k)) == described(function(x, k))
+            assert describe(compiled(x, k)) == describe(function(x, k))
     assert "plain Python" not in compiled.explain(), compiled.explain()
 
 
-def test_the_larger_one_is_pythons_choice_where_there_are_nans():
+def test_max_with_nans_is_that_of_python():
     def f(x, k):
         return max(x[0], x[1]), min(x[0], x[1]), max(k, x[1]), min(x[0], k), max(x[0], k, x[1])
 
@@ -93,7 +93,7 @@ def test_a_complex_number_of_pythons_left_of_a_float64_gives_pythons_results():
     for x, y in ((np.array(1.0), np.array(2)), (np.array(5.0), np.array(1))):
         for z in (1j, 1 + 0j):
             found, expected = compiled(x, y, z), f(x, y, z)
-            assert [described(list(part)) for part in found] == [described(list(part)) for part in expected]
+            assert [describe(list(part)) for part in found] == [describe(list(part)) for part in expected]
     assert "plain Python" not in compiled.explain(), compiled.explain()
 
 

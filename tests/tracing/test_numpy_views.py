@@ -1,4 +1,4 @@
-"""Under `compile`, what NumPy gives as a view comes out as one, and methods that change arrays do what NumPy's do."""
+"""Under `compile`, views of NumPy are returned as views, and methods that change arrays do so as in NumPy."""
 
 import numpy as np
 import pytest
@@ -47,9 +47,9 @@ def of_no_kind(a):
     return np.argsort(a[0], kind="nonsense")
 
 
-def described(value, a):
+def describe(value, a):
     if isinstance(value, tuple):
-        return [described(part, a) for part in value]
+        return [describe(part, a) for part in value]
     if isinstance(value, np.ndarray):
         return value.dtype, value.shape, value.tolist(), value.flags.writeable, np.shares_memory(value, a)
     return type(value), value
@@ -59,11 +59,11 @@ def described(value, a):
     "function",
     [diagonal, lower_diagonal, broadcast, number, resized, put, partitioned, of_kinds, of_no_kind],
 )
-def test_results_are_what_numpy_makes_of_them(function):
+def test_results_are_those_of_numpy(function):
     def outcome(called):
         a = np.array([[2.0, 1.0, 0.0], [5.0, 4.0, 3.0], [8.0, 7.0, 6.0]])
         try:
-            return described(called(a), a), a.tolist()
+            return describe(called(a), a), a.tolist()
         except Exception as error:
             return type(error), str(error), a.tolist()
 
@@ -114,7 +114,7 @@ def rows(x):
     return v[0], v[1]
 
 
-def either(x):
+def one_of_two(x):
     v = np.cumsum(x, axis=0)
     y = v
     if v.sum() > 0:
@@ -133,7 +133,7 @@ def changed_decomposition(x):
     return vt, vt[0]
 
 
-@pytest.mark.parametrize("function", [transposed, last_row, rows, either, of_decomposition, changed_decomposition])
+@pytest.mark.parametrize("function", [transposed, last_row, rows, one_of_two, of_decomposition, changed_decomposition])
 def test_results_that_are_views_of_each_other(function):
     x = np.arange(9.0).reshape(3, 3) + 1
     compiled = autoconv.compile(function)
@@ -147,7 +147,7 @@ def test_results_that_are_views_of_each_other(function):
     assert "plain Python" not in compiled.explain()
 
 
-# What each gives is written to, and asked whether it is the array itself: the array shows what was a view.
+# Each result is written to and compared with the array: the write shows in the array where the result is a view.
 SHARING = {
     "squeeze": lambda a: a.squeeze(),
     "np.squeeze": lambda a: np.squeeze(a),
@@ -171,7 +171,7 @@ SHARING = {
 
 
 @pytest.mark.parametrize("take", SHARING.values(), ids=SHARING)
-def test_what_is_written_to_a_result_shows_in_the_array_where_it_is_a_view(take):
+def test_writes_to_a_result_show_in_the_array_where_it_is_a_view(take):
     def written(a):
         found = take(a)
         is_a = found is a
@@ -180,16 +180,16 @@ def test_what_is_written_to_a_result_shows_in_the_array_where_it_is_a_view(take)
 
     compiled = autoconv.compile(written)
     for array in (np.array([1.0, 2.0, 3.0, 4.0]), np.array([[1.0, 2.0], [3.0, 4.0]])):
-        plain, given = array.copy(), array.copy()
+        plain, argument = array.copy(), array.copy()
         wanted, is_a = written(plain)
-        found, was_a = compiled(given)
+        found, was_a = compiled(argument)
         assert was_a is is_a
         np.testing.assert_array_equal(found, wanted)
-        np.testing.assert_array_equal(given, plain)
-        assert np.shares_memory(found, given) == np.shares_memory(wanted, plain)
+        np.testing.assert_array_equal(argument, plain)
+        assert np.shares_memory(found, argument) == np.shares_memory(wanted, plain)
 
 
-def test_positions_to_choose_by_are_integers():
+def test_choose_takes_integers_only():
     compiled = autoconv.compile(lambda a, b: a.choose([b, -b]))
     assert compiled(np.array([0, 1]), np.ones(2)).tolist() == [1, -1]
     with pytest.raises(TypeError, match="Cannot cast array data"):

@@ -1,4 +1,4 @@
-"""Objects among the arguments that hold each other: which one is which, what is written, how much tracing it takes."""
+"""Arguments that are graphs of objects: identity, writes, and the number of traces."""
 
 import copy
 from collections import OrderedDict
@@ -28,7 +28,7 @@ class Fixed:
     next: object = None
 
 
-class Plain:
+class NodeWithAttributes:
     def __init__(self, value):
         self.value = value
         self.head = self.tail = None
@@ -137,7 +137,7 @@ def test_the_last_one_may_be_the_callers():
         assert found.value == 1 + sum(range(k))
 
 
-def holds_itself():
+def cycle_of_nodes():
     node = Node(1)
     node.next = node
     return node
@@ -155,7 +155,7 @@ def dict_in_itself():
     return knot
 
 
-def twice():
+def shared_list():
     shared = [Item(1)]
     return [shared, (shared, 2)]
 
@@ -167,8 +167,8 @@ def a_tower():
     return tower
 
 
-@pytest.mark.parametrize("make", [holds_itself, list_in_itself, dict_in_itself, twice, a_tower])
-def test_what_holds_itself_runs_plain(make):
+@pytest.mark.parametrize("make", [cycle_of_nodes, list_in_itself, dict_in_itself, shared_list, a_tower])
+def test_cyclic_arguments_run_plain(make):
     @ac.compile
     def beside(held, k):
         return held, k + 1
@@ -181,7 +181,7 @@ def test_what_holds_itself_runs_plain(make):
     assert "plain Python" in beside.explain()
 
 
-def test_function_refuses_what_holds_itself():
+def test_function_refuses_cyclic_arguments():
     with pytest.raises(ValueError, match="contains itself"):
         ac.function(lambda held: held[0])(list_in_itself())
 
@@ -189,11 +189,11 @@ def test_function_refuses_what_holds_itself():
 def test_a_new_object_under_two_names_is_one():
     @ac.compile
     def begin(pair, k):
-        pair.head = pair.tail = Plain(k)
+        pair.head = pair.tail = NodeWithAttributes(k)
         return pair
 
     for k in (1, 2):
-        pair = Plain(0)
+        pair = NodeWithAttributes(0)
         assert begin(pair, k) is pair
         assert pair.head is pair.tail
         assert pair.head.value == k
@@ -241,8 +241,8 @@ def write_an_argument(held, one, k):
 
 
 @pytest.mark.parametrize("function", [write_by_list, write_in_list, write_an_argument])
-@pytest.mark.parametrize("kind", [Plain, Node])
-def test_what_is_written_by_another_name_is_read(function, kind):
+@pytest.mark.parametrize("kind", [NodeWithAttributes, Node])
+def test_writes_by_another_name_are_read(function, kind):
     compiled = ac.compile(function)
     for k in (3, 4):
         one, other = kind(1), kind(1)
@@ -281,7 +281,7 @@ def test_frozen_objects_move_into_the_graph():
 
 
 def test_a_call_is_traced_a_bounded_number_of_times(monkeypatch):
-    """The traces of a call that are begun anew come to an end, whatever they are begun anew for."""
+    """The number of restarts of a trace is bounded, whatever their reason."""
     from autoconv.tracing.guards import python_contract
     from autoconv.tracing.specialise import call_profile
 
@@ -337,7 +337,7 @@ def inserted(head, held, k):
     return held[0].next
 
 
-def test_a_new_object_that_each_trace_takes_for_an_outer_one(monkeypatch):
+def test_restarts_for_a_new_object_that_is_taken_for_an_outer_one_are_bounded(monkeypatch):
     from autoconv.tracing.guards import python_contract
 
     attempts = []

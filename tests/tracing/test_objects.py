@@ -16,7 +16,7 @@ COUNT = 0
 
 
 def outcome(function, arguments):
-    """(result or exception, what was printed, the arguments afterwards)"""
+    """Return the result or exception, the printed text, and the arguments afterwards."""
     arguments = copy.deepcopy(arguments)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -27,7 +27,7 @@ def outcome(function, arguments):
     return result, printed.getvalue(), repr(arguments)
 
 
-def agrees(function, *calls, traces=1):
+def check_calls(function, *calls, traces=1):
     compiled = ac.compile(function)
     for arguments in calls:
         assert outcome(compiled, arguments) == outcome(function, arguments)
@@ -45,10 +45,10 @@ def test_lists_that_grow():
             ys = ys + [i, "odd" if i % 2 else None]  # noqa: RUF005
         return xs, ys, len(xs), sum(xs), 4 in xs, xs[-1] if xs else "none"
 
-    agrees(f, (0,), (1,), (7,), (40,))
+    check_calls(f, (0,), (1,), (7,), (40,))
 
 
-def test_dicts_with_keys_that_the_graph_knows():
+def test_dicts_with_computed_keys():
     def f(n):
         counts = {}
         while n > 0:
@@ -59,7 +59,7 @@ def test_dicts_with_keys_that_the_graph_knows():
             total += key * value
         return counts, total, sorted(counts), 2 in counts
 
-    agrees(f, (0,), (1,), (8,))
+    check_calls(f, (0,), (1,), (8,))
 
 
 def test_a_name_for_one_of_two_lists():
@@ -69,7 +69,7 @@ def test_a_name_for_one_of_two_lists():
         v.append(c)
         return a, b, v
 
-    agrees(f, (1,), (-1,))
+    check_calls(f, (1,), (-1,))
 
 
 def test_numbers_keep_their_kind():
@@ -80,7 +80,7 @@ def test_numbers_keep_their_kind():
             s += 0.5
         return y, y * 2 + x, s, max(0, 2.5 * c), min(c, x), True if c > 1 else 2
 
-    agrees(f, (1, 2.0), (-1, 3.0), (3, 1.0))
+    check_calls(f, (1, 2.0), (-1, 3.0), (3, 1.0))
 
 
 def test_values_of_several_kinds():
@@ -94,7 +94,7 @@ def test_values_of_several_kinds():
             r = 2.5
         return r, isinstance(r, str), r is None, r if c > 1 else [r]
 
-    agrees(f, (1,), (-5,), (7,))
+    check_calls(f, (1,), (-5,), (7,))
 
 
 def test_text():
@@ -105,7 +105,7 @@ def test_text():
         print(t, c, [x])
         return t, len(t), t.upper().split("|")
 
-    agrees(f, (1, 2.5), (3, 0.5))
+    check_calls(f, (1, 2.5), (3, 0.5))
 
 
 def test_arguments_are_changed():
@@ -120,10 +120,10 @@ def test_arguments_are_changed():
             raise ValueError(f"n={n}")
         return len(log)
 
-    agrees(f, (1, [], {}), (3, ["x"], {0: "old"}), (5, [], {}))
+    check_calls(f, (1, [], {}), (3, ["x"], {0: "old"}), (5, [], {}))
 
 
-def test_the_result_is_the_argument():
+def test_a_returned_argument_is_the_argument():
     def f(items, n):
         items.append(n)
         return items
@@ -190,7 +190,7 @@ def test_a_counter_of_an_inner_function():
             inc()
         return c
 
-    agrees(f, (0,), (3,))
+    check_calls(f, (0,), (3,))
 
 
 def test_attributes_are_written_on_every_call():
@@ -214,7 +214,7 @@ def test_attributes_are_written_on_every_call():
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
 
 
-def test_arrays_that_come_in_are_changed_where_they_are():
+def test_array_arguments_are_changed_in_place():
     def f(v, n):
         w = v
         v[0] = n
@@ -234,7 +234,7 @@ def test_arrays_that_come_in_are_changed_where_they_are():
     assert compiled.experimental_get_tracing_count() == 1, compiled.explain()
 
 
-def test_a_trace_that_is_given_up_leaves_everything_as_it_was():
+def test_an_abandoned_trace_leaves_no_changes():
     def f(a):
         LOG.append(1)
         while True:
@@ -250,7 +250,7 @@ def test_a_trace_that_is_given_up_leaves_everything_as_it_was():
     assert LOG == [1, 1]
 
 
-def test_known_lists_with_more_that_the_graph_knows():
+def test_known_lists_that_are_extended_at_run_time():
     def f(a):
         grown = [1]
         if a > 0:
@@ -267,10 +267,10 @@ def test_known_lists_with_more_that_the_graph_knows():
         repeated = [1] + [0] * a
         return [1, 2] + grown, grown + [4], first, second, third, joined, [7] + [a for _ in range(a)], repeated  # noqa: RUF005
 
-    agrees(f, (-1,), (1,), (3,))
+    check_calls(f, (-1,), (1,), (3,))
 
 
-def test_known_lists_joined_with_what_only_the_graph_knows():
+def test_known_lists_joined_with_lists_of_the_graph():
     def f(a, b, given):
         seen = set(given)  # which has the list come in as an object
         grown = [a for i in range(4) if b > i]
@@ -290,7 +290,7 @@ def test_known_lists_joined_with_what_only_the_graph_knows():
             replaced.append(4)
         return sums, extended, replaced, other
 
-    agrees(f, (7, 2, [1, 2]), (-3, 1, [2, 3]), (4, -1, [0, 5]))
+    check_calls(f, (7, 2, [1, 2]), (-3, 1, [2, 3]), (4, -1, [0, 5]))
 
 
 def test_slices_of_a_list_that_the_graph_holds():
@@ -302,7 +302,7 @@ def test_slices_of_a_list_that_the_graph_holds():
         del xs[n : n + 1]
         return ys, xs, xs[-n::2]
 
-    agrees(f, (1,), (-1,), (2,), (3,))
+    check_calls(f, (1,), (-1,), (2,), (3,))
 
 
 @dataclass
@@ -377,7 +377,7 @@ def test_methods_of_subclasses_of_containers_that_call_their_base():
 
 
 @pytest.mark.parametrize("value", [[1, 2], (1, 2), {1: 2}, [1, "a"], {1, 2}, "ab", 3])
-def test_attributes_that_containers_have_or_not(value):
+def test_hasattr_of_containers(value):
     def asked(value):
         found = []
         for name in ("items", "append", "index", "add", "shape", "real", "_items"):

@@ -1,4 +1,4 @@
-"""Under `compile`, arguments of many shapes: one trace and one code serve them, and what comes out is Python's."""
+"""Under `compile`, arguments of many shapes: one trace and one compilation serve them, with Python's results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def positive(a):
     return found
 
 
-def described(value):
+def describe(value):
     return (type(value), value.dtype, value.shape, value.tolist()) if isinstance(value, np.ndarray) else value
 
 
@@ -65,22 +65,22 @@ def described(value):
 def test_one_trace_serves_all_sizes(function):
     compiled = autoconv.compile(function)
     for size in SIZES:
-        ours, theirs = (np.arange(size) * 0.5 - 1 for _ in "12")
+        compiled_argument, plain_argument = (np.arange(size) * 0.5 - 1 for _ in "12")
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            expected, found = function(theirs), compiled(ours)
+            expected, found = function(plain_argument), compiled(compiled_argument)
         assert type(found) is type(expected)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
-        assert described(ours) == described(theirs)
-        if expected is theirs:
-            assert found is ours
+        assert describe(compiled_argument) == describe(plain_argument)
+        if expected is plain_argument:
+            assert found is compiled_argument
     told = compiled.explain()
     assert "one compilation for all sizes: (n0)" in told
     plain = [line.strip() for line in told.splitlines() if "plain Python" in line]
-    # NumPy warns of the mean of no elements: a call of its own
+    # NumPy warns of the mean of no elements, which is compared in a separate call.
     assert plain == ["plain Python: one call: [the mean of too few elements]"] * (function is standardised)
     traces = int(told.split(": ")[1].split()[0])
-    assert traces <= 4  # two shapes have their own; that arrays are memory is found out by one more
+    assert traces <= 4  # Two shapes have their own traces; one more finds out that arrays are changed in place.
 
 
 def exchanged_rows(m):
@@ -99,20 +99,20 @@ def heat(m):
 def test_two_sizes(function):
     compiled = autoconv.compile(function)
     for shape in ((5, 5), (7, 3), (9, 2), (3, 1), (1, 4), (6, 6), (31, 7), (8, 8)):
-        ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
-        np.testing.assert_allclose(compiled(ours), function(theirs), rtol=1e-12)
-        np.testing.assert_array_equal(ours, theirs)
+        compiled_argument, plain_argument = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
+        np.testing.assert_allclose(compiled(compiled_argument), function(plain_argument), rtol=1e-12)
+        np.testing.assert_array_equal(compiled_argument, plain_argument)
     assert "one compilation for all sizes: (n0, n1)" in compiled.explain()
 
 
 @pytest.mark.parametrize("step", [1, 2, -1])
-def test_strides_that_only_the_call_knows(step):
+def test_strides_that_are_known_at_the_call_only(step):
     compiled = autoconv.compile(smoothed)
     for size in (4, 6, 8, 10, 12):
-        ours, theirs = (np.arange(3 * size)[::step] for _ in "12")
-        compiled(ours.astype(float)[::2]), smoothed(theirs.astype(float)[::2])
-        compiled(ours), smoothed(theirs)
-        np.testing.assert_array_equal(ours, theirs)
+        compiled_argument, plain_argument = (np.arange(3 * size)[::step] for _ in "12")
+        compiled(compiled_argument.astype(float)[::2]), smoothed(plain_argument.astype(float)[::2])
+        compiled(compiled_argument), smoothed(plain_argument)
+        np.testing.assert_array_equal(compiled_argument, plain_argument)
 
 
 def sum_of_products(a):
@@ -122,7 +122,7 @@ def sum_of_products(a):
     return b.sum()
 
 
-def test_the_gradient_of_one_that_changes_arrays():
+def test_the_gradient_of_a_function_that_changes_arrays():
     gradient = autoconv.grad(autoconv.compile(sum_of_products))
     for size in (3, 4, 5, 6, 2):
         x = np.arange(1, size + 1) * 0.5
@@ -130,7 +130,7 @@ def test_the_gradient_of_one_that_changes_arrays():
         np.testing.assert_allclose(gradient(x), expected, rtol=1e-5)
 
 
-def test_arrays_that_share_memory_are_told_from_others():
+def test_arrays_that_share_memory_are_recognised():
     def added(a, b):
         a[1:] += b[:-1]
         return a
@@ -175,14 +175,14 @@ def stretched_in_place(a, b):
 
 
 @pytest.mark.parametrize("function", [products, added_in_place, stretched_in_place])
-def test_shapes_that_do_not_go_together_are_told_in_numpys_words(function):
+def test_incompatible_shapes_raise_as_in_numpy(function):
     compiled = autoconv.compile(function)
     for first, second in ((5, 5), (6, 6), (7, 7), (8, 3), (3, 8), (4, 1), (1, 4), (2, 0), (9, 9)):
         found, expected = [], []
         for call, into in ((compiled, found), (function, expected)):
             a, b = np.arange(first) * 1.0, np.arange(second) * 2.0
             try:
-                into.append(described(call(a, b)))
+                into.append(describe(call(a, b)))
             except ValueError as error:
                 into.append(str(error))
             into.append(a.tolist())
@@ -204,11 +204,11 @@ def squeezed(m):
 def test_views_by_other_orders(function):
     compiled = autoconv.compile(function)
     for shape in ((5, 5), (7, 3), (9, 2), (1, 4), (6, 6), (31, 7), (3, 1 if function is squeezed else 2)):
-        ours, theirs = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
-        found, expected = compiled(ours), function(theirs)
+        compiled_argument, plain_argument = (np.arange(shape[0] * shape[1]).reshape(shape) * 0.5 for _ in "12")
+        found, expected = compiled(compiled_argument), function(plain_argument)
         np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(ours, theirs)
-        assert np.shares_memory(found, ours)
+        np.testing.assert_array_equal(compiled_argument, plain_argument)
+        assert np.shares_memory(found, compiled_argument)
     assert ("one compilation for all sizes" in compiled.explain()) is (function is transposed)
 
 
@@ -229,7 +229,7 @@ def beyond(a, k):
 
 
 @pytest.mark.parametrize("function", [at_the_ends, beyond])
-def test_indices_are_looked_at_where_sizes_do_not_say_that_they_fit(function):
+def test_indices_are_checked_where_sizes_do_not_imply_that_they_fit(function):
     compiled = autoconv.compile(function)
     for size in (4, 5, 6, 7, 2, 9):
         for k in (0, 1, -1, 3):
@@ -237,7 +237,7 @@ def test_indices_are_looked_at_where_sizes_do_not_say_that_they_fit(function):
             for call, into in ((compiled, found), (function, expected)):
                 a = np.arange(size) * 1.0
                 try:
-                    into.append(described(call(a, k)))
+                    into.append(describe(call(a, k)))
                 except IndexError as error:
                     into.append(str(error))
                 into.append(a.tolist())
@@ -260,7 +260,7 @@ def test_floats_become_elements_of_integer_arrays_as_in_numpy(dtype):
             a, b = np.array([1.5, 2.5, last]), np.zeros(3, dtype)
             with np.errstate(all="ignore"):
                 try:
-                    into.append(described(call(a, b)))
+                    into.append(describe(call(a, b)))
                 except (ValueError, OverflowError) as error:
                     into.append((type(error), str(error)))
             into.append(b.tolist())
@@ -278,7 +278,7 @@ def of_new_arrays(a):
     return (sums * sums).sum() + pairs.sum() * a[0]
 
 
-def test_the_gradient_of_one_that_makes_arrays_of_open_sizes():
+def test_the_gradient_of_a_function_that_makes_arrays_of_open_sizes():
     gradient = autoconv.grad(autoconv.compile(of_new_arrays))
     for size in (3, 4, 5, 6, 2):
         x = np.arange(1, size + 1) * 0.5

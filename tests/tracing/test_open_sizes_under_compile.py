@@ -1,4 +1,4 @@
-"""Arrays of many shapes under `compile`: the third shape is traced with its sizes open, and NumPy's results stay."""
+"""Arrays of many shapes under `compile`: the third shape is traced with its sizes open, with NumPy's results."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import autoconv
 SIZES = (5, 7, 12, 3, 2, 1, 0, 9)
 
 
-def same(found: Any, expected: Any) -> None:
+def assert_equal_results(found: Any, expected: Any) -> None:
     assert type(found) is type(expected)
     if isinstance(expected, (tuple, list)):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
-            same(one, other)
+            assert_equal_results(one, other)
     elif isinstance(expected, (np.ndarray, np.generic)):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -26,11 +26,11 @@ def same(found: Any, expected: Any) -> None:
         assert found == expected
 
 
-def opened(function: Callable[..., Any], calls: list[tuple[Any, ...]], traces: int = 3) -> str:
-    """What `explain` says of the function, whose results are Python's for all the calls, of which so many traced."""
+def check_open_sizes(function: Callable[..., Any], calls: list[tuple[Any, ...]], traces: int = 3) -> str:
+    """Compare calls with plain Python, of which so many are traced; return the text of `explain`."""
     compiled = autoconv.compile(function)
     for arguments in calls:
-        same(compiled(*arguments), function(*arguments))
+        assert_equal_results(compiled(*arguments), function(*arguments))
     assert compiled.experimental_get_tracing_count() == traces, compiled.explain()
     return compiled.explain()
 
@@ -39,10 +39,10 @@ def vectors(*sizes: int) -> list[tuple[np.ndarray, ...]]:
     return [(np.arange(size, dtype=np.float64) - 1.0,) for size in sizes or SIZES]
 
 
-def test_a_length_is_a_number_of_the_one_code_for_any_size() -> None:
-    told = opened(lambda a: (len(a), len(a) // 2 + 1, a.shape[0] * 2.5), vectors())
-    assert "one compilation for all sizes: (n0)" in told
-    assert "no code for any size" not in told
+def test_a_length_is_a_number_of_the_code_for_any_size() -> None:
+    report = check_open_sizes(lambda a: (len(a), len(a) // 2 + 1, a.shape[0] * 2.5), vectors())
+    assert "one compilation for all sizes: (n0)" in report
+    assert "no code for any size" not in report
 
 
 def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
@@ -52,7 +52,7 @@ def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
 
     compiled = autoconv.compile(unused)
     for n, m in ((3, 3), (4, 4), (5, 5), (5, 1), (1, 6)):
-        same(compiled(np.ones(n), np.ones(m)), unused(np.ones(n), np.ones(m)))
+        assert_equal_results(compiled(np.ones(n), np.ones(m)), unused(np.ones(n), np.ones(m)))
     words = r"^operands could not be broadcast together with shapes \(6,\) \(7,\) $"
     with pytest.raises(ValueError, match=words) as error:
         compiled(np.ones(6), np.ones(7))
@@ -66,10 +66,10 @@ def test_an_unused_result_that_does_not_broadcast_raises_as_in_numpy() -> None:
         lambda A, b: np.stack([A[0], b]),
     ],
 )  # fmt: skip
-def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[..., Any]) -> None:
+def test_incompatible_shapes_raise_as_in_numpy(product: Callable[..., Any]) -> None:
     compiled = autoconv.compile(product)
     for n in (3, 4, 5, 6):
-        same(compiled(np.ones((2, n)), np.ones(n)), product(np.ones((2, n)), np.ones(n)))
+        assert_equal_results(compiled(np.ones((2, n)), np.ones(n)), product(np.ones((2, n)), np.ones(n)))
     with pytest.raises(ValueError) as expected:
         product(np.ones((2, 5)), np.ones(4))
     with pytest.raises(ValueError) as found:
@@ -78,18 +78,18 @@ def test_what_does_not_go_together_raises_in_numpys_words(product: Callable[...,
     assert found.value.__context__ is None
 
 
-def test_the_size_of_what_was_computed_in_a_function_that_writes() -> None:
+def test_sizes_of_computed_arrays_in_a_function_that_writes() -> None:
     def f(a: Any, b: Any) -> Any:
         b[-1] = 3.0
         twice, tiled = a * 2.0, np.tile(a, 2)
         tiled[0] = 5.0
         return twice, len(twice), tiled, len(tiled) * 0.5
 
-    told = opened(f, [(np.ones(n), np.zeros(m)) for n, m in ((5, 7), (7, 4), (12, 3), (3, 3), (2, 5))])
-    assert "one compilation for all sizes: (n0), (n1)" in told
+    report = check_open_sizes(f, [(np.ones(n), np.zeros(m)) for n, m in ((5, 7), (7, 4), (12, 3), (3, 3), (2, 5))])
+    assert "one compilation for all sizes: (n0), (n1)" in report
 
 
-def test_the_largest_of_no_elements_is_pythons_error() -> None:
+def test_max_of_no_elements_raises_pythons_error() -> None:
     def largest(a: Any) -> Any:
         return max(a), min(a), len(a) and max(a[a > 1.0]), max(a.astype(np.int32))
 
@@ -97,12 +97,12 @@ def test_the_largest_of_no_elements_is_pythons_error() -> None:
         max(a[a > 3.0])
         return len(a)
 
-    told = opened(largest, vectors(5, 7, 12, 4, 9))
-    assert "one compilation for all sizes: (n0)" in told or "code for" in told
+    report = check_open_sizes(largest, vectors(5, 7, 12, 4, 9))
+    assert "one compilation for all sizes: (n0)" in report or "code for" in report
     for function in (largest, unused):
         compiled = autoconv.compile(function)
         for n in (7, 8, 9, 10):
-            same(compiled(np.arange(n) * 1.0), function(np.arange(n) * 1.0))
+            assert_equal_results(compiled(np.arange(n) * 1.0), function(np.arange(n) * 1.0))
         for n in (0, 1):
             with pytest.raises(ValueError) as expected:
                 function(np.arange(n) * 1.0)
@@ -121,7 +121,7 @@ def test_a_view_that_is_returned_on_one_path_alone() -> None:
     for n, m in ((7, 4), (6, 6), (31, 8), (5, 3), (9, 3), (8, 3), (0, 3), (11, 1)):
         a = np.arange(n * m).reshape(n, m)
         found = compiled(a)
-        same(found, turned(a))
+        assert_equal_results(found, turned(a))
         assert n % 2 or not n or np.shares_memory(found, a)
 
 
@@ -139,7 +139,7 @@ def test_a_view_that_is_returned_on_one_path_alone() -> None:
 )  # fmt: skip
 @pytest.mark.search
 def test_functions_of_open_sizes(function: Callable[..., Any]) -> None:
-    assert "one compilation for all sizes: (n0)" in opened(function, vectors(5, 7, 12, 3, 2, 1, 9))
+    assert "one compilation for all sizes: (n0)" in check_open_sizes(function, vectors(5, 7, 12, 3, 2, 1, 9))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_sizes_that_numpy_refuses(function: Callable[..., Any]) -> None:
                 compiled(np.full(n, n - 6.0))
             assert str(found.value) == str(error)
         else:
-            same(compiled(np.full(n, n - 6.0)), expected)
+            assert_equal_results(compiled(np.full(n, n - 6.0)), expected)
 
 
 def test_functions_of_open_sizes_where_arrays_change_in_place() -> None:
@@ -167,4 +167,4 @@ def test_functions_of_open_sizes_where_arrays_change_in_place() -> None:
         ones[-1, 0] += 2.0
         return steps, ones, steps.size
 
-    assert "one compilation for all sizes: (n0)" in opened(f, vectors(5, 7, 12, 3, 2, 9))
+    assert "one compilation for all sizes: (n0)" in check_open_sizes(f, vectors(5, 7, 12, 3, 2, 9))

@@ -27,7 +27,7 @@ def outcome(function, arguments):
 
 
 def outcomes(tmp_path, texts):
-    """What functions come to, plain and compiled, for each other operand."""
+    """Return the results of plain and compiled functions, for each other operand."""
     path = tmp_path / "words.py"
     path.write_text("".join(f"def f{i}(n, other):\n{text}\n\n" for i, text in enumerate(texts)))
     namespace = {}
@@ -83,7 +83,7 @@ def test_subclasses_of_numbers_and_lists():
 
 @pytest.mark.parametrize("symbol", ["|", "+", "<", "@"])
 def test_changed_arrays_beside_other_types(tmp_path, symbol):
-    """An array that the call has changed cannot run plain: the error is not the trace's own."""
+    """A call that has changed an array cannot run again as plain Python: the graph raises the error."""
     (tmp_path / "words.py").write_text(f"def f(x, other):\n    x += 1\n    return (x > 0) {symbol} other\n")
     namespace = {}
     exec(compile((tmp_path / "words.py").read_text(), str(tmp_path / "words.py"), "exec"), namespace)
@@ -94,7 +94,7 @@ def test_changed_arrays_beside_other_types(tmp_path, symbol):
             assert found == expected
 
 
-def test_the_right_operand_is_asked():
+def test_reflected_methods_of_the_right_operand_are_called():
     class Asked:
         def __lt__(self, other):
             return "less", other

@@ -1,7 +1,7 @@
-"""Objects of the graph whose classes have special methods, and objects of which a tensor decides which one it is."""
+"""Objects of the graph whose classes have special methods, and objects among which a tensor chooses."""
 
 import autoconv
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = (0,), (1,), (3,), (6,)
 
@@ -95,7 +95,7 @@ def test_special_methods_of_items():
             total.n += x - y + sum(total)
         return total.n, total.m, [b.n for b in boxes]
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_reflected_and_in_place():
@@ -110,7 +110,7 @@ def test_reflected_and_in_place():
             found[0] = -(2 + money)
         return total, [money.amount for money in found]
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_comparisons_of_containers_read():
@@ -120,10 +120,10 @@ def test_comparisons_of_containers_read():
             boxes.append(Box(i))
         return boxes.count(Box(1)), Box(2) in boxes, boxes == [Box(1)], min(boxes).n, sorted(boxes)[-1].n
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_one_of_two_is_changed():
+def test_one_of_two_objects_is_changed():
     def f(n):
         one = Plain(1)
         chosen = one
@@ -134,7 +134,7 @@ def test_one_of_two_is_changed():
         kept[0].value *= 3
         return one.value, chosen.value, chosen is one, chosen == one, kept[0] is one
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
     def in_a_loop(n):
         p, q = Box(1), Box(2)
@@ -147,10 +147,10 @@ def test_one_of_two_is_changed():
             p.m += chosen.grow(2)
         return p.n, p.m, q.n, q.m, chosen.n, chosen is p, chosen is q
 
-    agrees(in_a_loop, *CALLS)
+    check_calls(in_a_loop, *CALLS)
 
 
-def test_another_name_for_one_that_is_replaced():
+def test_another_name_of_a_replaced_object():
     def f(n):
         box = Plain(n)
         while n > 0:
@@ -162,11 +162,11 @@ def test_another_name_for_one_that_is_replaced():
             n -= 1
         return box.value
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_what_an_attribute_holds_later():
-    """The first iteration adds numbers; the second one adds what was stored meanwhile."""
+def test_an_attribute_that_gets_an_object_in_a_loop():
+    """The first iteration adds numbers; the second one adds the object that the first has stored."""
 
     def f(n):
         holder = [Plain(0), "text"]
@@ -179,10 +179,10 @@ def test_what_an_attribute_holds_later():
             total = total.n if isinstance(total, Box) else total
         return total
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_a_class_is_met_behind_the_operation():
+def test_an_operand_whose_class_is_known_after_the_operation():
     def f(n):
         found = [2, "x"]
         total = 0
@@ -192,7 +192,7 @@ def test_a_class_is_met_behind_the_operation():
             found[0] = Box(i)
         return total
 
-    agrees(f, (0,), (1,), (3,), (7,))
+    check_calls(f, (0,), (1,), (3,), (7,))
 
 
 class Counted:
@@ -219,7 +219,7 @@ class Counted:
         return self.n > 3
 
 
-def test_one_of_two_is_gone_over():
+def test_one_of_two_objects_is_iterated():
     def f(n):
         p, q = Counted(1), Counted(n)
         chosen = p if n > 2 else q
@@ -229,10 +229,10 @@ def test_one_of_two_is_gone_over():
             total += x
         return total, p.seen, q.seen
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_one_of_two_is_entered():
+def test_one_of_two_managers_is_entered():
     def f(n):
         p, q = Counted(1), Counted(n)
         chosen = p if n > 2 else q
@@ -242,7 +242,7 @@ def test_one_of_two_is_entered():
                 raise KeyError(3)
         return p.n, q.n, chosen.depth, chosen is p
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_negative_length():
@@ -252,10 +252,10 @@ def test_a_negative_length():
             found.append(Counted(i - 2))
         return [1 if one else 0 for one in found], len(found[-1])
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_attributes_come_and_go():
+def test_attributes_are_added_and_deleted():
     def f(n):
         p, q = Plain(1), Plain(2)
         chosen = p if n > 2 else q
@@ -270,7 +270,7 @@ def test_attributes_come_and_go():
         holder["k"].other *= 2
         return found, hasattr(p, "other"), hasattr(q, "value"), chosen.other, chosen is p
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_the_attributes_of_one_of_two_are_plain_python():

@@ -75,15 +75,16 @@ def test_order(function, kind):
         assert _orders(compiled(*args)) == _orders(function(*args))
 
 
-def test_growth_of_a_result():
-    """A result has a hash table of the size that plain Python's has, so that it goes on in the same order."""
+def test_a_result_grows_in_the_order_of_plain_python():
+    """The hash table of a result has the size of plain Python's, so that later elements come in the same order."""
 
     def filled(x):
         return {item for item in x if item}
 
     draws = random.Random(0)
     for _ in range(30):
-        x = [1 + 37 * draws.randrange(40) for _ in range(draws.choice([3, 5, 8, 18]))]  # of hashes that stay
+        # The hashes of these numbers are the same in each process.
+        x = [1 + 37 * draws.randrange(40) for _ in range(draws.choice([3, 5, 8, 18]))]
         expected, found = filled(x), autoconv.compile(filled)(x)
         for item in range(0, 620, 31):
             expected.add(item)
@@ -92,7 +93,7 @@ def test_growth_of_a_result():
 
 
 def test_order_after_growth():
-    """A set that has another table than Python's is not taken for it: elements added later come in other places."""
+    """Sets whose hash tables differ from plain Python's run plain: later elements would come in another order."""
     draws = random.Random(0)
     found_orders = 0
     for _ in range(300):

@@ -46,18 +46,18 @@ def item_of_a_list(y):
     return HELD[0][3] + y
 
 
-def behind_a_default(y, x=HUGE):
+def through_a_default(y, x=HUGE):
     return x[2] + y
 
 
-@pytest.mark.parametrize("function", [global_name, item_of_a_list, behind_a_default])
+@pytest.mark.parametrize("function", [global_name, item_of_a_list, through_a_default])
 def test_an_array_outside(function):
     compiled = autoconv.compile(function)
     for y in (1.0, 2.0, 3.0):
         assert compiled(y) == function(y)
 
 
-def test_small_ones_are_arrays_of_the_graph():
+def test_small_arrays_are_arrays_of_the_graph():
     compiled = autoconv.compile(part)
     small = np.broadcast_to(np.float32(2), (5, 7))
     for _ in range(3):

@@ -19,7 +19,7 @@ def sums_of_runs(values):
     return source
 
 
-def nodes_of(values):
+def count_nodes(values):
     """Compare a call with NumPy's, and return the number of nodes of its graph."""
     compiled = autoconv.compile(sums_of_runs)
     np.testing.assert_array_equal(compiled(values.copy()), sums_of_runs(values.copy()))
@@ -28,7 +28,7 @@ def nodes_of(values):
 
 
 def test_a_graph_does_not_grow_with_the_iterations():
-    assert nodes_of(np.arange(60) % 7) <= nodes_of(np.arange(31) % 7) + 20 < 800
+    assert count_nodes(np.arange(60) % 7) <= count_nodes(np.arange(31) % 7) + 20 < 800
 
 
 def test_few_iterations_are_all_peeled():

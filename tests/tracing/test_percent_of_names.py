@@ -5,7 +5,7 @@ import pytest
 import autoconv
 
 
-def bare(n):
+def constant_template(n):
     form = "a"
     return form % n
 
@@ -65,7 +65,7 @@ def outcome(function, arguments):
 
 
 @pytest.mark.parametrize(
-    "function", [bare, computed, of_bytes, in_place, filled_in_place, in_a_loop, a_number_in_the_end]
+    "function", [constant_template, computed, of_bytes, in_place, filled_in_place, in_a_loop, a_number_in_the_end]
 )
 def test_templates(function):
     compiled = autoconv.compile(function)

@@ -47,11 +47,11 @@ def outcome(function, *arguments):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.search
 def test_templates_are_filled_as_python_does(way, template):
-    space = {"FORM": template, "operator": operator, "Holder": Holder}
+    namespace = {"FORM": template, "operator": operator, "Holder": Holder}
     text, name = f"def program(t, n, o):\n    {WAYS[way]}\n", f"<template {way} {template!r}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    exec(compile(text, name, "exec"), space)
-    plain = space["program"]
+    exec(compile(text, name, "exec"), namespace)
+    plain = namespace["program"]
     compiled = autoconv.compile(plain)
     for value in VALUES:
         for _ in range(2):

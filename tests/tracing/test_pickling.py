@@ -1,4 +1,4 @@
-"""Functions travel to worker processes, by reference or by source."""
+"""Functions are pickled for worker processes, by reference or by source."""
 
 import concurrent.futures
 import copy
@@ -29,17 +29,17 @@ def plain(x):
 renamed = autoconv.compile(plain)
 
 
-def there_and_back(function):
+def pickle_and_load(function):
     return pickle.loads(pickle.dumps(function))
 
 
 def test_by_reference():
-    assert there_and_back(by_reference) is by_reference
+    assert pickle_and_load(by_reference) is by_reference
     assert copy.deepcopy(by_reference) is by_reference
 
 
 def test_another_name_of_a_plain_function():
-    loaded = there_and_back(renamed)
+    loaded = pickle_and_load(renamed)
     assert loaded is not renamed
     assert loaded.python_function is plain
     assert [loaded(3), loaded(-3)] == [6, 3]
@@ -62,12 +62,12 @@ def test_lambdas_and_inner_functions_by_source():
     x = autoconv.constant([1.0, 1.0])
     inner(x)
     variable.assign(4.0)
-    loaded = there_and_back(inner)
+    loaded = pickle_and_load(inner)
     assert loaded(x).numpy().tolist() == inner(x).numpy().tolist() == [10.0, 12.0]
     variable.assign(100.0)
-    assert loaded(x).numpy().tolist() == [10.0, 12.0]  # a variable travels by its value
-    assert there_and_back(first)(autoconv.constant(1)).numpy() == 11
-    assert there_and_back(second)(autoconv.constant(1)).numpy() == -9
+    assert loaded(x).numpy().tolist() == [10.0, 12.0]  # a variable is pickled by its value
+    assert pickle_and_load(first)(autoconv.constant(1)).numpy() == 11
+    assert pickle_and_load(second)(autoconv.constant(1)).numpy() == -9
 
 
 def test_a_function_that_calls_itself():
@@ -75,12 +75,12 @@ def test_a_function_that_calls_itself():
     def factorial(n):
         return 1 if n <= 1 else n * factorial(n - 1)
 
-    assert there_and_back(factorial)(5).numpy() == 120
+    assert pickle_and_load(factorial)(5).numpy() == 120
 
 
-def test_options_travel():
+def test_options_are_pickled():
     f = autoconv.function(lambda x: x * 2, input_signature=[autoconv.TensorSpec([None], autoconv.float32)])
-    loaded = there_and_back(f)
+    loaded = pickle_and_load(f)
     assert loaded([1, 2, 3]).numpy().tolist() == [2.0, 4.0, 6.0]
     assert loaded.get_concrete_function().structured_input_signature == (
         f.get_concrete_function().structured_input_signature
@@ -96,22 +96,22 @@ class Scaler:
         return x * self.n
 
 
-def test_methods_travel_with_their_instance():
+def test_methods_are_pickled_with_their_instance():
     scaler = Scaler(3)
     assert scaler.scaled(autoconv.constant(2)).numpy() == 6
-    loaded = there_and_back(scaler.scaled)
+    loaded = pickle_and_load(scaler.scaled)
     assert loaded(autoconv.constant(2)).numpy() == 6
-    assert there_and_back(scaler).scaled(autoconv.constant(4)).numpy() == 12
+    assert pickle_and_load(scaler).scaled(autoconv.constant(4)).numpy() == 12
     assert copy.deepcopy(scaler).n == 3
 
 
-def test_traces_do_not_travel():
+def test_traces_are_not_pickled():
     concrete = by_reference.get_concrete_function(autoconv.constant(1))
     with pytest.raises(AutoconvError, match="cannot be pickled"):
         pickle.dumps(concrete)
 
 
-def test_without_source_the_error_says_so():
+def test_the_error_without_source():
     namespace = {}
     exec("def f(x):\n    return x", namespace)
     with pytest.raises(AutoconvError, match="its source cannot be found"):

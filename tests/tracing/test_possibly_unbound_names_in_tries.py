@@ -1,11 +1,11 @@
-"""Names and attributes in a try that may be missing, on one path or another."""
+"""Names and attributes in a try that are unbound on some paths."""
 
 import autoconv as ac
 from tests.tracing.test_early_exit_from_finally import Swallowing
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 
-def test_variables_of_handlers_inside_what_is_recorded_again():
+def test_names_of_handlers_in_a_region_that_is_recorded_again():
     def f(a, b):
         k, items, other = b, [3, a], [0, 5, b]
         with Swallowing():
@@ -37,7 +37,7 @@ def test_variables_of_handlers_inside_what_is_recorded_again():
             k += len(group.exceptions)
         return k, items, other
 
-    agrees(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
+    check_calls(f, (1, 2), (0, 0), (7, 3), (0, 4), (4, 9))
 
 
 def test_names_that_no_path_of_an_inner_try_assigns():
@@ -74,11 +74,11 @@ def test_names_that_no_path_of_an_inner_try_assigns():
                 z = i
         return z
 
-    agrees(f, (3,), (0,), (4,))
-    agrees(g, (3,), (0,), (4,))
+    check_calls(f, (3,), (0,), (4,))
+    check_calls(g, (3,), (0,), (4,))
 
 
-def test_attributes_that_are_not_there_when_the_body_raises():
+def test_attributes_that_are_missing_when_the_body_raises():
     class Box:
         pass
 
@@ -99,13 +99,13 @@ def test_attributes_that_are_not_there_when_the_body_raises():
         except AttributeError as error:
             return r, str(error), box.z
 
-    agrees(f, (1, 2), (0, 2), (1, 0), (0, 0))
+    check_calls(f, (1, 2), (0, 2), (1, 0), (0, 0))
 
 
 counter = 1
 
 
-def test_a_global_name_that_may_not_be_there():
+def test_a_global_name_that_may_be_missing():
     def deletes(a, k):
         global counter
         try:
@@ -132,7 +132,7 @@ def test_a_global_name_that_may_not_be_there():
         compiled = ac.compile(f)
         for call in ((1, 2), (0, 2), (1, 0), (0, 0)):
             globals()["counter"] = 1
-            wanted = f(*call), globals()["counter"]
+            expected = f(*call), globals()["counter"]
             globals()["counter"] = 1
-            assert (compiled(*call), globals()["counter"]) == wanted
+            assert (compiled(*call), globals()["counter"]) == expected
     assert "plain Python" not in compiled.explain()

@@ -51,7 +51,7 @@ def calls_itself(n, k):
     return found
 
 
-def handles(n, k):
+def catches(n, k):
     try:
         while n > 0:
             n -= 1
@@ -95,7 +95,7 @@ CASES = [
     (becomes_complex, [(16.0, 2), (2.0, 5)]),
     (becomes_a_float, [(0, 0), (4, 0), (70, 0)]),
     (calls_itself, [(3, 1000), (12, 1000)]),
-    (handles, [(2, 7), (7, 7)]),
+    (catches, [(2, 7), (7, 7)]),
     (draws, [(2, 1), (25, 1)]),
     (writes_arrays, [(np.zeros(3), 3), (np.arange(3.0), 20)]),
     (looks_up_nan, [(2.0, 3), (float("nan"), 3)]),
@@ -117,17 +117,17 @@ def test_every_line_is_printed_once(function, calls):
     assert compiled.experimental_get_tracing_count() and "one call: " in compiled.explain()
 
 
-def test_a_call_inside_of_a_plain_one_leaves_out_its_own_lines():
+def test_a_nested_call_leaves_out_its_own_lines():
     inner = ac.compile(factorials)
 
-    def plainly(count, function):
+    def call_plain(count, function):
         print("begin")
         found = function(count)
         print("found", found)
         return found
 
     for n in (3, 22, 4):
-        assert outcome(plainly, (n, inner))[:2] == outcome(plainly, (n, factorials))[:2]
+        assert outcome(call_plain, (n, inner))[:2] == outcome(call_plain, (n, factorials))[:2]
 
 
 def test_threads_leave_out_their_own_lines():
@@ -143,7 +143,7 @@ def test_threads_leave_out_their_own_lines():
     assert len(out.getvalue()) == 8 * len(outcome(factorials, (24,))[1])
 
 
-def test_the_stand_in_writes_what_is_new_and_goes():
+def test_the_replaced_stream_writes_new_text_and_is_restored():
     with contextlib.redirect_stdout(io.StringIO()) as out:
         with dropping_output(5):
             print("12", end="")
@@ -156,7 +156,7 @@ def test_the_stand_in_writes_what_is_new_and_goes():
     assert out.getvalue() == "678"
 
 
-def test_a_run_is_given_up_before_what_cannot_be_taken_back():
+def test_a_run_stops_before_an_effect_that_cannot_be_undone():
     items, numbers = [], iter([1, 2])
 
     def run():
@@ -170,7 +170,7 @@ def test_a_run_is_given_up_before_what_cannot_be_taken_back():
     assert items == [2]
 
 
-def test_behind_what_lasts_an_int_that_may_outgrow_makes_the_call_plain():
+def test_after_a_lasting_effect_an_int_that_may_exceed_64_bits_makes_the_call_plain():
     count = ac.Variable(0.0)
 
     def f(n):

@@ -32,7 +32,7 @@ def backwards(a):
         a[:k, k:] += np.expand_dims(a[:k, 0][::-1], 1)
 
 
-def through_rows(a):
+def through_a_flat_view(a):
     flat = a.reshape(-1)
     for k in range(2, len(a)):
         flat[: k * k] += np.expand_dims(flat[k - 1 : k * k + k - 1], 0)[0]
@@ -52,14 +52,14 @@ def written_between(a):
     return total
 
 
-def with_wrong_sizes(a):
+def with_incompatible_sizes(a):
     for k in range(1, len(a)):
         a[:k, :k] += np.expand_dims(a[: k + (k == 4), 0], 1)
 
 
 FUNCTIONS = [
-    eliminated, of_columns_that_overlap, of_the_column_itself, other_columns, backwards, through_rows, transposed,
-    written_between, with_wrong_sizes,
+    eliminated, of_columns_that_overlap, of_the_column_itself, other_columns, backwards, through_a_flat_view,
+    transposed, written_between, with_incompatible_sizes,
 ]  # fmt: skip
 
 

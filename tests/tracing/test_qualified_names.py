@@ -133,7 +133,7 @@ def a_function_as_a_key(k):
 
 
 @pytest.mark.parametrize("program", [a_function_in_a_dict, a_method_in_a_list])
-def test_functions_in_an_object_belong_to_it(program):
+def test_functions_stored_in_an_object(program):
     compiled = autoconv.compile(program)
     for k in (1, 2, 1):
         found = compiled(k)

@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = (0,), (3,), (8,)
 
@@ -23,7 +23,7 @@ def test_a_heap():
         heapq.heapify(other)
         return out, heap, heapq.heappop(other) + n, heapq.nsmallest(2, [n, 3, 1])
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_shortest_paths():
@@ -42,7 +42,7 @@ def test_shortest_paths():
                     heapq.heappush(queue, (found, to))
         return distances
 
-    agrees(f, (0, 1), (2, 2), (3, 1))
+    check_calls(f, (0, 1), (2, 2), (3, 1))
 
 
 def test_a_queue():
@@ -56,7 +56,7 @@ def test_a_queue():
                 queue.popleft()
         return list(queue), queue, len(queue), 3 in queue, queue[0] if queue else None, deque([1, n], maxlen=1)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_counting_and_grouping():
@@ -68,7 +68,7 @@ def test_counting_and_grouping():
             sums[i % 2] += i
         return kinds, kinds.most_common(1), dict(groups), sums, Counter(i % 2 for i in range(n)), OrderedDict([(n, 1)])
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_sorted_lists():
@@ -77,7 +77,7 @@ def test_sorted_lists():
         bisect.insort(found, n)
         return found, bisect.bisect(found, n), bisect.bisect_left(found, 5)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_a_queue_that_python_changes_is_refused_under_function():

@@ -1,4 +1,4 @@
-"""Exceptions that are no errors, and what exceptions hold besides their arguments."""
+"""Exceptions such as SystemExit that are no errors, and attributes of exceptions besides their arguments."""
 
 import signal
 import sys
@@ -13,7 +13,7 @@ class Stop(BaseException):
     pass
 
 
-def leaves(x):
+def exits(x):
     if x > 3:
         sys.exit(x * 2)
     if x > 2:
@@ -77,7 +77,7 @@ def lacks(x):
 ATTRIBUTES = ("args", "msg", "name", "path", "value", "code", "errno", "filename", "lineno", "offset", "text", "obj")
 
 
-def told(function, *args):
+def outcome(function, *args):
     try:
         return "gives", function(*args)
     except BaseException as error:
@@ -86,18 +86,18 @@ def told(function, *args):
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-@pytest.mark.parametrize("function", [leaves, stops_in_loop, catches, passes_by, lacks])
-def test_what_is_raised_is_what_python_raises(function, backend, monkeypatch, capsys):
+@pytest.mark.parametrize("function", [exits, stops_in_loop, catches, passes_by, lacks])
+def test_raised_exceptions_are_those_of_python(function, backend, monkeypatch, capsys):
     monkeypatch.setattr(SETTINGS, "backend", backend)
     compiled = autoconv.compile(function)
     for x in (0, 1, 2, 3, 4, 5):
-        expected = told(function, x), capsys.readouterr()
-        assert (told(compiled, x), capsys.readouterr()) == expected
+        expected = outcome(function, x), capsys.readouterr()
+        assert (outcome(compiled, x), capsys.readouterr()) == expected
     assert "plain Python" not in compiled.explain()
     assert compiled.explain().startswith(f"{function.__name__}: 1 trace\n")
 
 
-def test_an_exit_that_is_not_taken_does_not_happen_under_function():
+def test_an_untaken_exit_under_function():
     @autoconv.function
     def f(x):
         if x > 3:
@@ -133,14 +133,14 @@ def two_kinds_of_boxes(a, b):
     return found
 
 
-def test_what_staging_gives_up_is_not_raised_by_the_program():
+def test_refusals_of_staging_are_not_caught_by_the_program():
     compiled = autoconv.compile(two_kinds_of_boxes)
     for a, b in ((4, 2), (7, 0)):
         assert compiled(a, b) == two_kinds_of_boxes(a, b)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
-def test_what_a_signal_raises_is_not_raised_by_the_program():
+def test_exceptions_of_signal_handlers_are_not_staged():
     class Alarm(BaseException):
         pass
 

@@ -1,5 +1,4 @@
-"""Under `compile` a range whose end only the graph knows answers what Python's ranges answer, and a number is no
-container."""
+"""Under `compile`, ranges with a computed end have the results of Python's ranges, and numbers are no containers."""
 
 import collections.abc
 import itertools
@@ -67,20 +66,20 @@ def windows(xs, k):
 
 
 @pytest.mark.parametrize("function", [truth, equality, inside_of_tuples, kind, text, items, slices])
-def test_what_ranges_answer(function):
+def test_results_of_ranges(function):
     compiled = autoconv.compile(function)
     for n in (3, 0, 5, 1, 3):
         assert outcome(compiled, (n,)) == outcome(function, (n,))
     assert "plain Python" not in compiled.explain()
 
 
-def test_a_range_that_may_be_empty_decides():
+def test_the_truth_of_a_range():
     compiled = autoconv.compile(windows)
     for xs, k in (([1, 2], 5), ([1, 2, 3, 4], 2), ([1, 2, 3, 4], 5)):
         assert compiled(xs, k) == windows(xs, k)
 
 
-def test_what_is_in_a_range():
+def test_membership_in_a_range():
     def inside(n, x):
         numbers = range(n)
         return (
@@ -116,7 +115,7 @@ def protocols(x):
 
 @pytest.mark.parametrize("function", [as_list, size, protocols])
 @pytest.mark.parametrize("values", [(3, 4), (2.5, 1.0), (1j, 2j), (True, False), ([1, 2], [3])])
-def test_what_numbers_are(function, values):
+def test_protocols_of_numbers(function, values):
     compiled = autoconv.compile(function)
     for value in (*values, *values):
         assert outcome(compiled, (value,)) == outcome(function, (value,))

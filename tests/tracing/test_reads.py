@@ -1,4 +1,4 @@
-"""Attributes that a function may read are guarded, whichever way it reads them; those that it cannot read are not."""
+"""Attributes that a function may read in any way are guarded; those that it cannot read are not."""
 
 import abc
 import collections
@@ -20,7 +20,7 @@ WARM = 5
 
 
 class Named:
-    """A descriptor that reads another attribute, by a name that it makes."""
+    """A descriptor that reads another attribute by a computed name."""
 
     def __set_name__(self, owner, name):
         self.name = f"_{name}"
@@ -158,7 +158,7 @@ def in_a_loop(x):
     return total
 
 
-WAYS = {
+READS = {
     "attribute": lambda x: THING.hidden * x,
     "method": lambda x: THING.method() * x,
     "property": lambda x: THING.computed * x,
@@ -207,10 +207,10 @@ def put_back():
     RECORD.hidden = FORWARDING.hidden = 2.0
 
 
-@pytest.mark.parametrize("function", WAYS.values(), ids=WAYS)
-def test_what_is_read_is_guarded(function):
+@pytest.mark.parametrize("function", READS.values(), ids=READS)
+def test_attributes_that_are_read_are_guarded(function):
     compute = autoconv.compile(function)
-    for value in (2.0, 5.0, -3.5 if function is not WAYS["__len__"] else 9.0):
+    for value in (2.0, 5.0, -3.5 if function is not READS["__len__"] else 9.0):
         THING.hidden = RECORD.hidden = FORWARDING.hidden = value
         if function is in_a_loop:
             THING.hidden = abs(value)
@@ -237,8 +237,8 @@ def test_parts_and_names_that_a_function_reads_are_guarded():
     del THING.once
 
 
-@pytest.mark.parametrize("read", [in_a_loop, WAYS["method"], WAYS["property"], WAYS["__add__"], WAYS["super"]])
-def test_what_a_function_cannot_read_may_change(read):
+@pytest.mark.parametrize("read", [in_a_loop, READS["method"], READS["property"], READS["__add__"], READS["super"]])
+def test_attributes_that_a_function_cannot_read_may_change(read):
     compute = autoconv.compile(read)
     for i in range(3 * WARM):
         assert compute(i + 0.5) == read(i + 0.5)
@@ -277,7 +277,7 @@ def test_a_model_that_keeps_a_log_is_traced_once():
 
 
 class Held:
-    """An object with attributes whose changes nobody could notice."""
+    """An object with attributes that cannot be guarded."""
 
     def __init__(self):
         self.lock, self.log, self.queue = threading.Lock(), logging.getLogger("held"), collections.deque([1, 2])
@@ -308,7 +308,7 @@ class Held:
         return sum(item * x.sum() for item in getattr(self, name)())
 
 
-def test_what_cannot_be_guarded_and_is_not_read_leaves_a_method_a_graph():
+def test_unread_attributes_that_cannot_be_guarded_leave_a_method_a_graph():
     held, compute = Held(), autoconv.compile(Held.above)
     x = np.array([1.0, 2.0, 3.0])
     assert compute(held, x) == 3.0
@@ -318,7 +318,7 @@ def test_what_cannot_be_guarded_and_is_not_read_leaves_a_method_a_graph():
 
 
 @pytest.mark.parametrize("name", ["add", "over", "over_held", "over_named"])
-def test_what_cannot_be_guarded_and_is_read_is_so_once_a_call(name):
+def test_attributes_that_cannot_be_guarded_are_read_once_a_call(name):
     x = np.array([1.0, 2.0, 3.0])
     plain, held = Held(), Held()
     plain.read, held.read = plain.remaining, held.remaining

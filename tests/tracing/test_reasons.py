@@ -1,10 +1,10 @@
-"""What `explain` tells of calls that ran as plain Python: each reason once, with a count, in words of the program."""
+"""Reasons of plain runs in `explain`: each reason once, with a count, in terms of the program."""
 
 import autoconv as ac
 from autoconv.tracing.views.explain import Explanation, Reasons
 
 
-def test_a_reason_is_told_once_with_its_count():
+def test_a_reason_is_listed_once_with_its_count():
     def f(n):
         total = 1
         for i in range(1, n):
@@ -18,19 +18,19 @@ def test_a_reason_is_told_once_with_its_count():
     assert "one call: the Python int" in line and line.endswith("; and 2 more like it")
 
 
-def test_places_are_told_apart_and_old_reasons_go_first():
+def test_reasons_are_kept_by_line_and_old_ones_are_dropped_first():
     reasons = Reasons()
     for i in range(400):
         reasons.append(f"file.py:{i}: reason")
     reasons.append("file.py:399: reason")
     assert "file.py:0: reason" not in reasons and "file.py:399: reason" in reasons
     assert list(reasons)[-1] == "file.py:399: reason (2 times)" and len(list(reasons)) == 256
-    told = Explanation("f")
-    told.plain.append("why")
-    assert told.text() == "f: 0 traces\n  plain Python: why"
+    listed = Explanation("f")
+    listed.plain.append("why")
+    assert listed.text() == "f: 0 traces\n  plain Python: why"
 
 
-def test_another_name_of_a_list_in_words_of_the_program():
+def test_a_reason_about_aliases_names_the_variables():
     def by_name(x):
         a = [x]
         b = a if x > 0 else [2.0]

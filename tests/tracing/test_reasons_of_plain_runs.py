@@ -1,4 +1,4 @@
-"""What `explain()` says of calls that ran as plain Python: the user's line, in Python's terms."""
+"""Lines of `explain()` for plain runs: the user's line and Python's terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that call themselves as often as a tensor says: one graph that calls itself, and plain Python's results."""
+"""Recursive functions whose depth a tensor decides: one graph that calls itself, with plain Python's results."""
 
 import sys
 import traceback
@@ -33,7 +33,7 @@ def decorated_odd(n):
     return decorated_even(n - 1)
 
 
-def test_function_contract(capsys):
+def test_recursion_under_function(capsys):
     five = autoconv.function(factorial)
     assert [five(autoconv.constant(n)).numpy() for n in (5, 1, 10)] == [120, 1, 3628800]
     assert five(autoconv.constant(5)).dtype is autoconv.int32
@@ -66,7 +66,7 @@ def test_variables_and_output_keep_their_order(capfd):
     assert capfd.readouterr().out.split("\n")[:-1] == ["down 3", "down 2", "down 1", "up 1", "up 2", "up 3"]
 
 
-def test_conditions_of_pythons_own_unroll():
+def test_recursion_on_python_conditions_is_unrolled():
     seen = []
 
     def scaled(x, n):
@@ -98,7 +98,7 @@ def recovered(n):
 
 
 @pytest.mark.parametrize("make", [autoconv.compile, autoconv.function])
-def test_as_deep_as_plain_python(make):
+def test_recursion_as_deep_as_in_plain_python(make):
     run = make(depth)
     levels = sys.getrecursionlimit() - len(traceback.extract_stack()) - 10
     given = levels if make is autoconv.compile else autoconv.constant(levels)
@@ -185,7 +185,7 @@ def test_functions_that_differ_at_every_call_are_refused():
     assert "new functions or objects" in compiled.explain()
 
 
-def test_arrays_that_come_in_are_changed_at_every_level():
+def test_array_arguments_are_changed_at_every_level():
     run = autoconv.compile(doubling)
     for values in (np.arange(4.0), np.arange(5.0, 9.0)):
         expected = doubling(values.copy())
@@ -220,7 +220,7 @@ def test_lists_of_tensors_cannot_change_under_function():
             run(autoconv.constant(3))
 
 
-def test_structures_of_tensors_come_back():
+def test_structures_of_tensors_are_returned():
     @autoconv.function
     def pair(n):
         if n == 0:

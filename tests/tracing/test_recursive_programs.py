@@ -106,7 +106,7 @@ def divide(a, b):
 
 
 def halves(n):
-    """Results of two kinds: int at the bottom, float where an odd number was met."""
+    """Return an int at the bottom, and a float after an odd number."""
     if n <= 0:
         return 0
     if n % 2:
@@ -270,15 +270,15 @@ def filled(n):
     return out
 
 
-def handed_on(n, out):
+def appends_recursively(n, out):
     if n > 0:
-        handed_on(n - 1, out)
+        appends_recursively(n - 1, out)
         out.append(n)
 
 
-def handing_on(n):
+def passes_a_list_on(n):
     out = []
-    handed_on(n, out)
+    appends_recursively(n, out)
     return out
 
 
@@ -351,7 +351,7 @@ PROGRAMS = [
     (squares, (3,), (0,), (5,)),
     (sort, ([3, 1, 2, 5, 4],), ([1, 2, 3, 4, 5],)),
     (filled, (3,), (0,), (6,)),
-    (handing_on, (3,), (0,), (6,)),
+    (passes_a_list_on, (3,), (0,), (6,)),
     (many_arguments, (3,), (0,)),
     (memoised, (3,), (0,), (20,)),
     (binary, (10,), (0,), (255,)),
@@ -359,7 +359,7 @@ PROGRAMS = [
 
 
 def outcome(function, arguments):
-    """Result or exception with its lines, output, events."""
+    """Return the result or the exception with its lines, the output and the events."""
     global COUNT
     LOG.clear()
     COUNT = 0
@@ -387,7 +387,7 @@ def test_compiled_recursion_is_plain_python_in_one_trace(program, monkeypatch):
 
 
 def test_constants_that_a_recursive_function_may_change():
-    """The region of a recursive function is shared by its calls, those inside of it too."""
+    """The region of a recursive function is shared by all its calls, recursive ones too."""
     root, body = Graph("root"), Graph("body")
     made = root.add(OPS["object_constant"], [], {"value": [1, 2]})
     type_ = made.results[0].type

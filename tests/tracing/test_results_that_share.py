@@ -1,4 +1,4 @@
-"""Results of one call that are one array, and arrays that a loop makes before it returns them."""
+"""Results of one call that are the same array, and arrays that a loop makes and returns."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def test_an_array_of_constants_that_is_returned_twice_is_one():
 
 
 def test_an_array_that_a_loop_makes_before_it_returns_it():
-    """Before the first turn there is none, which nothing reads."""
+    """The array does not exist before the first iteration, where nothing reads it."""
 
     def f(A):
         for _ in range(A.shape[0]):

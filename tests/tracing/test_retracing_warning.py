@@ -1,4 +1,4 @@
-"""The warning about many traces under `compile`: in its own terms, twice for a function."""
+"""The warning about many traces under `compile`: its text, and that it comes twice for a function."""
 
 import logging
 
@@ -7,7 +7,7 @@ import numpy as np
 import autoconv as ac
 
 
-def test_it_names_the_decorator_and_explain(caplog):
+def test_the_warning_names_the_decorator_and_explain(caplog):
     @ac.compile
     def total(x, kind):
         return x.sum() + len(kind)

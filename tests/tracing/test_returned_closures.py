@@ -1,4 +1,4 @@
-"""Under `compile`, functions, methods, partials, slices and classes that hold values of a call and outlive it."""
+"""Under `compile`, functions, methods, partials, slices and classes that refer to values of a call and outlive it."""
 
 import functools
 import operator
@@ -68,7 +68,7 @@ def one_of_a_loop(n):
     return [] if last is None else [last]
 
 
-def kept_outside(n):
+def stored_outside(n):
     for i in range(n):
         LOG.append(lambda: i)  # noqa: B023
     return LOG
@@ -142,12 +142,12 @@ def results(found):
 @pytest.mark.parametrize(
     "program",
     [
-        functions_of_a_loop, functions_of_a_function, partials, methods, defaults, one_of_a_loop, kept_outside,
+        functions_of_a_loop, functions_of_a_function, partials, methods, defaults, one_of_a_loop, stored_outside,
         methods_of_a_class_of_the_call, objects_of_a_class_of_the_call, arguments_of_an_exception, one_of_two_of_a_try,
         the_last_that_a_try_bound,
     ],
 )  # fmt: skip
-def test_they_hold_what_they_do_in_plain_python(program):
+def test_closures_have_the_values_of_plain_python(program):
     compiled = autoconv.compile(program)
     for n in (3, 2, 0, 4):
         found = []
@@ -184,7 +184,7 @@ def test_methods_of_arrays_and_numbers():
             assert {type(value) for value in found} <= {np.int64, int}
 
 
-def test_each_call_makes_its_own():
+def test_each_call_makes_new_functions():
     def f(n):
         found = []
         for _ in range(n):
@@ -211,7 +211,7 @@ def test_a_slice_in_an_exception():
     assert [compiled(n) for n in (3, 2, 5)] == [f(n) for n in (3, 2, 5)] == [(2, slice(2, 3)), (), (2, slice(2, 5))]
 
 
-def test_functions_that_stay_are_staged():
+def test_functions_that_do_not_outlive_the_call_are_staged():
     def in_a_try(n):
         try:
             add = lambda k: k + n

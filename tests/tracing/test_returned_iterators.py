@@ -3,7 +3,7 @@
 import autoconv as ac
 
 
-def test_ranges_are_ranges():
+def test_ranges_are_returned_as_ranges():
     def chosen(a):
         return range(a, 10, 2) if a > 0 else None
 
@@ -21,7 +21,7 @@ def test_ranges_are_ranges():
         assert "plain Python" not in compiled.explain()
 
 
-def test_iterators_that_are_returned_are_pythons_own():
+def test_returned_iterators_are_pythons():
     class Box:
         pass
 

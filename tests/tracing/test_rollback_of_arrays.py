@@ -1,4 +1,4 @@
-"""Ints beyond 64 bits in calls that change arrays: Python's result, and each array as plain Python leaves it."""
+"""Ints beyond 64 bits in calls that change arrays: results and arrays are those of plain Python."""
 
 from collections import Counter, defaultdict, deque
 
@@ -18,7 +18,7 @@ def counts_places(values, bins):
     return counts, last
 
 
-def test_arrays_that_are_only_read_need_no_taking_back():
+def test_arrays_that_are_only_read_need_no_rollback():
     f = ac.compile(counts_places)
     values = np.array([0.25, 0.5, 1.0])
     for bins in (8, 10, 2**62, 9):
@@ -111,7 +111,7 @@ def test_which_arrays_a_graph_writes_to():
     assert written_parameters(compiled.concrete_functions[0].optimised) == [1]
 
 
-def test_a_number_of_another_class_in_a_list_behind_a_write_to_an_array():
+def test_a_number_of_another_class_in_a_list_after_a_write_to_an_array():
     def summed(x, items):
         total = 0
         for i in range(len(items)):
@@ -126,7 +126,7 @@ def test_a_number_of_another_class_in_a_list_behind_a_write_to_an_array():
         assert mine.tolist() == other.tolist()
 
 
-def test_a_scalar_of_another_class_behind_a_write_to_an_array():
+def test_a_scalar_of_another_class_after_a_write_to_an_array():
     def masked(x, y, k):
         for _ in range(k):
             x &= 2.5 // y[x > 0]
@@ -153,7 +153,7 @@ class Holds:
         self.y = 7
 
 
-def test_what_no_graph_carries_before_a_change_that_lasts():
+def test_unsupported_values_before_a_lasting_change():
     count = ac.Variable(0.0)
 
     def an_int(q, n):
@@ -181,7 +181,7 @@ def test_what_no_graph_carries_before_a_change_that_lasts():
 HOLDS, COMPUTES = Holds(), Computes()
 
 
-def test_code_of_a_class_behind_a_change_that_lasts():
+def test_code_of_a_class_after_a_lasting_change():
     def callback(q, i):
         ac.print("at", i)
         return q[i].y
@@ -207,7 +207,7 @@ def test_code_of_a_class_behind_a_change_that_lasts():
         assert "a class may have code of its own for an object after a change" in compiled.explain()
 
 
-def test_queues_that_a_run_fills_are_taken_back():
+def test_queues_that_a_run_fills_are_restored():
     def f(q, queue, counts, i):
         queue.append(i)
         counts[i] += 1
@@ -225,7 +225,7 @@ def test_queues_that_a_run_fills_are_taken_back():
             assert given[0] == given[1] and list(given[0][1]) == list(given[1][1])
 
 
-def test_an_unknown_object_behind_a_container_of_ones_own_class_makes_the_call_plain():
+def test_an_unknown_object_after_a_user_defined_container_makes_the_call_plain():
     class Bag(list):
         pass
 

@@ -1,4 +1,4 @@
-"""Functions that were traced for arguments of any shape run as native code for the shapes that they meet."""
+"""Functions traced for arguments of any shape run as native code for each shape of a call."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def rows(count, columns=4):
     return np.random.default_rng(count).standard_normal((count, columns)).astype(np.float32)
 
 
-def test_what_shapes_decide_is_decided():
+def test_conditions_on_shapes():
     @autoconv.function(input_signature=[ANY_ROWS])
     def f(x):
         n = autoconv.shape(x)[0]
@@ -34,7 +34,7 @@ def test_what_shapes_decide_is_decided():
     assert not {"shape", "range", "fill", "concat", "reshape"} & set(f.get_concrete_function().kernels)
 
 
-def test_more_shapes_than_have_code_of_their_own():
+def test_more_shapes_than_are_compiled():
     @autoconv.function(input_signature=[ANY_ROWS])
     def f(x):
         return autoconv.reduce_sum(x * x + 1.0, axis=0)
@@ -46,7 +46,7 @@ def test_more_shapes_than_have_code_of_their_own():
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_loops_whose_state_grows_and_whose_state_stays():
+def test_loops_with_growing_and_constant_state():
     @autoconv.function(input_signature=[ANY_ROWS, autoconv.TensorSpec([], autoconv.int32)])
     def f(x, n):
         grown, kept = x, x
@@ -68,7 +68,7 @@ def test_loops_whose_state_grows_and_whose_state_stays():
         np.testing.assert_allclose(kept, expected, rtol=1e-6)
 
 
-def test_shapes_that_do_not_go_together_are_refused_at_their_line():
+def test_incompatible_shapes_are_refused_at_their_line():
     @autoconv.function(input_signature=[autoconv.TensorSpec([None]), autoconv.TensorSpec([None])])
     def f(x, y):
         return x + y

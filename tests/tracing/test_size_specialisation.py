@@ -43,16 +43,16 @@ CALLS = [
 ]
 
 
-def agree(function, compiled, arguments):
-    for found, wanted in zip(
+def check(function, compiled, arguments):
+    for found, expected in zip(
         *(x if isinstance(x, tuple) else (x,) for x in (compiled(*arguments), function(*arguments))), strict=True
     ):
-        assert type(found) is type(wanted)
-        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        assert type(found) is type(expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def open_sizes(trace):
-    """How many sizes of the trace's values only a run knows."""
+    """Return the number of open sizes among the values of the trace."""
     types = [value.type for node in trace.optimised.walk() for value in node.results]
     return sum(size is None for type_ in types for size in getattr(type_, "shape", None) or ())
 
@@ -61,7 +61,7 @@ def test_one_trace_is_enough_where_loops_take_any_size():
     function, same, other = CALLS[0]
     compiled = autoconv.compile(function)
     for arguments in (*same, other):
-        agree(function, compiled, arguments)
+        check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 1
 
 
@@ -69,26 +69,26 @@ def test_one_trace_is_enough_where_loops_take_any_size():
 def test_a_number_that_stays_the_same_gets_a_trace_of_its_own(function, same, other):
     compiled = autoconv.compile(function)
     for arguments in same:
-        agree(function, compiled, arguments)
+        check(function, compiled, arguments)
     wide, narrow = compiled.concrete_functions
     assert len(narrow.falls_back) <= len(wide.falls_back) and open_sizes(narrow) < open_sizes(wide)
     assert "again, and sizes depend on it" in compiled.explain()
     for _ in range(3):
         for arguments in (other, same[-1]):
-            agree(function, compiled, arguments)
+            check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 2
 
 
 @pytest.mark.parametrize(("function", "same", "other"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
 def test_a_number_that_changes_shares_one_trace(function, same, other):
     compiled = autoconv.compile(function)
-    agree(function, compiled, other)
+    check(function, compiled, other)
     for arguments in same:
-        agree(function, compiled, arguments)
+        check(function, compiled, arguments)
     assert compiled.experimental_get_tracing_count() == 1
 
 
-def test_what_decides_no_size_is_no_part_of_the_key():
+def test_arguments_that_decide_no_size_are_no_part_of_the_key():
     compiled = autoconv.compile(solved)
     for i in range(9):
         compiled(6, 1.0)

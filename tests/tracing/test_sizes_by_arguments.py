@@ -58,9 +58,11 @@ CASES = [
 def test_as_numpy(function, calls):
     compiled = autoconv.compile(function)
     for arguments in calls:
-        plain, ours = ([np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
-        compare(outcome(compiled, ours), outcome(function, plain))
-        compare(tuple(ours), tuple(plain))
+        plain_arguments, compiled_arguments = (
+            [np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2)
+        )
+        compare(outcome(compiled, compiled_arguments), outcome(function, plain_arguments))
+        compare(tuple(compiled_arguments), tuple(plain_arguments))
     assert compiled.concrete_functions
 
 

@@ -99,7 +99,7 @@ def makes(x):
 
 
 @pytest.mark.parametrize("function", [reads, steps, loops, changes_arrays, makes])
-def test_calls_and_what_they_leave_are_plain_pythons(function):
+def test_results_and_changes_are_those_of_plain_python(function):
     global HELD
     calls = (1.5, -1.0, 3.0, 2.0, -2.0)
     HELD = Held()
@@ -110,7 +110,7 @@ def test_calls_and_what_they_leave_are_plain_pythons(function):
     assert "plain Python" not in compute.explain()
 
 
-def test_an_object_that_is_given():
+def test_an_object_argument():
     @autoconv.compile
     def raised(particle, x):
         particle.n = particle.n + x
@@ -122,7 +122,7 @@ def test_an_object_that_is_given():
     assert "plain Python" not in raised.explain()
 
 
-def test_a_slot_that_gets_something_or_is_emptied_is_noticed():
+def test_a_slot_that_is_set_or_deleted_is_noticed():
     labelled = Labelled(1.0, 1)
 
     @autoconv.compile
@@ -231,15 +231,15 @@ def with_an_array(x):
     return made
 
 
-MAKING = (
+MAKING_FUNCTIONS = (
     lambda x: Spot(x * 2), lambda x: Spot(1.0), lambda x: Wide(x), lambda x: Spot(x) + Spot(1.0),
     lambda x: Spot(x) if x > 2 else None, in_containers, of_either_class, under_two_names, with_an_empty_slot,
     changed_in_a_loop, made_in_a_loop, in_a_list, in_an_error, with_an_array,
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("function", MAKING)
-def test_objects_that_are_made_inside_are_new_ones(function):
+@pytest.mark.parametrize("function", MAKING_FUNCTIONS)
+def test_each_call_makes_new_objects(function):
     compute = autoconv.compile(function)
     for x in (1.0, 3.0, 2.0, 4.0, 1.0):
         assert repr(compute(x)) == repr(function(x))

@@ -1,5 +1,5 @@
-"""Threads with small stacks, recursions through a print's stream, and calls of very many arguments: right, or Python's
-own exception, and the process lives on. Each runs in a process of its own."""
+"""Threads with small stacks, recursions through a print's stream, and calls of very many arguments: right results, or
+Python's own exception, without a crash. Each program has a process of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ f(3, 1.0), f(4, 1.0), f(5, 1.0)
 
 
 def run(program: str, stack: int | None = None) -> str:
-    """What the program prints; `stack`: the limit of the main thread's, in kilobytes."""
+    """Return what the program prints; `stack` is the limit of the main thread's stack in kilobytes."""
 
     def limit() -> None:
         import resource

@@ -7,7 +7,7 @@ import numpy as np
 from tests.tracing.list_arrays import INTS, A, check, check_staged
 
 
-def test_items_that_are_joined():
+def test_joined_lists():
     def chunks(a):
         out = []
         for i in range(len(a)):
@@ -144,8 +144,8 @@ def test_lists_of_while_loops_recursion_and_generators():
     check_staged(caught, (50,), (5,))
 
 
-def test_what_a_call_gives_out_is_its_own():
-    """The same array twice is one, and every call makes another."""
+def test_returned_arrays_are_new_in_each_call():
+    """An array that is returned twice is one object, and every call makes a new one."""
 
     def twice(a):
         out = [x for x in a if x > 0]

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 
 def test_operators_that_decide_and_write():
@@ -42,7 +42,7 @@ def test_operators_that_decide_and_write():
     assert log == seen
 
 
-def test_classes_are_what_they_were_afterwards():
+def test_classes_are_unchanged_after_a_trace():
     class Box:
         def __init__(self, n):
             self.n = n
@@ -81,10 +81,10 @@ def test_items_and_calls():
             table[i] = i * 2
         return table[2], table(2), table(1), table.rows
 
-    agrees(f, (0,), (3,), (5,))
+    check_calls(f, (0,), (3,), (5,))
 
 
-def test_not_equal_where_a_class_says_when_it_is_equal():
+def test_inequality_by_the_equality_of_a_class():
     class Version:
         scale = 2
 
@@ -109,18 +109,18 @@ def test_not_equal_where_a_class_says_when_it_is_equal():
             found.append("differs")
         return found, [x] != [Version(b)], (x, 1) != (b, 1)
 
-    agrees(f, (1, 2), (2, 2), (0, 1))
+    check_calls(f, (1, 2), (2, 2), (0, 1))
     assert Version.__ne__ is object.__ne__
 
     def written(a):
         Version.scale = a
         return Version.scale + 1
 
-    agrees(written, (0,), (3,), (5,))
+    check_calls(written, (0,), (3,), (5,))
 
 
 class Reading:
-    """Every method that Python itself asks looks at what a tensor decides."""
+    """An object whose special methods all read a value known only at run time."""
 
     def __init__(self, n):
         self.value = None
@@ -158,7 +158,7 @@ class Reading:
         return 2
 
 
-ASKED = {
+CALLS_OF_SPECIAL_METHODS = {
     "str": str, "repr": repr, "format": "{}".format, "f-string": lambda x: f"{x}", "hash": hash, "int": int,
     "float": float, "index": lambda x: [5, 6][x], "list": list, "reversed": lambda x: list(reversed(x)),
     "in": lambda x: 2 in x, "unpacked": lambda x: [*x], "in a list": lambda x: str([x]), "sum": sum,
@@ -167,11 +167,11 @@ ASKED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("asks", ASKED.values(), ids=ASKED)
-def test_what_python_asks_knows_what_a_tensor_decides(asks):
-    compiled = ac.compile(lambda n: asks(Reading(n)))
+@pytest.mark.parametrize("call", CALLS_OF_SPECIAL_METHODS.values(), ids=CALLS_OF_SPECIAL_METHODS)
+def test_special_methods_called_by_python_read_values_of_the_run(call):
+    compiled = ac.compile(lambda n: call(Reading(n)))
     for n in (1, -1, 3):
-        assert compiled(n) == asks(Reading(n))
+        assert compiled(n) == call(Reading(n))
 
 
 class Chain:
@@ -195,4 +195,4 @@ def test_a_generator_for_iter_is_part_of_the_graph():
             found.append(value)
         return found
 
-    agrees(program, (1,), (-1,), (3,))
+    check_calls(program, (1,), (-1,), (3,))

@@ -35,7 +35,7 @@ def views(x: Any, i: Any, v: Any) -> Any:
     return x
 
 
-def of_itself(x: Any, i: Any, v: Any) -> Any:
+def own_elements(x: Any, i: Any, v: Any) -> Any:
     i[i] = i[::-1]
     v[i] = v
     v[1:][i[:2]] = v[3:]
@@ -68,7 +68,7 @@ def out_of_range(x: Any, i: Any, v: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "program", [one_hot, rows, views, of_itself, of_other_dtypes, in_a_loop, out_of_range], ids=lambda f: f.__name__
+    "program", [one_hot, rows, views, own_elements, of_other_dtypes, in_a_loop, out_of_range], ids=lambda f: f.__name__
 )
 def test_as_numpy(program: Any) -> None:
     compiled = check_in_place(program, ARRAY, POSITIONS, VALUES)

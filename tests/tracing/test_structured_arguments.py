@@ -25,7 +25,7 @@ class Fixed:
 
 
 @dataclasses.dataclass(slots=True)
-class Slim:
+class Slotted:
     x: float
     y: float
 
@@ -102,7 +102,7 @@ CALLS = {
     of_dict: [({"a": 1.0, "b": 2.0}, 3.0), ({"b": 2.0, "a": 1.0}, 3.0), ({Letter.A: 1.0, "b": 2.0}, 3.0),
               ({1: 1.0, 2: 2.0}, 3.0), ({True: 1.0, 2: 2.0}, 3.0), (collections.OrderedDict(b=1.0, a=2.0), 3.0),
               ({"a": 1.0}, 3.0)],
-    of_state: [(State(1.0), 2.0), (State(1.0, 3), 2.0), (Fixed(1.0), 2.0), (Slim(1.0, 2.0), 2.0), (Box(1.0), 2.0)][:4],
+    of_state: [(State(1.0), 2.0), (State(1.0, 3), 2.0), (Fixed(1.0), 2.0), (Slotted(1.0, 2.0), 2.0)],
     of_nested: [(((1.0, [2.0, {"k": 3.0, "name": "n"}]), 4.0), 5.0), (((1.0, [2.0, {"k": 3, "name": "m"}]), 4.0), 5.0)],
     of_names: [(1.0, "linear"), (1.0, "other"), (1.0, "linear", 3.0), (2, "linear", 3), (1.0, None), (1.0, 2j)],
     of_box: [(BOX, 2.0), (OTHER, 2.0), (BOX, 3.0), (OTHER, np.ones(2))],
@@ -113,7 +113,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
-def test_calls_of_all_kinds_mixed(function):
+def test_mixed_calls(function):
     compute = autoconv.compile(function)
     for calls in (CALLS[function], CALLS[function][::-1]):
         for args in calls:
@@ -123,7 +123,7 @@ def test_calls_of_all_kinds_mixed(function):
     assert "plain Python" not in compute.explain()
 
 
-def test_arguments_by_name_are_those_that_python_takes():
+def test_keyword_arguments_are_bound_as_by_python():
     compute = autoconv.compile(of_names)
     for _ in range(WARM):
         assert compute(1.0, "linear", shift=3.0) == 5.0
@@ -148,7 +148,7 @@ def test_arguments_by_position_alone():
         compute(3.0, by=4.0)
 
 
-def test_arrays_in_tuples_are_changed_where_they_lie():
+def test_arrays_in_tuples_are_changed_in_place():
     def moved(pair, by):
         at, velocity = pair
         at += velocity * by
@@ -163,7 +163,7 @@ def test_arrays_in_tuples_are_changed_where_they_lie():
         np.testing.assert_array_equal(at, plain)
         base = random.random(6)
         its = base.copy()
-        expected = moved((its[1:5], its[:4]), 0.5)  # they lie in each other
+        expected = moved((its[1:5], its[:4]), 0.5)  # they overlap
         assert np.isclose(compute((base[1:5], base[:4]), 0.5), expected)
         np.testing.assert_array_equal(base, its)
 
@@ -171,7 +171,7 @@ def test_arrays_in_tuples_are_changed_where_they_lie():
 TABLE = np.arange(5.0)
 
 
-def test_arrays_in_tuples_that_the_function_reads_besides():
+def test_arrays_in_tuples_that_the_function_also_reads_by_name():
     def raised(pair):
         pair[0][:] += TABLE
         return TABLE.sum()

@@ -22,7 +22,7 @@ class Box:
 
 
 class Refusing:
-    """Adds only to what is like it, and leaves everything else to the other one."""
+    """A number that is added to its own class only; for others `__add__` returns NotImplemented."""
 
     def __init__(self, n):
         self.n = n
@@ -78,7 +78,7 @@ def with_text(a, b):
     return sum(made)
 
 
-def left_to_the_other(a, b):
+def left_to_the_reflected_method(a, b):
     made = []
     while b > 0:
         b -= 1
@@ -88,7 +88,7 @@ def left_to_the_other(a, b):
     return sum(made).n if made else -1
 
 
-@pytest.mark.parametrize("program", [boxes, among_numbers, quantified, with_text, left_to_the_other])
+@pytest.mark.parametrize("program", [boxes, among_numbers, quantified, with_text, left_to_the_reflected_method])
 def test_items_with_operators_of_their_own(program):
     compiled = autoconv.compile(program)
     for arguments in [(1, 2), (5, 1), (0, 3), (0, 0), (3, 0), (6, 6), (-1, 1)]:

@@ -1,8 +1,8 @@
-"""Tests behind others that a tensor decides, and what they change: an elif, a yield in the arm of a condition."""
+"""Conditions with effects after conditions on tensors: an elif, a yield in an arm."""
 
 import pytest
 
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CALLS = (3,), (1,), (0,)
 
@@ -21,7 +21,7 @@ def test_an_elif_whose_test_changes_something_and_is_known():
             a += 2
         return a, log
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 def test_an_elif_whose_test_changes_something_and_holds():
@@ -40,11 +40,11 @@ def test_an_elif_whose_test_changes_something_and_holds():
             a += 3
         return a, len(log)
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
 @pytest.mark.parametrize("use", [list, sum, lambda g: max(g, default=7), lambda g: [2 * x for x in g]])
-def test_a_yield_behind_an_else(use):
+def test_a_yield_after_an_else(use):
     def f(a):
         def items():
             if a == 1:
@@ -58,10 +58,10 @@ def test_a_yield_behind_an_else(use):
 
         return use(items())
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)
 
 
-def test_a_loop_over_what_is_given_behind_an_else():
+def test_a_loop_over_items_yielded_after_an_else():
     def f(a):
         def items():
             if a == 1:
@@ -74,4 +74,4 @@ def test_a_loop_over_what_is_given_behind_an_else():
             total += item
         return total
 
-    agrees(f, *CALLS)
+    check_calls(f, *CALLS)

@@ -1,4 +1,4 @@
-"""Calls under `compile` run as a graph or as plain Python, whichever early calls showed to be quicker."""
+"""Calls under `compile` run as a graph or as plain Python, whichever was quicker in early calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def elements(x):
     return total
 
 
-def test_a_graph_that_is_slower_than_python_is_given_up():
+def test_a_graph_that_is_slower_than_python_is_dropped():
     compiled = ac.compile(kernels)
     for _ in range(30):
         assert compiled(400) == kernels(400)
@@ -126,7 +126,7 @@ def test_a_kind_whose_calls_differ_is_judged_by_all_of_them():
         assert "runs plain Python" in compiled.explain()
 
 
-def test_calls_that_graphs_give_up_go_plain_in_the_end():
+def test_calls_that_graphs_abort_run_plain_in_the_end():
     def power(base, n):
         x = 1
         for _ in range(n):
@@ -141,7 +141,7 @@ def test_calls_that_graphs_give_up_go_plain_in_the_end():
     assert "gave up many calls" in compiled.explain() or "runs plain Python" in compiled.explain()
 
 
-def test_calls_of_a_further_kind_run_plain_until_they_took_as_long_as_a_trace():
+def test_calls_of_a_new_kind_run_plain_until_they_have_cost_a_trace():
     compiled = ac.compile(kernels)
     for _ in range(20):
         compiled(150)
@@ -155,16 +155,16 @@ def test_calls_of_a_further_kind_run_plain_until_they_took_as_long_as_a_trace():
     assert traces(compiled) == 2
 
 
-def test_a_graph_for_other_types_does_not_call_for_a_trace_of_its_own():
+def test_a_graph_for_other_types_does_not_cause_a_trace():
     presumption, arrays, texts = PlainPresumption(), ((np.ndarray, 1, 3),), ((list, 2),)
     presumption.record_choice(arrays, 1e-6, is_plain=False)
     assert presumption.holds(texts, traces=2, trace_seconds=0.01)
     assert not presumption.holds(((np.ndarray, 1, 2),), traces=2, trace_seconds=0.01)
-    presumption.ran(texts, 0.001, calls=20)  # together longer than a trace
+    presumption.ran(texts, 0.001, calls=20)  # together they take longer than a trace
     assert not presumption.holds(texts, traces=2, trace_seconds=0.01)
 
 
-def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_took_as_long():
+def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_have_cost_one():
     presumption, kind = PlainPresumption(), ((list, 2),)
     presumption.record_trace(kind)
     assert presumption.defers(kind, traces=2, trace_seconds=0.01) and not presumption.defers(kind, 1, 0.01)
@@ -182,7 +182,7 @@ def test_short_calls_of_many_lengths_make_few_traces():
     for length in range(20):
         assert compiled(list(range(length % 9))) == [value + 1 for value in range(length % 9)][::-1]
     assert len(compiled.concrete_functions) <= 2
-    assert compiled.get_concrete_function([1, 2, 3, 4]) is not None  # asked for, it is made at once
+    assert compiled.get_concrete_function([1, 2, 3, 4]) is not None  # on request a trace is made at once
 
 
 def test_each_kind_of_call_has_its_own_form():
@@ -224,7 +224,7 @@ def test_a_function_that_calls_itself_is_timed_as_plain_python_is():
         assert len(depth) == 4 * i
 
 
-def test_errors_and_names_behave_as_in_the_plain_function():
+def test_errors_and_names_are_those_of_the_plain_function():
     compiled = ac.compile(lambda n, scale=1: kernels(n) * scale)
     for _ in range(40):
         assert compiled(300, scale=2) == compiled(n=300) * 2 == compiled(300) * 2
@@ -252,7 +252,7 @@ def test_tensors_have_rules_of_their_own_outside_of_graphs():
     assert "measured" not in compiled.explain()
 
 
-def test_another_trace_takes_in_a_function_that_runs_plain():
+def test_a_trace_includes_a_function_that_runs_plain():
     inner = ac.compile(kernels)
     for _ in range(30):
         inner(400)
@@ -298,7 +298,7 @@ def test_under_function_nothing_is_timed():
     assert "measured" not in function.explain()
 
 
-def test_guards_are_asked_while_calls_are_timed():
+def test_guards_are_checked_while_calls_are_timed():
     holder = {"name": ""}
 
     def reads(x):
@@ -320,7 +320,7 @@ class Step:
         self.n = n
 
 
-def test_methods_of_many_instances_do_without_functions_of_their_own():
+def test_methods_of_many_instances_share_a_function():
     Step.plus = ac.compile(plus)  # here, where calls are timed
     steps = [Step(i) for i in range(200)]
     assert [step.plus(2) for step in steps] == [i + 2 for i in range(200)]

@@ -1,4 +1,4 @@
-"""Traces are bounded: by calls that differ in values alone, by number, by loops of Python, by the time they take."""
+"""Bounds of traces: for calls that differ in values alone, in number, in iterations of Python loops, and in time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Item:
         (lambda pair: len(pair), lambda i: (1,) * (1 + i % 15)),
     ],
 )
-def test_what_differs_in_value_alone_is_traced_twice_at_most(function, given):
+def test_calls_that_differ_in_values_alone_are_traced_twice_at_most(function, given):
     compiled = ac.compile(function)
     for i in range(40):
         assert compiled(given(i)) == function(given(i))
@@ -52,7 +52,7 @@ def test_what_differs_in_value_alone_is_traced_twice_at_most(function, given):
     assert "need a trace each" in compiled.explain() or "runs plain Python" in compiled.explain()
 
 
-def test_a_value_that_comes_again_and_again_gets_its_trace():
+def test_a_repeated_value_gets_a_trace():
     def runs(text, n):
         total = 0
         for i in range(n):
@@ -70,7 +70,7 @@ def test_a_value_that_comes_again_and_again_gets_its_trace():
 
 
 def test_searches_for_a_trace_do_not_count_as_long_runs_of_its_loops(monkeypatch):
-    """Calls with new objects run plain after they were examined, which says nothing of the graph's speed."""
+    """Calls with new objects run plain after a search for a trace, which is no measure of the graph's speed."""
     monkeypatch.setattr(tiers, "SHORT", 0.0)  # any run of a graph with scalar loops counts as long
 
     def filled(things, room):
@@ -100,7 +100,7 @@ def test_traces_have_a_budget():
     assert traces(compiled) <= 24
 
 
-def test_long_loops_of_python_end_a_trace():
+def test_long_python_loops_end_a_trace():
     words = "the quick brown fox " * 4000
 
     def counts():
@@ -123,7 +123,7 @@ def test_a_container_too_long_to_be_compared_on_every_call_makes_calls_plain():
     assert "table (a list of 150,000 items) is read" in compiled.explain() and traces(compiled) == 0
 
 
-def test_a_trace_that_takes_long_to_record_is_given_up(monkeypatch):
+def test_a_trace_that_takes_long_to_record_is_abandoned(monkeypatch):
     def unrolled(x, n):
         for _ in range(n):
             x = x * 1.5 if x < 1 else x - 1

@@ -3,7 +3,7 @@
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 
 def test_handlers_in_order_with_else_and_finally():
@@ -27,10 +27,10 @@ def test_handlers_in_order_with_else_and_finally():
             log.append("fin")
         return x
 
-    agrees(f, (0, []), (2, []), (3, []))
+    check_calls(f, (0, []), (2, []), (3, []))
 
 
-def test_every_way_out_of_a_loop():
+def test_every_exit_of_a_loop():
     def f(n):
         for i in range(10):
             try:
@@ -48,7 +48,7 @@ def test_every_way_out_of_a_loop():
                 print("finally", i)
         return "end"
 
-    agrees(f, (0,), (4,), (8,), (30,))
+    check_calls(f, (0,), (4,), (8,), (30,))
 
 
 def test_with_sees_and_swallows_exceptions():
@@ -76,10 +76,10 @@ def test_with_sees_and_swallows_exceptions():
             y = 7 // n
         return y + 1
 
-    agrees(f, (1, []), (0, []), (4, []), (8, []))
+    check_calls(f, (1, []), (0, []), (4, []), (8, []))
 
 
-def test_attributes_and_lists_as_they_were_when_it_raised():
+def test_handlers_see_attributes_and_lists_at_the_time_of_the_raise():
     class Box:
         def __init__(self, v):
             self.v = v
@@ -95,7 +95,7 @@ def test_attributes_and_lists_as_they_were_when_it_raised():
             items.append("zero")
         return b.v, items
 
-    agrees(f, (3,), (0,))
+    check_calls(f, (3,), (0,))
 
 
 def test_raise_again():
@@ -111,10 +111,10 @@ def test_raise_again():
             return type(e).__name__
         return v
 
-    agrees(f, (3,), (0,))
+    check_calls(f, (3,), (0,))
 
 
-def test_a_chain_of_exceptions_is_kept():
+def test_chained_exceptions():
     @ac.compile
     def f(n):
         try:
@@ -146,7 +146,7 @@ def test_a_branch_that_raises_inside_try_under_function():
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_what_no_clause_takes_leaves_the_variables_as_they_are():
+def test_unmatched_exceptions_leave_variables_unchanged():
     def f(a):
         x = 0
         try:
@@ -161,7 +161,7 @@ def test_what_no_clause_takes_leaves_the_variables_as_they_are():
             pass
         return x
 
-    agrees(f, (True,), (False,))
+    check_calls(f, (True,), (False,))
 
 
 def test_arguments_of_exceptions_may_be_of_several_kinds():
@@ -171,10 +171,10 @@ def test_arguments_of_exceptions_may_be_of_several_kinds():
             raise KeyError(x, (x, a), [a, 1])
         return x
 
-    agrees(f, (True, True), (True, False), (False, True))
+    check_calls(f, (True, True), (True, False), (False, True))
 
 
-def test_a_list_made_in_a_body_that_cannot_raise_stays_one():
+def test_a_list_made_in_a_body_that_cannot_raise_stays_a_known_list():
     def f(a, b):
         try:
             items = [1, a]
@@ -187,10 +187,10 @@ def test_a_list_made_in_a_body_that_cannot_raise_stays_one():
         items.append(b)
         return other, third, len(items)
 
-    agrees(f, (1, 2), (0, 0), (7, 0), (-1, 3))
+    check_calls(f, (1, 2), (0, 0), (7, 0), (-1, 3))
 
 
-def test_a_known_cause_beside_a_context_that_only_the_graph_knows():
+def test_a_known_cause_beside_a_context_of_the_run():
     def f(n):
         try:
             1 // n
@@ -210,7 +210,7 @@ def test_a_known_cause_beside_a_context_that_only_the_graph_knows():
     assert compiled.experimental_get_tracing_count() == 1
 
 
-def test_what_a_body_makes_changes_and_leaves_is_not_seen_as_it_is_later():
+def test_handlers_do_not_see_later_changes():
     class Box:
         def __init__(self, n):
             self.n = n
@@ -271,7 +271,7 @@ def test_results_of_several_kinds_under_function():
     assert traced.experimental_get_tracing_count() == 1
 
 
-def test_classes_of_a_clause_that_cannot_be_asked_for():
+def test_clauses_that_are_no_exception_classes():
     def f(a):
         try:
             try:
@@ -288,10 +288,10 @@ def test_classes_of_a_clause_that_cannot_be_asked_for():
             a += 3
         return a
 
-    agrees(f, (3,), (1,), (0,), (20,))
+    check_calls(f, (3,), (1,), (0,), (20,))
 
 
-def test_what_a_generator_catches_while_a_builtin_goes_over_it():
+def test_exceptions_that_a_generator_catches_while_a_builtin_iterates_over_it():
     def gone_over(n, kind):
         def values():
             try:
@@ -350,15 +350,16 @@ def _wrapped(d, key, explicit, read):
         lambda last, error: type(getattr(last, "__context__")).__name__,  # noqa: B009
     ],
 )
-def test_links_of_exceptions_that_are_kept(explicit, read):
-    def shown(found):
-        last = found[0] if isinstance(found, list) else found
+def test_links_of_stored_exceptions(explicit, read):
+    def describe(result):
+        last = result[0] if isinstance(result, list) else result
         if not isinstance(last, Exception):
-            return found
+            return result
         return repr(last), repr(last.__cause__), repr(last.__context__), last.__suppress_context__
 
     compiled = ac.compile(_wrapped)
     for key in (0, 1, 2, 3, 2):
-        mine, its = {0: 1.0, 2: 4.0}, {0: 1.0, 2: 4.0}
-        assert shown(compiled(mine, key, explicit, read)) == shown(_wrapped(its, key, explicit, read))
-        assert mine == its
+        compiled_table, plain_table = {0: 1.0, 2: 4.0}, {0: 1.0, 2: 4.0}
+        expected = describe(_wrapped(plain_table, key, explicit, read))
+        assert describe(compiled(compiled_table, key, explicit, read)) == expected
+        assert compiled_table == plain_table

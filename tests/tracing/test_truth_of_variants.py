@@ -7,7 +7,7 @@ import autoconv as ac
 
 
 class Node:
-    asked = 0
+    truth_tests = 0
 
     def __init__(self, value, following=None):
         self.value, self.following = value, following
@@ -27,7 +27,7 @@ class Truthful(Node):
 
 class Counting(Node):
     def __bool__(self):
-        self.asked += 1
+        self.truth_tests += 1
         return self.value > 1
 
 
@@ -44,14 +44,14 @@ def chosen(k, kind):
         found.append(3)
     elif not y or y.value > 1:
         found.append(4)
-    return total, found, node.asked
+    return total, found, node.truth_tests
 
 
 def counts_down(k, kind):
     x = kind(k)
     while x:
         x.value -= 1
-    return x.value, x.asked
+    return x.value, x.truth_tests
 
 
 def asserts(k, kind):
@@ -90,7 +90,7 @@ def outcome(function, arguments):
 
 @pytest.mark.parametrize("kind", [Sized, Truthful, Counting])
 @pytest.mark.parametrize("function", [chosen, counts_down, asserts, several, any_of])
-def test_objects_that_are_made(function, kind):
+def test_new_objects(function, kind):
     compiled = ac.compile(function)
     for k in (1, 2, 3, 4, 9):
         assert outcome(compiled, (k, kind)) == outcome(function, (k, kind))
@@ -120,7 +120,7 @@ def test_a_chain_from_outside(kind):
 
 
 def test_arrays_of_other_dimensions():
-    """An array on one path only is no memory that the other path may read."""
+    """The other path does not read the memory of an array that exists on one path only."""
 
     def grows(x, y):
         for _ in range(3):

@@ -29,7 +29,7 @@ def program(n):
 
 
 @pytest.mark.parametrize("how", NAMES)
-def test_all_see_the_change(how, tmp_path):
+def test_the_change_shows_under_every_name(how, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM.format(change=NAMES[how]))
     plain, compiled = ({"Box": Box, "__name__": f"program_{kind}"} for kind in ("plain", "compiled"))

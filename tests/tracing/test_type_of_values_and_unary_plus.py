@@ -8,8 +8,8 @@ from tests.tracing.plain_comparison import check_against_plain
 
 
 def kinds(xs):
-    told = {list: "a list", dict: "a dict", set: "a set"}.get(type(xs), "something else")
-    return told, type([]) is list, type({}) == type(xs), type(set()) is set, type([xs]) is list
+    type_texts = {list: "a list", dict: "a dict", set: "a set"}.get(type(xs), "something else")
+    return type_texts, type([]) is list, type({}) == type(xs), type(set()) is set, type([xs]) is list
 
 
 def of_an_array(a):
@@ -35,7 +35,7 @@ def template(n):
     return "total" % n
 
 
-def test_a_template_without_places():
+def test_a_template_without_placeholders():
     check_against_plain(template, (3,), (2.5,), ((),), ({},))
 
 
@@ -55,7 +55,7 @@ def delegated(n):
     return list(outer()), seen
 
 
-def test_what_an_inner_generator_returns():
+def test_the_result_of_an_inner_generator():
     check_against_plain(delegated, (1,), (3,))
 
 

@@ -1,4 +1,4 @@
-"""Lists of numbers that only the graph sees become typed ones: results, errors and their places are plain Python's."""
+"""Lists of numbers that only the graph uses become typed lists: results, errors and their lines are plain Python's."""
 
 # ruff: noqa: B007 - the programs are meant as they are written
 
@@ -62,7 +62,7 @@ def swaps(n):
     return xs
 
 
-def goes_over(n):
+def iterates(n):
     xs = []
     for i in range(n):
         xs.append(i * 2)
@@ -239,7 +239,7 @@ def printed(n):
 
 CASES = [
     (fibonacci, (30,), True), (sieve, (50,), True), (stack, (40,), True), (window_medians, (20, 3), True),
-    (swaps, (12,), True), (goes_over, (9,), True), (grows_meanwhile, (5,), True), (floats, (6,), True),
+    (swaps, (12,), True), (iterates, (9,), True), (grows_meanwhile, (5,), True), (floats, (6,), True),
     (two_names, (7,), True), (one_of_two, (6,), True), (beyond, (10,), True), (beyond, (60,), True),
     (beyond_in_a_sum, (1,), True), (beyond_in_a_sum, (3,), True), (out_of_range, (5, -5), True),
     (out_of_range, (5, 5), True), (out_of_range, (5, -6), True), (assigned_out_of_range, (3, 3), True),
@@ -258,14 +258,14 @@ def test_as_plain_python(case: Any, backend: str, monkeypatch: pytest.MonkeyPatc
     check_case(case, backend, monkeypatch)
 
 
-def test_ints_of_any_size_behind_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """There a call cannot be made again as plain Python: what may outgrow 64 bits stays with objects."""
+def test_ints_of_any_size_after_a_print(capsys: pytest.CaptureFixture[str]) -> None:
+    """After a print a call cannot run again as plain Python, so lists that may exceed 64 bits stay objects."""
     compiled = autoconv.compile(printed)
     assert [compiled(n) for n in (3, 60)] == [3**3, 3**60]
     shown = capsys.readouterr().out
     assert shown == "".join(f"{i} {3 ** (i + 1)}\n" for n in (3, 60) for i in range(n))
 
 
-def test_two_names_of_what_is_returned() -> None:
+def test_two_names_of_a_returned_list() -> None:
     xs, ys = autoconv.compile(returned_twice)(3)
     assert xs is ys

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autoconv as ac
-from tests.tracing.test_objects import agrees
+from tests.tracing.test_objects import check_calls
 
 CONTRACTS = [ac.function, ac.compile]
 
@@ -164,7 +164,7 @@ def test_functions_picked_by_position_or_key():
             found = str(error)
         return found, (max, min)[i % 2](a, 3), counter.count, counters[0].count, counters[1].count
 
-    agrees(positions, (0, 1), (1, 2), (2, 2), (-1, 7), (5, 1), (-4, 2))
+    check_calls(positions, (0, 1), (1, 2), (2, 2), (-1, 7), (5, 1), (-4, 2))
 
     def keys(i, a):
         by_number, by_text = {0: max, 1: min}, {"x": abs, "y": lambda value: value - 1}
@@ -174,7 +174,7 @@ def test_functions_picked_by_position_or_key():
             found = error.args
         return found, by_text["x" if a > 1 else "y"](-a)
 
-    agrees(keys, (0, 1), (1, 2), (2, 2))
+    check_calls(keys, (0, 1), (1, 2), (2, 2))
 
     def machine(n):
         steps = [lambda value: value + 1, lambda value: value * 2, lambda value: value - 3]
@@ -183,7 +183,7 @@ def test_functions_picked_by_position_or_key():
             value = steps[value % 3](value)
         return value
 
-    agrees(machine, (0,), (4,), (9,))
+    check_calls(machine, (0,), (4,), (9,))
     traced = ac.function(machine)
     assert [int(traced(ac.constant(n))) for n in (0, 4, 9)] == [machine(n) for n in (0, 4, 9)]
 
@@ -198,4 +198,4 @@ def test_text_and_tuples_times_a_number():
             wrong = str(error)
         return text, n * "cd", (1, n) * n, n * (2,), b"x" * n, "a" * (n > 1), [n] * n, wrong, "%d|%s" % (n, n)  # noqa: UP031
 
-    agrees(f, (0,), (1,), (3,), (-2,))
+    check_calls(f, (0,), (1,), (3,), (-2,))

@@ -1,4 +1,4 @@
-"""Questions about a list or tuple that holds arrays need no graph: its length, its class, whether it is empty."""
+"""The length, class and truth of lists and tuples of arrays need no Python objects in the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many writes to objects that were there before the call; what is taken back where an int outgrows 64 bits."""
+"""Many writes to objects from before the call, and how they are undone where an int exceeds 64 bits."""
 
 import copy
 
@@ -87,13 +87,13 @@ def raising(xs, n):
         (raising, lambda: [2**40] * 3),
     ],
 )
-def test_changes_and_their_undoing(function, make):
+def test_changes_are_undone(function, make):
     compiled = autoconv.compile(function)
     for n in (3, 35, 60, 20):
         ours = make()
         theirs = copy.deepcopy(ours)
         assert _outcome(compiled, ours, n) == _outcome(function, theirs, n)
-        assert _shown(ours) == _shown(theirs)
+        assert _describe(ours) == _describe(theirs)
 
 
 def _outcome(function, *arguments):
@@ -103,11 +103,11 @@ def _outcome(function, *arguments):
         return str(error)
 
 
-def _shown(value):
+def _describe(value):
     return value.__dict__ if isinstance(value, Account) else list(value.items()) if isinstance(value, dict) else value
 
 
-def test_nothing_is_left_of_a_call_that_is_made_again():
+def test_a_repeated_call_leaves_no_double_writes():
     calls = []
 
     def watched(xs, n):
@@ -128,7 +128,7 @@ def test_nothing_is_left_of_a_call_that_is_made_again():
     assert ours == theirs
 
 
-def test_a_list_in_the_place_of_another():
+def test_a_list_that_replaces_another():
     def fill(rows, n):
         for i in range(n):
             rows[i % 2] = [i]
