@@ -158,4 +158,5 @@ def test_an_error_after_unused_results_warns_on_each_call():
             function(np.array([-1.0, 2]))
 
     for _ in range(9):
-        assert results_and_warnings(called, compiled)[1] == results_and_warnings(called, unused_before_an_error)[1] != set()
+        expected = results_and_warnings(called, unused_before_an_error)[1]
+        assert results_and_warnings(called, compiled)[1] == expected != set()
