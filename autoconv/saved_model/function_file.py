@@ -18,7 +18,7 @@ from autoconv.saved_model.loaded_function import LoadedFunction
 from autoconv.saved_model.objects import FUNCTIONS
 from autoconv.saved_model.options import LoadOptions, SaveOptions
 from autoconv.saved_model.save import make_content
-from autoconv.storage.arrays import ArrayFile, ArrayRecord, read_metadata, write_arrays
+from autoconv.storage.arrays import ArrayFile, ArrayRecord, write_arrays
 from autoconv.storage.files import document_content, document_text
 from autoconv.tracing.api.function import Function
 from autoconv.tracing.execute.compiled_trace import ConcreteFunction
@@ -74,7 +74,8 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
     np.int32(6)
     """
     name = os.fspath(path)
-    text = read_metadata(name).get(FORMAT)
+    arrays = ArrayFile(name)
+    text = arrays.metadata().get(FORMAT)
     if text is None:
         raise DataLossError(f"{name} is no {_KIND}.")
     index = document_content(text, name, _KIND)
@@ -82,7 +83,7 @@ def load_function(path: str | os.PathLike[str]) -> LoadedFunction:
         raise ValueError(f"{name} was saved in version {index.get('version')} of the format; this is {VERSION}.")
     with recording(None):
         try:
-            arrays = ArrayFile(name, index["arrays"])
+            arrays.records = index["arrays"]
             loaded_object = Loading(index, index["graphs"], arrays, [], LoadOptions()).load_root()
             function, variables = loaded_object["function"], tuple(loaded_object["variables"])
         except (KeyError, IndexError, TypeError, AttributeError) as error:

@@ -59,18 +59,31 @@ def write_arrays(
     return records
 
 
-def read_metadata(path: str) -> dict[str, str]:
-    """Return the texts at the head of a safetensors file; raises NotFoundError and DataLossError as `ArrayFile`."""
-    with _open_safetensors(path) as file:
-        return dict(file.metadata() or {})
-
-
 class ArrayFile:
-    """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access."""
+    """The arrays of a file that `write_arrays` wrote; each is read and checked at its first access.
 
-    def __init__(self, path: str, records: Mapping[str, ArrayRecord]) -> None:
+    The file stays open from `hold` or the first access on: a writer may delete it while its arrays are still needed.
+    """
+
+    def __init__(self, path: str, records: Mapping[str, ArrayRecord] | None = None) -> None:
         self.path = path
-        self.records = records
+        self.records: Mapping[str, ArrayRecord] = {} if records is None else records
+        self._file: Any = None
+
+    def metadata(self) -> dict[str, str]:
+        """Return the texts at the head of the file; raises NotFoundError and DataLossError as `read`."""
+        file = self._opened("head")
+        with _damage_as_data_loss(self.path, "head"):
+            return dict(file.metadata() or {})
+
+    def hold(self) -> bool:
+        """Open the file; return False if there is none. Damage is reported where an array is read."""
+        with contextlib.suppress(DataLossError):
+            try:
+                self._opened("head")
+            except NotFoundError:
+                return False
+        return True
 
     def read(self, name: str) -> np.ndarray:
         """Return an array; raises NotFoundError for an unknown name, DataLossError for damage of any kind."""
@@ -88,19 +101,30 @@ class ArrayFile:
             raise DataLossError(f"{self.path} is damaged: {name}: {error}") from None
 
     def _read_stored(self, name: str) -> np.ndarray:
-        with _open_safetensors(self.path, name) as file:
+        file = self._opened(name)
+        with _damage_as_data_loss(self.path, name):
             return np.asarray(file.get_tensor(name))
 
+    def _opened(self, part: str) -> Any:
+        if self._file is None:
+            self._file = _open_safetensors(self.path, part)
+        return self._file
 
-@contextlib.contextmanager
-def _open_safetensors(path: str, part: str = "head") -> Iterator[Any]:
-    """Open a safetensors file; an exception in the block becomes a DataLossError for the part."""
+
+def _open_safetensors(path: str, part: str = "head") -> Any:
+    """Return a safetensors file; an error of the library is a DataLossError for the part."""
     library = _import_safetensors()
     if not os.path.isfile(path):
         raise NotFoundError(f"{path}: there is no such file.")
+    with _damage_as_data_loss(path, part):
+        return library.safe_open(path, framework="numpy")
+
+
+@contextlib.contextmanager
+def _damage_as_data_loss(path: str, part: str) -> Iterator[None]:
+    """Turn an exception of the library in the block into a DataLossError for the part."""
     try:
-        with library.safe_open(path, framework="numpy") as file:
-            yield file
+        yield
     except Exception as error:  # the library raises several classes of its own, all of them for damage
         raise DataLossError(f"{path} is damaged: {part}: {error}") from None
 

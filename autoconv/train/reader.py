@@ -97,6 +97,17 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
         raise NotFoundError(
             f"Unsuccessful CheckpointReader constructor: Failed to find any matching files for {prefix}"
         )
+    before = None
+    while True:
+        nodes, arrays = _read_index(prefix)
+        # A writer may have replaced the index and deleted the file to which the earlier one refers.
+        if arrays.hold() or arrays.path == before:
+            return CheckpointReader(prefix, nodes, arrays)
+        before = arrays.path
+
+
+def _read_index(prefix: str) -> tuple[list[ObjectNode], ArrayFile]:
+    """Return the object graph, and the file of the arrays, to which an index refers."""
     content = read_json(prefix + INDEX, "index of a checkpoint")
     if content.get("format") != FORMAT:
         raise DataLossError(f"{prefix}{INDEX} is no index of a checkpoint.")
@@ -108,4 +119,4 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
     data = content["data"]
     if os.path.basename(data) != data:  # a path with folders could leave the folder
         raise DataLossError(f"{prefix}{INDEX} refers to {data!r}, which is no file beside it.")
-    return CheckpointReader(prefix, nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data), content["arrays"]))
+    return nodes, ArrayFile(os.path.join(os.path.dirname(prefix), data), content["arrays"])

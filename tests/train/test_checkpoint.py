@@ -328,3 +328,35 @@ def test_an_interruption_after_the_index_is_replaced_keeps_the_new_checkpoint(tm
     monkeypatch.undo()
     assert ac.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [3.0, 4.0]
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_reader_keeps_its_checkpoint_while_a_writer_replaces_it(tmp_path):
+    """Values that are read later, of objects that are created later too, are of the checkpoint that was opened."""
+    saved = Net(2.0)
+    saved(1.0)
+    path = ac.train.Checkpoint(net=saved).write(tmp_path / "c")
+    reader, net = ac.train.load_checkpoint(path), Net(0.0)
+    ac.train.Checkpoint(net=net).read(path)
+    saved.late.assign(11.0)
+    saved.layers[1][0].assign([3.0, 3.0])
+    ac.train.Checkpoint(net=saved).write(path)
+    assert reader.get_tensor("net/layers/1/0/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [2.0, 2.0]
+    assert float(net(ac.constant(1.0))) == 5.0
+    assert ac.train.load_variable(path, "net/late/.ATTRIBUTES/VARIABLE_VALUE") == 11.0
+
+
+def test_a_writer_between_the_index_and_the_arrays_of_a_reader(tmp_path, monkeypatch):
+    v = ac.Variable(1.0)
+    checkpoint = ac.train.Checkpoint(v=v)
+    path = checkpoint.write(tmp_path / "c")
+    read_json = ac.train.reader.read_json
+
+    def read_and_replace(*arguments):
+        content = read_json(*arguments)
+        if v.numpy() == 1.0:
+            v.assign(2.0)
+            checkpoint.write(path)
+        return content
+
+    monkeypatch.setattr("autoconv.train.reader.read_json", read_and_replace)
+    assert ac.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE") == 2.0
