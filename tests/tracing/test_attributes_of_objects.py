@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,3 +98,25 @@ def test_objects_in_a_list_of_the_graph_have_the_attributes_of_their_branch():
     compiled = autoconv.compile(make)
     for n in (7, 0, 3):
         assert [vars(each) for each in compiled(n)] == [vars(each) for each in make(n)]
+
+
+def test_attributes_of_methods_are_those_of_the_function_of_the_class() -> None:
+    """A method has `__self__` and `__func__`, and attributes that the program sets later."""
+
+    def outcomes(decorate: Any) -> list[Any]:
+        def count(self: Any, x: float) -> float:
+            kind.count.calls += 1
+            self.count.__func__.latest = kind.count.calls
+            return float(x * self.count.calls)
+
+        vars(count)["mark"] = "old"
+        kind: Any = type("Counter", (), {"count": decorate(count)})
+        kind.count.calls = 0
+        counters = kind(), kind()
+        found: list[Any] = [(c.count(2.0), c.count.calls, c.count.latest) for c in (*counters, *counters)]
+        kind.count.calls, kind.count.mark = 10, "new"
+        c = counters[0]
+        found.append((c.count(2.0), c.count.mark, c.count.__self__ is c, c.count.__func__ is kind.count))
+        return [*found, hasattr(c.count, "missing"), c.count.__name__]
+
+    assert outcomes(autoconv.compile) == outcomes(lambda function: function)

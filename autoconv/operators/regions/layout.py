@@ -337,9 +337,10 @@ def is_number_layout(layout: Layout) -> bool:
 def open_layout(layout: Layout, region: Region | None = None) -> Layout:
     """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
     region = current_region() if region is None else region
-    if region is not None and isinstance(layout, Static) and type(layout.value) in PLAIN_OF and is_structure(layout.value):
-        keys, parts = take_apart(layout.value)
-        return Parts(structure_form(layout.value), keys, tuple(layout_of(part, region) for part in parts))
+    value = layout.value if isinstance(layout, Static) else None
+    if region is not None and type(value) in PLAIN_OF and is_structure(value):
+        keys, parts = take_apart(value)
+        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
     if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):
         keys, parts = take_apart(layout.value)
         return Parts(structure_form(layout.value), keys, tuple(Static(part) for part in parts))

@@ -46,6 +46,13 @@ class Bindable:
         self._methods = self._bound.entries
         return self.existing_method(instance) or (None if self.prefers_plain else self.method_of_instance(instance))
 
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that the program has set on the method's function."""
+        function = vars(self).get("__func__")
+        if function is None or name not in vars(function):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return vars(function)[name]
+
     @property
     def prefers_plain(self) -> bool:
         """Return whether the latest examined calls of the methods ran as plain Python."""
@@ -62,6 +69,10 @@ class Bindable:
             function_class: Any = type(self)
             bound = function_class(types.MethodType(self.python_function, instance), *self.options)
             bound._bailout, bound._tiers = Bailout(self._bailout.trace_budget), self._tiers
+            for name, value in getattr(self.python_function, "__dict__", {}).items():
+                if not name.startswith("__") and vars(bound).get(name) is value:
+                    del bound.__dict__[name]  # a copy, which would go out of date
+            bound.__dict__.update(__func__=self, __self__=instance)
             if not self._bound.put(instance, bound):
                 self._bound_slotted[id(instance)] = bound  # it keeps the instance alive, so that its id stays unique
         return bound
