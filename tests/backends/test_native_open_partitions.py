@@ -24,6 +24,17 @@ PROGRAMS = {
     "one open size": (lambda a: a.cumsum(1), [(40, 50), (40, 51), (40, 53), (40, 3200)]),
     "sorts": (lambda a: np.sort(a, axis=1), [(40, 50), (51, 30), (10, 100), (600, 600)]),
     "elements": (lambda a: np.exp(a) * a[:, :1], [(40, 50), (51, 30), (10, 100), (600, 600)]),
+    "convolutions": (
+        lambda a: (np.convolve(a, a[:3]), np.convolve(a, [0.5, 2.0, -1.0, 1.5], "same")), [(20,), (33,), (7,), (90000,)]
+    ),
+    "padding": (
+        lambda a: (np.pad(a, 1)[2:, 1:-1] - a, np.pad(np.pad(a, ((0, 0), (2, 1))), ((1, 0), (0, 3)))[:, 2:] * 2),
+        [(4, 5), (9, 3), (2, 2), (300, 700)],
+    ),
+    "sums of padding": (
+        lambda a: (np.pad(a, ((0, 0), (2, 1))).sum(0), np.pad(a * 2, ((1, 2), (3, 0))).max(1), np.pad(a, 1).sum()),
+        [(4, 5), (9, 3), (2, 2), (300, 700)],
+    ),
     "by a number": (lambda a: a * a.sum() + a.max(), [(40, 50), (51, 30), (10, 100), (900, 900)]),
     "factors": (
         lambda a: np.linalg.cholesky(a @ a.transpose(0, 2, 1) + 60 * np.eye(a.shape[1])),

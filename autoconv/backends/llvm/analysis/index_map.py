@@ -122,6 +122,36 @@ class Span:
         return None
 
 
+@dataclass(slots=True)
+class OpenSpan:
+    """All values of a loop counter that is below an open size.
+
+    `start` and `end` count the iterations at either end that may read padding. `limits` are the sizes of the arrays
+    that are padded.
+    """
+
+    counter: Symbol
+    size: Dimension
+    start: int = 0
+    end: int = 0
+    limits: set[Symbol] = field(default_factory=set)
+
+    def note_limit(self, position: Dimension, limit: Dimension) -> None:
+        """Note where a position that follows the counter crosses the limit, which may be an open size."""
+        offset = sum_of(position, times(self.counter, -1))
+        margin = sum_of(self.size, times(limit, -1))
+        if isinstance(offset, int) and limit == 0:
+            self.start = max(self.start, -offset)
+        elif isinstance(offset, int) and isinstance(margin, int) and isinstance(limit, Symbol):
+            self.end = max(self.end, margin + offset)
+            self.limits.add(limit)
+
+    def bounds(self) -> dict[str, int]:
+        """Return the bounds of the counter before the end: sizes in registers, and what is added to each."""
+        margins = {limit: sum_of(self.size, times(limit, -1)) for limit in self.limits}
+        return {register_of(limit): margin - self.end for limit, margin in margins.items() if isinstance(margin, int)}
+
+
 def substitute_nested(position: Dimension, values: Mapping[Symbol, Dimension]) -> Dimension:
     """Substitute values for the symbols of a position, inside of loaded and wrapped positions too."""
 
@@ -146,7 +176,7 @@ class IndexMap:
 
     source: Point
 
-    def apply(self, index: Point, span: Span | None = None) -> Point | None:
+    def apply(self, index: Point, span: Span | OpenSpan | None = None) -> Point | None:
         """Return the index in the source; None if no element of the source is read anywhere in the span."""
         values: dict[Symbol, Dimension] = {variable(number): position for number, position in enumerate(index)}
         result: list[Dimension] = []
@@ -214,15 +244,17 @@ def reshape(
     return Reshape(tuple(source), *registers)
 
 
-def _is_below(position: Dimension, limit: Dimension, span: Span | None) -> bool | None:
+def _is_below(position: Dimension, limit: Dimension, span: Span | OpenSpan | None) -> bool | None:
+    if isinstance(span, OpenSpan):
+        span.note_limit(position, limit)
     if not isinstance(limit, int):
         return None
     if isinstance(position, int):
         return position < limit
-    return span.is_below(position, limit) if span is not None else None
+    return span.is_below(position, limit) if isinstance(span, Span) else None
 
 
-def _resolve_rotation(rotation: Wrapped, span: Span | None) -> Dimension:
+def _resolve_rotation(rotation: Wrapped, span: Span | OpenSpan | None) -> Dimension:
     """Replace a rotation by its position, or by the position minus the size, if one of them holds in the whole span."""
     position, size = rotation.position, rotation.size
     if not isinstance(size, int) or not size:

@@ -44,6 +44,8 @@ class FunctionText(Builder):
         # For index_arith.py: by register, its linear form in a loop counter; by counter, its range.
         self.linear_forms: dict[str, LinearForm] = {}
         self.counter_ranges: dict[Atom, Range] = {}
+        # By counter and the register of an open size: the counter is below the size plus this number.
+        self.counter_limits: dict[tuple[Atom, str], int] = {}
 
     def length(self) -> int:
         """Return the number of lines so far."""

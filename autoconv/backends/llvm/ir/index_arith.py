@@ -6,12 +6,12 @@ for whole ranges of the counter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from autoconv.backends.llvm.ir.function import FunctionText
 from autoconv.backends.protocol import UnknownSize
-from autoconv.graph.linear_form import LinearForm, of_atom
+from autoconv.graph.linear_form import INT64_RANGE, LinearForm, of_atom
 
 Position = int | str  # a constant, or the name of an i64 register
 Index = tuple[Position, ...]
@@ -85,15 +85,23 @@ def record_counter_range(out: FunctionText, counter: str, low: int, high: int) -
     out.counter_ranges[counter] = (low, high - 1)
 
 
+def record_open_counter(out: FunctionText, counter: str, low: int, limits: Mapping[str, int]) -> None:
+    """Record that a loop counter is at least `low`, and below the sizes in registers plus the numbers in `limits`."""
+    record_counter_range(out, counter, low, INT64_RANGE[1] // 2)
+    out.counter_limits.update({(counter, register): excess for register, excess in limits.items()})
+
+
 def is_below(out: FunctionText, position: Position, limit: Position) -> bool | None:
     """Return whether the position is below the limit; None if that differs between iterations, or is unknown."""
-    if not isinstance(limit, int):
-        return None
     if isinstance(position, int):
-        return position < limit
+        return position < limit if isinstance(limit, int) else None
     form = out.linear_forms.get(position)
     if form is None:
         return None
+    if not isinstance(limit, int):
+        counter, factor = next(iter(form.terms.items()), (None, 0))
+        excess = out.counter_limits.get((counter, str(limit))) if factor == len(form.terms) == 1 else None
+        return True if excess is not None and form.constant + excess <= 0 else None
     low, high = form.range(out.counter_ranges)
     return True if high < limit else False if low >= limit else None
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
-from autoconv.backends.llvm.analysis.index_map import Loaded, Point, Span
+from autoconv.backends.llvm.analysis.index_map import Loaded, OpenSpan, Point, Span
 from autoconv.backends.llvm.analysis.index_maps import index_map
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, sizes
-from autoconv.backends.llvm.ir.index_arith import broadcast_index
+from autoconv.backends.llvm.ir.index_arith import Position, broadcast_index
 from autoconv.backends.llvm.schedule.plan import Plan
 from autoconv.graph.graph import Node, Value
-from autoconv.graph.types import Symbol
+from autoconv.graph.types import Dimension, Symbol
 
 LOOP_COUNTER = Symbol("%count")  # of the loop that is split
 VECTOR_BYTES = 64  # bytes of the longest supported vectors
@@ -58,6 +58,14 @@ def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, i
 
     `in_memory` are the values that the loops read from memory.
     """
+    note_pieces(plan, nodes, index, span, in_memory)
+    return span.cuts
+
+
+def note_pieces(
+    plan: Plan, nodes: Sequence[Node], index: Point, span: Span | OpenSpan, in_memory: Container[Value]
+) -> None:
+    """Apply the index maps of all that the nodes read at `index` over the span, which notes where pieces begin."""
     visitor = _ReadVisitor(plan, span, in_memory)
     for node in nodes:
         lowering_class = plan.classes[node]
@@ -68,13 +76,21 @@ def cut_positions(plan: Plan, nodes: Sequence[Node], index: Point, span: Span, i
             visitor.visit(node.inputs[0], index)
         else:
             visitor.visit(node.results[0], index)
-    return span.cuts
+
+
+def loop_size(plan: Plan, nodes: Sequence[Node], shape: Sequence[Position], depth: int) -> Dimension:
+    """Return the dimension that bounds the loop of that depth over the nodes; None if it is not known."""
+    for node in nodes:
+        value = node.inputs[0] if plan.classes[node] in ("place", "reduce") else node.results[0]
+        if plan.classes[node] != "scatter" and is_dense(value.type) and sizes(value.type) == tuple(shape):
+            return value.type.shape[depth]  # type: ignore[union-attr,index,no-any-return]
+    return None
 
 
 class _ReadVisitor:
     """A visitor of the elements from which one element is computed, with their indices as data."""
 
-    def __init__(self, plan: Plan, span: Span, in_memory: Container[Value]) -> None:
+    def __init__(self, plan: Plan, span: Span | OpenSpan, in_memory: Container[Value]) -> None:
         self.plan = plan
         self.span = span
         self.in_memory = in_memory

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autoconv.backends.llvm.analysis.contiguity import base_of
-from autoconv.backends.llvm.analysis.index_map import Span
+from autoconv.backends.llvm.analysis.index_map import OpenSpan, Point, Span
 from autoconv.backends.llvm.analysis.index_maps import PIECEWISE_VIEWS, ElementSource, write_element_source
 from autoconv.backends.llvm.analysis.indexing import gather_map, updates
 from autoconv.backends.llvm.analysis.lent_loads import is_contiguous_row, strides_of
@@ -15,6 +15,7 @@ from autoconv.backends.llvm.analysis.representation import is_dense, is_scalar, 
 from autoconv.backends.llvm.analysis.symbolic_sizes import dimension
 from autoconv.backends.llvm.codegen.loops.bounds_checks import checked_views
 from autoconv.backends.llvm.codegen.loops.loop_writer import LoopWriter
+from autoconv.backends.llvm.codegen.loops.open_loop import write_open_loop
 from autoconv.backends.llvm.codegen.loops.reductions import (
     MemoryReduction,
     Reduction,
@@ -46,6 +47,8 @@ from autoconv.backends.llvm.schedule.index_set_split import (
     LOOP_COUNTER,
     VECTOR_BYTES,
     cut_positions,
+    loop_size,
+    note_pieces,
     split_by_vectors,
     split_counts,
 )
@@ -272,8 +275,7 @@ class LoopNestWriter:
         """
         out, is_whole = self.out, (first, last) == ("0", str(size))
         if not isinstance(size, int):
-            with out.loop(first, last) as i:
-                write(i)
+            write_open_loop(out, self._open_span(index), size, (first, last), write)
             return
         pieces = [(0, size)]
         if self._has_piecewise_views:
@@ -291,13 +293,21 @@ class LoopNestWriter:
                 record_counter_range(out, i, low, high)
                 write(i)
 
+    def _open_span(self, index: Index) -> OpenSpan:
+        shape = self._item.shape or ()
+        span = OpenSpan(LOOP_COUNTER, loop_size(self._plan, self._item.nodes, shape, len(index)))
+        if self._has_piecewise_views:
+            note_pieces(self._plan, self._item.nodes, self._index_at_counter(index), span, self._names)
+        return span
+
     def _cut_counts(self, index: Index, low: int, high: int) -> set[int]:
         """Return the iterations of the innermost loop at which a piece of a piecewise view begins."""
         span = Span(LOOP_COUNTER, low, high)
+        return cut_positions(self._plan, self._item.nodes, self._index_at_counter(index), span, self._names)
+
+    def _index_at_counter(self, index: Index) -> Point:
         outer = (Symbol(i) if isinstance(i, str) else i for i in index)
-        rank = len(self._item.shape or ())
-        index_in_span = (*outer, LOOP_COUNTER, *[0] * (rank - len(index) - 1))
-        return cut_positions(self._plan, self._item.nodes, index_in_span, span, self._names)
+        return (*outer, LOOP_COUNTER, *[0] * (len(self._item.shape or ()) - len(index) - 1))
 
     def _write_body(self, index: Index, flat: bool, sums: Any, nodes: Sequence[Node] | None = None) -> None:
         self._element_cache.clear()
