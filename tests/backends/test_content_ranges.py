@@ -115,6 +115,24 @@ def beyond_32_bits(a: Any) -> Any:
     return sums, ends
 
 
+def numbered(a: Any) -> Any:
+    row, end = np.arange(len(a) + 1), np.arange(MOST - 7, MOST)
+    for i in range(1, len(a) + 1):
+        before, row[0] = row[0], i
+        for j in range(1, len(a) + 1):
+            least = min(row[j] + 1, row[j - 1] + 1, before + (a[i - 1] != a[j - 1]))
+            before, row[j] = row[j], least
+    return row, end
+
+
+def numbered_near_the_end(a: Any) -> Any:
+    own, down = np.arange(MOST - 7, MOST), np.arange(3, -4, -1)
+    for i in range(len(a)):
+        own[i % 7] += 1 + a[i] % 3
+        down[i % 7] -= 1
+    return own, down
+
+
 def called(program: Any, a: Any) -> Any:
     own = copy.deepcopy(a)
     with warnings.catch_warnings(record=True) as found:
@@ -126,7 +144,7 @@ def called(program: Any, a: Any) -> Any:
 @pytest.mark.parametrize(
     "program",
     [counted, edited, rolled, doubled, near_the_end, copied, written_through_a_view, passed_on, restarted, of_32_bits,
-     beyond_32_bits],
+     beyond_32_bits, numbered, numbered_near_the_end],
 )
 def test_sums_that_overflow_warn(program: Any) -> None:
     compiled = autoconv.compile(program)
@@ -141,7 +159,8 @@ def test_sums_that_overflow_warn(program: Any) -> None:
 
 @pytest.mark.parametrize(
     ("program", "bounded"),
-    [(counted, True), (edited, True), (rolled, True), (restarted, False), (of_32_bits, True), (beyond_32_bits, False)],
+    [(counted, True), (edited, True), (rolled, True), (restarted, False), (of_32_bits, True), (beyond_32_bits, False),
+     (numbered, True)],
 )
 def test_numbers_with_a_range(program: Any, bounded: bool) -> None:
     graph = autoconv.compile(program).get_concrete_function(np.arange(7) % 4).optimised

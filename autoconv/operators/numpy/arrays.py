@@ -256,9 +256,14 @@ def _histogram(a: object, bins: TensorLike = 10, *args: Any, **kwargs: Any) -> A
 
 def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
     _require_plain_options(options)
-    if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
-        return wrap_new_arrays(EagerTensor(np.arange(*bounds, dtype=dtype)))
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    if not any(isinstance(as_tensor(bound), SymbolicTensor) for bound in bounds):
+        numbers = np.arange(*bounds, dtype=dtype)
+        region, are_ints = current_region(), all(type(bound) is int for bound in (start, stop, step))
+        if region is None or not region.trace.memory or not are_ints or numbers.dtype != np.int64:
+            return wrap_new_arrays(EagerTensor(numbers))
+        # An op, unlike an array from outside, tells between which numbers the elements are.
+        return wrap_new_arrays(dispatch.apply("range", *map(np.int64, (start, stop, step)), length=numbers.size))
     tensors = [_as_tensor(bound) for bound in (start, stop, step)]
     if not all(tensor.type.dtype.is_integer for tensor in tensors):
         raise StagingError("numpy.arange is given floats known only at run time", current_place())

@@ -177,7 +177,7 @@ class _Cells:
             return _CELL_TALLY if roots is not None and roots <= self._cells else None
         if name in _SUMS:
             return _sum(self._tally(inputs[0], depth + 1), self._tally(inputs[1], depth + 1), _SUMS[name])
-        if name in _CHOICES:
+        if name in _CHOICES or (name == "range" and all(value in self._ranges for value in inputs)):
             return self._union(inputs, depth)
         if name == "select":
             return self._union(inputs[1:], depth)
