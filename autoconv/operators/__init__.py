@@ -86,6 +86,7 @@ from autoconv.operators.values import list_methods as _list_methods  # registers
 from autoconv.operators.values import ordering as _ordering  # noqa: F401 - registers max, min and sorted
 from autoconv.operators.values import set_operators as _set_operators
 from autoconv.operators.values.attributes import del_attr, set_attr
+from autoconv.operators.values.builtins import is_builtin
 from autoconv.operators.values.comparisons import eq, ge, gt, is_, is_not, le, lt, ne
 from autoconv.operators.values.items import (
     augment_item_of,
@@ -179,6 +180,7 @@ __all__ = [
     "ipow",
     "irshift",
     "is_",
+    "is_builtin",
     "is_instance",
     "is_mapping",
     "is_not",

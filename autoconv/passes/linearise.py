@@ -9,7 +9,9 @@ import gast
 from autoconv.passes.base import Context
 from autoconv.syntax import build
 from autoconv.syntax.names import Namer
-from autoconv.syntax.tree import children, contains
+from autoconv.syntax.tree import COMPREHENSIONS, children, contains, copy_tree, walk
+
+_WITH_SCOPES = (gast.Lambda, *COMPREHENSIONS, gast.Await, gast.Yield, gast.YieldFrom)
 
 
 class Lineariser:
@@ -35,7 +37,43 @@ class Lineariser:
             value = self.linearise(node.value)
             self._emit(build.assign(build.store(node.target.id), value))
             return build.place(build.name(node.target.id), node)
+        if _is_assigning_quantifier(node):
+            return self._linearise_quantifier(node)
         return self._linearise_operands(node)
+
+    def _linearise_quantifier(self, node: Any) -> Any:
+        """Turn `any(test for x in xs if condition)` into a loop, unless another function has the name.
+
+        if ag__.is_builtin(any):
+            value_ = False
+            for x_ in xs:
+                if condition and test:
+                    value_ = True
+                    break
+        else:
+            value_ = any(test for x in xs if condition)
+        """
+        result, is_any = self.namer.fresh("value_"), node.func.id == "any"
+        (generator,) = node.args[0].generators
+        otherwise = build.assign(result, copy_tree(node))
+        iterable = self.linearise(generator.iter)
+        fresh = {part.id: self.namer.fresh(f"{part.id.strip('_')}_") for part in walk(generator.target)
+                 if isinstance(part, gast.Name)}  # fmt: skip
+        for part in (generator.target, node.args[0].elt, *generator.ifs):
+            for name in walk(part):
+                if isinstance(name, gast.Name):
+                    name.id = fresh.get(name.id, name.id)
+        test = node.args[0].elt if is_any else gast.UnaryOp(gast.Not(), node.args[0].elt)
+        tests = [*generator.ifs, test]
+        decisive = [build.assign(result, build.constant(is_any)), gast.Break()]
+        inner = Lineariser(self.context, self.namer, self.place)
+        condition = inner.linearise(build.place(gast.BoolOp(gast.And(), tests) if len(tests) > 1 else test, node))
+        inner._emit(self._make_if(condition, decisive, []))
+        loop = self.context.mark(build.place(gast.For(generator.target, iterable, inner.statements, [], None), node))
+        body = [build.assign(result, build.constant(not is_any)), loop]
+        is_builtin = build.operate("is_builtin", build.name(node.func.id), build.constant(node.func.id))
+        self._emit(self._make_if(is_builtin, body, [otherwise]))
+        return build.place(build.name(result), node)
 
     def _linearise_bool_op(self, node: Any) -> Any:
         result = self.namer.fresh("value_")
@@ -87,22 +125,42 @@ class Lineariser:
         self.statements.append(build.place(statement, self.place))
 
 
+def has_walrus(node: gast.AST) -> bool:
+    """Return whether an expression assigns to a name, itself or in the elements that `any` or `all` tests."""
+    return contains(node, gast.NamedExpr) or any(map(_is_assigning_quantifier, walk(node)))
+
+
 def _has_conditional_walrus(node: gast.AST) -> bool:
-    """Return whether `and`, `or` or a conditional expression may skip a walrus."""
+    """Return whether `and`, `or`, a conditional expression, `any` or `all` may skip a walrus."""
     if isinstance(node, gast.BoolOp):
-        return contains(node, gast.NamedExpr) and (
-            any(contains(v, gast.NamedExpr) for v in node.values[1:])
+        return has_walrus(node) and (
+            any(has_walrus(v) for v in node.values[1:])
             or _has_conditional_walrus(node.values[0])
         )
     if isinstance(node, gast.IfExp):
-        return contains(node, gast.NamedExpr) and (
-            contains(node.body, gast.NamedExpr)
-            or contains(node.orelse, gast.NamedExpr)
+        return has_walrus(node) and (
+            has_walrus(node.body)
+            or has_walrus(node.orelse)
             or _has_conditional_walrus(node.test)
         )
     if isinstance(node, (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)):
         return False
-    return any(_has_conditional_walrus(child) for child in children(node))
+    return _is_assigning_quantifier(node) or any(_has_conditional_walrus(child) for child in children(node))
+
+
+def _is_assigning_quantifier(node: Any) -> bool:
+    """Return whether a node is `any` or `all` of a generator expression whose elements contain a walrus."""
+    is_quantifier = isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in ("any", "all")
+    if not is_quantifier or len(node.args) != 1 or node.keywords or not isinstance(node.args[0], gast.GeneratorExp):
+        return False
+    (generator, *others), element = node.args[0].generators, node.args[0].elt
+    if others or generator.is_async:
+        return False
+    parts = (element, *generator.ifs)
+    assigns = any(contains(part, gast.NamedExpr) for part in parts)
+    kinds = (gast.Name, gast.Tuple, gast.expr_context)
+    has_plain_target = all(isinstance(part, kinds) for part in walk(generator.target))
+    return assigns and has_plain_target and not any(contains(part, _WITH_SCOPES) for part in parts)
 
 
 def _replace_children(node: Any, replacements: dict[int, Any]) -> None:

@@ -22,7 +22,7 @@ from autoconv.analysis.pinned_constructs import deferral_obstacle, pinning_const
 from autoconv.analysis.scopes import scope_of
 from autoconv.passes.base import Context, FunctionPass, mangle
 from autoconv.passes.effects import index_expression
-from autoconv.passes.linearise import Lineariser
+from autoconv.passes.linearise import Lineariser, has_walrus
 from autoconv.syntax import build
 from autoconv.syntax.tree import contains, copy_tree, walk, walk_scope
 
@@ -238,7 +238,7 @@ class Normalise(FunctionPass):
 
     def visit_While(self, node: Any) -> Any:
         node = self.visit_children(node)
-        if not contains(node.test, gast.NamedExpr):
+        if not has_walrus(node.test):
             return node
         exit_statements: list[Any] = [*node.orelse, build.place(gast.Break(), node)]
         else_statements: list[Any] = []
@@ -256,6 +256,9 @@ class Normalise(FunctionPass):
         return [else_statements[0], node, else_statements[1]] if else_statements else node
 
     def visit_If(self, node: Any) -> Any:
+        if build.is_operation(node.test, "is_builtin"):  # an earlier run of the pass kept what is below `else`
+            node.body = self.visit_list(node.body)
+            return node
         return self._hoist_walruses(self.visit_children(node), "test")
 
     def visit_Return(self, node: Any) -> Any:
@@ -269,7 +272,7 @@ class Normalise(FunctionPass):
     def _hoist_walruses(self, statement: Any, field: str) -> Any:
         """Return the statement, preceded by others if it contains a conditionally evaluated walrus."""
         expression = getattr(statement, field)
-        if expression is None or not contains(expression, gast.NamedExpr):
+        if expression is None or not has_walrus(expression):
             return statement
         lineariser = Lineariser(self.context, self.namer, statement)
         setattr(statement, field, lineariser.linearise(expression))

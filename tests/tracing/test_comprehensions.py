@@ -300,3 +300,37 @@ def test_names_that_generator_expressions_assign():
         compiled = ac.compile(function)
         for x in ([1, 2, 4, 0, 5], [1, 2, 4, 0, 5], [5, 1, 2, 3, 0], [0, 1, 1, 0, 1]):
             assert compiled(x) == function(x)
+
+
+def any_that_assigns(a, b):
+    k, items = 0, [1, a, b]
+    if a > 1:
+        items.insert(0, b)
+    if any(v > (k := b + k) for v in items if v < 9) or k in items:
+        k += 100
+    return k, len(items)
+
+
+def all_that_assigns_in_tests_of_loops(a, b):
+    k, n, items = 0, 0, [a, b]
+    if a > 1:
+        items.append(b)
+    while all((k := v) + n < 6 for v in items) and (n := n + 1) < 5:
+        k += 1
+    return n, [b, all((k := k + p) > q for p, q in [(a, b), (b, a)]), k][1], k
+
+
+def another_function_named_any(a, b):
+    any, k = sum, 1
+    return any((k := k + v) for v in [a, b]), k
+
+
+@pytest.mark.parametrize(
+    "function", [any_that_assigns, all_that_assigns_in_tests_of_loops, another_function_named_any]
+)
+def test_quantifiers_may_assign_until_they_are_decided(function):
+    staged, compiled = ac.function(function), ac.compile(function)
+    for call in ((3, 2), (0, 5), (7, -4), (9, 1)):
+        wanted = function(*call)
+        assert tuple(map(int, staged(*map(ac.constant, call)))) == wanted
+        assert compiled(*call) == wanted

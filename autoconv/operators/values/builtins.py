@@ -286,6 +286,11 @@ OVERRIDES[builtins.any] = _quantifier(True, or_, "reduce_any")
 OVERRIDES[builtins.all] = _quantifier(False, and_, "reduce_all")
 
 
+def is_builtin(function: object, name: str) -> bool:
+    """Return whether a function is Python's own of that name."""
+    return function is getattr(builtins, name)
+
+
 def _is_symbolic(x: object) -> bool:
     return isinstance(x, (SymbolicTensor, SymbolicArray, Staged, Variant)) or items_of(x) is not None
 
@@ -367,4 +372,4 @@ def _print(*values: Any, sep: Any = None, end: Any = None, file: Any = None, flu
         emit_output(region, lambda: builtins.print(*shown, sep=sep, end=end, file=file, flush=flush))
 
 
-__all__ = ["override_for"]
+__all__ = ["is_builtin", "override_for"]
