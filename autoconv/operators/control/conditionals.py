@@ -10,6 +10,7 @@ from typing import Any
 
 from autoconv.errors import AssertionFailedError, StagingError
 from autoconv.graph.dtypes import bool_
+from autoconv.operators.control.shared_numbers import shared_number
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.layout import Static, Variant
 from autoconv.operators.regions.region_body import record_body
@@ -313,6 +314,9 @@ def truth(value: object, construct: str = "if statement") -> Any:
 
 
 def _truth_of_variant(value: Variant) -> Any:
+    number = shared_number(value)
+    if number is not None:
+        return python_truth(number)
     result: Any = None
     for index, (layout, arm) in enumerate(zip(value.layouts, value.values, strict=True)):
         is_assigned = arm is not None and not (isinstance(layout, Static) and type(arm).__name__ == "Undefined")

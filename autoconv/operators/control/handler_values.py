@@ -11,19 +11,10 @@ from autoconv.graph.dtypes import int64
 from autoconv.graph.types import ObjectType, TensorType
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.regions.container_promotion import have_same_items
-from autoconv.operators.regions.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    Parts,
-    Static,
-    Variant,
-    home_of,
-    layout_of,
-)
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Parts, Static, Variant
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import emit, rebuild
+from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.ops.python.objects import NotAssigned
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray

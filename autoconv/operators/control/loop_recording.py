@@ -20,24 +20,14 @@ from autoconv.operators.regions.container_promotion import (
     refuse_changed_copies,
     refuse_unnoted_changes,
 )
-from autoconv.operators.regions.layout import (
-    NEVER,
-    Grown,
-    Layout,
-    Leaf,
-    Parts,
-    Static,
-    Variant,
-    is_object_layout,
-    layout_of,
-    state_layout,
-)
+from autoconv.operators.regions.layout import NEVER, Grown, Layout, Leaf, Parts, Static, Variant, is_object_layout
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.loop_aliases import join_state
 from autoconv.operators.regions.marshalling import emit
 from autoconv.operators.regions.region_body import Body, Recorded, as_tuple, record_body, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import freeze_shared
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
+from autoconv.operators.regions.value_layout import layout_of, state_layout
 from autoconv.runtime.objects.containers import TracedList, heap_of
 from autoconv.runtime.objects.symbolic_objects import box
 from autoconv.runtime.recording.journal import Location

@@ -18,17 +18,7 @@ from autoconv.operators.regions.container_promotion import (
     refuse_changed_copies,
     refuse_unnoted_changes,
 )
-from autoconv.operators.regions.layout import (
-    NEVER,
-    Arms,
-    Layout,
-    Leaf,
-    Static,
-    Variant,
-    holds_created_here,
-    is_container,
-    layout_of,
-)
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
 from autoconv.operators.regions.layout_join import join_layouts, join_lists
 from autoconv.operators.regions.marshalling import STAGE_ARMS
 from autoconv.operators.regions.region_body import Body, Recorded, apply_body, record_body, unify_captures, write_spot
@@ -36,6 +26,7 @@ from autoconv.operators.regions.shared_identity import find_shared_identities, f
 from autoconv.operators.regions.shared_lists import SharedLists, find_shared_lists
 from autoconv.operators.regions.tracing_signals import Suspended
 from autoconv.operators.regions.unsharing import changed_copies, layout_at_end
+from autoconv.operators.regions.value_layout import holds_created_here, layout_of
 from autoconv.operators.support.narrowed_classes import note_class, note_results
 from autoconv.runtime.objects.containers import TracedDict, TracedList, UnmovedError
 from autoconv.runtime.objects.symbolic_objects import as_object, box

@@ -18,11 +18,12 @@ from autoconv.operators.regions.container_promotion import (
     move_shared,
     refuse_changed_copies,
 )
-from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never, layout_of
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Never
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, unify_captures, write_spot
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared
 from autoconv.operators.regions.tracing_signals import Suspended
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF, UnmovedError, materialise
 from autoconv.runtime.objects.symbolic_objects import as_object, box, record_object

@@ -29,11 +29,12 @@ from autoconv.operators.control.recursion import spots_written_by_calls
 from autoconv.operators.control.staging import emit_outputs
 from autoconv.operators.control.try_join import join_ends, undo_rounds
 from autoconv.operators.regions.container_promotion import is_moved, move_shared
-from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, home_of, layout_of
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static
 from autoconv.operators.regions.raised_errors import passes_handlers, record_raise
 from autoconv.operators.regions.region_body import Recorded, refuse_missing, write_spot
 from autoconv.operators.regions.shared_identity import find_shared_identities, freeze_shared, require_identity
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
+from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of
 from autoconv.runtime.objects.staged_exceptions import StagedException
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, as_object, box, graph_object, record_object

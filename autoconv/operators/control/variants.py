@@ -12,9 +12,11 @@ from autoconv.errors import AutoconvError, StagingError
 from autoconv.graph.dtypes import DType, int64
 from autoconv.graph.python_operators import BINARY, COMPARISONS, UNARY
 from autoconv.graph.types import TensorType, weak_rank
+from autoconv.operators.control.shared_numbers import apply_to_number, compare_numbers, shared_number
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant, layout_of
+from autoconv.operators.regions.layout import NEVER, Layout, Leaf, Static, Variant
 from autoconv.operators.regions.marshalling import renumber_arms
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import Undefined, unbound_error
 from autoconv.runtime.arrays.assigned_values import convert_element
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
@@ -78,7 +80,7 @@ def drop_arms(variant: Variant, drop: Any, error: Any) -> Any:
         return variant
     layouts = [variant.layouts[i] for i in positions]
     table = [positions.index(i) if i in positions else 0 for i in range(len(variant.values))]
-    return Variant(renumber_arms(variant.tag, table), layouts, [variant.values[i] for i in positions])
+    return Variant(renumber_arms(variant.tag, table), layouts, [variant.values[i] for i in positions], variant.number)
 
 
 def require_defined(variant: Variant, is_outer: bool = False) -> Any:
@@ -103,6 +105,9 @@ def as_array_element(variant: Variant, dtype: DType) -> Any:
         return known
     if not all(_is_number(value) for value in known.values):
         return None
+    shared = shared_number(known)
+    if shared is not None and shared.type.dtype is dtype:
+        return shared
     result: Any = None
     for index, value in enumerate(known.values):
         number = convert_element(value, dtype)
@@ -278,10 +283,24 @@ def _forward(name: str) -> Any:
         if in_place is not None and is_in_place(sys._getframe(1)):
             return distribute(lambda x, y: function(x, y) if _is_array(x) else in_place(x, y), self, *arguments)
         if function is not None:
-            return distribute(function, self, *arguments)
+            result = _apply_to_number(name, function, self, *arguments)
+            return distribute(function, self, *arguments) if result is NotImplemented else result
         return getattr(payload(self, name), name)(*arguments)
 
     return method
+
+
+def _apply_to_number(name: str, function: Callable[..., Any], self: Variant, *arguments: Any) -> Any:
+    variant = require_defined(self)
+    if type(variant) is not Variant:
+        return function(variant, *arguments)
+    if name in _COMPARISONS:
+        return compare_numbers(function, variant, *map(_defined, arguments))
+    return apply_to_number(function, variant, *arguments)
+
+
+def _defined(value: Any) -> Any:
+    return require_defined(value) if type(value) is Variant else value
 
 
 def _is_array(x: object) -> bool:
@@ -296,6 +315,7 @@ def _checked_comparison(compare: Any) -> Any:
     return ordered
 
 
+_COMPARISONS = frozenset(one.method for one in COMPARISONS)
 _FUNCTIONS: dict[str, Any] = {
     **{one.method: one.function for one in (*BINARY, *COMPARISONS, *UNARY)},
     **{one.method: _checked_comparison(one.function) for one in COMPARISONS if one.name not in ("eq", "ne")},
@@ -317,6 +337,7 @@ for _name, _method in vars(TensorMethods).items():
         setattr(Variant, _name, _forward(_name))
 for _name in ("__len__", "__call__", "__index__", "__float__", "__int__"):
     setattr(Variant, _name, _forward(_name))
+Variant.__array_ufunc__ = None  # type: ignore[attr-defined]  # the operators of NumPy's numbers leave it to the variant's
 Variant.__iter__ = _iterate  # type: ignore[attr-defined]
 Variant.__autoconv_stack__ = _stack  # type: ignore[attr-defined]
 Variant.__hash__ = None  # type: ignore[assignment]

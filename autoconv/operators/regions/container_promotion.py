@@ -20,17 +20,14 @@ from autoconv.operators.regions.layout import (
     Parts,
     Static,
     Variant,
-    home_of,
-    is_created_here,
     is_number_layout,
     is_object_layout,
-    layout_of,
-    state_layout,
 )
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.region_body import Recorded
 from autoconv.operators.regions.shared_identity import require_identity
 from autoconv.operators.regions.unsharing import copied_objects
+from autoconv.operators.regions.value_layout import home_of, is_created_here, layout_of, state_layout
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF, container_location, heap_of, materialise
 from autoconv.runtime.objects.symbol_search import holds_symbols

@@ -12,20 +12,13 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
+from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Value
 from autoconv.graph.types import ArrayType, ListType, ObjectType, TensorType, Type
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
-from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems, heap_of, items_of
-from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
-from autoconv.runtime.objects.symbolic_objects import as_object
-from autoconv.runtime.recording.regions import Region, current_region
-from autoconv.runtime.support.attributes import attributes_of, has_attributes
-from autoconv.runtime.support.structure import flatten, is_structure, loses_state, structure_form, structure_parts
-from autoconv.runtime.support.type_spec import is_composite, parts_of
-from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.objects.containers import PLAIN_OF, GraphItems
 from autoconv.runtime.tensors.conversion import as_tensor, to_array, weak_dtype
-from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
 
 
@@ -124,7 +117,11 @@ class Grown(Layout):
 
 @dataclass(frozen=True, slots=True)
 class Arms(Layout):
-    """A variant: a tag, and the payloads of all arms."""
+    """A variant: a tag, the number that arms share, and the payloads of the other arms.
+
+    Python's float and NumPy's float64 differ in class alone: one graph value holds the number of both arms, and what
+    depends on the number alone, such as a comparison, does not read the tag.
+    """
 
     field: ClassVar[str] = "arms"
 
@@ -134,10 +131,20 @@ class Arms(Layout):
     def alternatives(self) -> tuple[Layout, ...]:
         return self.arms
 
+    @property
+    def number_type(self) -> TensorType | None:
+        """The type of the number that arms share; None unless two arms or more are scalars, all of one dtype."""
+        dtypes = [dtype for dtype in map(scalar_dtype, self.arms) if dtype is not None]
+        return TensorType(dtypes[0], ()) if len(dtypes) > 1 and len(set(dtypes)) == 1 else None
+
     def types(self) -> Iterator[Type]:
         yield weak_type(0)
+        number_type = self.number_type
+        if number_type is not None:
+            yield number_type
         for arm in self.arms:
-            yield from arm.types()
+            if number_type is None or scalar_dtype(arm) is None:
+                yield from arm.types()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +173,14 @@ class Variant:
     """One of several values, selected by `tag` at run time.
 
     An operation on it applies to the one arm that is a value: None and undefined arms raise as in Python.
+    `number` is the number that arms share (see `Arms.number_type`), as a tensor; None if it is not at hand.
     """
 
-    __slots__ = ("layouts", "tag", "values")
+    __slots__ = ("layouts", "number", "tag", "values")
 
-    def __init__(self, tag: Any, layouts: Sequence[Layout], values: Sequence[Any]) -> None:
+    def __init__(self, tag: Any, layouts: Sequence[Layout], values: Sequence[Any], number: Any = None) -> None:
         self.tag = tag
+        self.number = number
         self.layouts = tuple(layouts)
         self.values = tuple(values)
 
@@ -191,118 +200,6 @@ def is_same_object(a: Any, b: Any) -> bool:
     return type(a) is tuple and len(a) == len(b) and all(map(is_same_object, a, b))
 
 
-def layout_of(value: Any, region: Region) -> Layout:
-    """Return the layout of a value in its present state; numbers stay static."""
-    if type(value) in PLAIN_OF and heap_of(value) is not None:
-        value = heap_of(value)
-    if type(value) is Items:
-        return Grown(value.element)
-    if type(value) in PLAIN_OF and _is_outer(value, region):
-        return Static(value)  # it keeps its identity, and its contents are state of their own
-    if items_of(value) is not None:
-        return Grown(value._items.element)
-    if isinstance(value, SymbolicTensor):
-        return Leaf(region.lift(value.value_in_graph).type)
-    if isinstance(value, Variant):
-        return _variant_layout(value, region, lambda container: _is_outer(container, region))
-    if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
-        return Static(value)  # an array from outside the region stays itself
-    is_made_in = getattr(type(value), "__autoconv_made_in__", None)
-    if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
-        return Leaf(ObjectType(), as_object)
-    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
-    if wrapper is not None and type(value) not in PLAIN_OF:
-        # A value whose recording is deferred provides its type.
-        graph_type = getattr(value, "__autoconv_graph_type__", None)
-        return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
-    if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
-        keys, parts = take_apart(value)
-        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
-    home = home_of(value, region)
-    if home is not None and home.is_inside(region) and has_attributes(value):
-        return instance_layout(value, region, id(value) in region.trace.frozen)
-    return Static(value)
-
-
-def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[Any], bool]) -> Layout:
-    """Return the layout of a variant, in which containers with `keeps_identity(container)` keep their identity.
-
-    Under `compile`, a container that an arm took apart has no alias: only its parts matter.
-    """
-
-    def arm_layout(layout: Layout, value: Any) -> Layout:
-        if is_container(layout) and keeps_identity(layout.value):
-            return layout
-        is_plain = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
-        if is_plain and keeps_identity(value):
-            return Static(value)
-        return open_layout(layout_of(value, region), region)
-
-    arms = tuple(map(arm_layout, variant.layouts, variant.values))
-    if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
-        return Leaf(ObjectType(), as_object)
-    return Arms(arms)
-
-
-def _is_indivisible(value: object, region: Region) -> bool:
-    """Return whether a structure is one object to a region, because taking it apart would lose something."""
-    return region.contract.keeps_identity and (loses_state(value) or _is_one_object(value, region))
-
-
-def _is_outer(container: Any, region: Region) -> bool:
-    """Return whether a list, dict or set was created before the region."""
-    return region.is_inside(container._home) and container._home.merged_region is not region
-
-
-def home_of(value: object, region: Region) -> Region | None:
-    """Return the region in which traced code created an object; None for others."""
-    owned = region.trace.owned
-    owner = owned.get(id(value)) if owned else None
-    return owner[1] if owner is not None and owner[0] is value else None
-
-
-def is_created_here(value: object) -> bool:
-    """Return whether this trace's code created the object."""
-    region = current_region()
-    return region is not None and home_of(value, region) is not None
-
-
-def holds_created_here(value: object) -> bool:
-    """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
-    if type(value) is Variant:
-        return any(map(holds_created_here, value.values))
-    if not is_structure(value):
-        return is_created_here(value)
-    return any(map(holds_created_here, structure_parts(value)))
-
-
-def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
-    """Return the layout of an object by its attributes."""
-    attributes = attributes_of(value)
-    layouts = tuple(layout_of(part, region) for part in attributes.values())
-    return Instance(type(value), tuple(attributes), layouts, shared)
-
-
-def state_layout(value: object, region: Region) -> Layout:
-    """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
-    if home_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
-        return Static(value)
-    if region.contract.python_numbers and is_number_subclass(value):
-        return Static(value)
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        return Leaf(weak_type(value))
-    if type(value) is SymbolicArray:
-        return Static(value)
-    if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
-        return Leaf(value_type(value))
-    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
-        keys, parts = take_apart(value)
-        return Parts(structure_form(value), keys, tuple(state_layout(part, region) for part in parts))
-    if isinstance(value, Variant) and not region.contract.keeps_identity:
-        return _variant_layout(value, region, lambda _: True)
-    return layout_of(value, region)
-
-
 def is_container(layout: Layout) -> TypeGuard[Static]:
     """Return whether the layout is a tracked list, dict or set with its identity."""
     return isinstance(layout, Static) and type(layout.value) in PLAIN_OF
@@ -319,10 +216,6 @@ def is_object_layout(layout: Layout) -> bool:
     return isinstance(layout, Leaf) and isinstance(layout.type, ObjectType)
 
 
-def as_value(value: object, region: Region) -> Value:
-    return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
-
-
 def is_number_layout(layout: Layout) -> bool:
     if is_array_layout(layout):
         return False
@@ -334,54 +227,22 @@ def is_number_layout(layout: Layout) -> bool:
     )
 
 
-def open_layout(layout: Layout, region: Region | None = None) -> Layout:
-    """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
-    region = current_region() if region is None else region
-    value = layout.value if isinstance(layout, Static) else None
-    if region is not None and type(value) in PLAIN_OF and is_structure(value):
-        keys, parts = take_apart(value)
-        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
-    if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):
-        keys, parts = take_apart(layout.value)
-        return Parts(structure_form(layout.value), keys, tuple(Static(part) for part in parts))
-    return layout
+def scalar_dtype(layout: Layout) -> DType | None:
+    """Return the dtype of a scalar of Python's or NumPy's own classes; None for other layouts."""
+    if isinstance(layout, Leaf):
+        type_ = layout.type
+        is_scalar = layout.wrap is None and isinstance(type_, TensorType) and type_.shape == ()
+        return type_.dtype if is_scalar else None  # type: ignore[union-attr]
+    if not isinstance(layout, Static):
+        return None
+    value = layout.value
+    if type(value) in (bool, int, float, complex):
+        return weak_dtype(value) if type(value) is not int or -(2**63) <= value < 2**63 else None
+    return as_dtype(value.dtype) if isinstance(value, np.generic) and type(value) in _NUMPY_CLASSES else None
 
 
-def _keeps_identity(value: object, region: Region | None) -> bool:
-    """Return whether a structure is an object of the program, of a dataclass or a container from outside."""
-    is_outer = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
-    return is_outer or _is_one_object(value, region)
-
-
-def _is_one_object(value: object, region: Region | None) -> bool:
-    """Return whether a structure is a dataclass object of the program, which keeps its identity."""
-    if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
-        return False
-    return id(value) not in region.trace.reassembled and not is_rebuilt(value)
-
-
-def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
-    if is_composite(value):
-        return None, parts_of(value)
-    if isinstance(value, dict):
-        return tuple(dict.keys(value)), list(dict.values(value))
-    if isinstance(value, (list, tuple)):
-        return None, list(value)
-    leaves, template = flatten(value)
-    assert template is not None and template.keys is not None
-    del leaves
-    return template.keys, [getattr(value, key) for key in template.keys]
-
-
-def has_leaves(value: object, region: Region) -> bool:
-    """Return whether a structure holds anything that is not static."""
-    leaves, _ = flatten(value, lambda part: region.contract.keeps_identity and home_of(part, region) is not None)
-    return any(
-        isinstance(leaf, (SymbolicTensor, Variant))
-        or hasattr(type(leaf), "__autoconv_graph_value__")
-        or home_of(leaf, region) is not None
-        for leaf in leaves
-    )
+# NumPy's own classes of numbers. A subclass keeps its class, which an arm by itself represents.
+_NUMPY_CLASSES = frozenset({*map(type, (np.bool_(), np.int64(), np.float64(), np.complex128()))})
 
 
 def is_number_subclass(value: object) -> bool:

@@ -22,17 +22,15 @@ from autoconv.operators.regions.layout import (
     Never,
     Parts,
     Static,
-    home_of,
-    instance_layout,
     is_array_layout,
     is_container,
     is_number_layout,
     is_number_subclass,
     is_object_layout,
-    open_layout,
     value_type,
     weak_type,
 )
+from autoconv.operators.regions.value_layout import home_of, instance_layout, open_layout
 from autoconv.runtime.arrays.symbolic_arrays import as_array
 from autoconv.runtime.objects.containers import heap_of, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object, graph_object

@@ -15,10 +15,11 @@ from typing import Any
 
 from autoconv.errors import StagingError
 from autoconv.graph.types import ObjectType
-from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container, layout_of
+from autoconv.operators.regions.layout import NEVER, Arms, Layout, Leaf, Static, Variant, is_container
 from autoconv.operators.regions.layout_join import join_layouts, settle_lists
 from autoconv.operators.regions.shared_lists import containers_in
 from autoconv.operators.regions.unsharing import copied_objects
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of
 from autoconv.runtime.objects.symbolic_objects import as_object
 from autoconv.runtime.recording.regions import Region

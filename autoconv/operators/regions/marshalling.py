@@ -24,21 +24,25 @@ from autoconv.operators.regions.layout import (
     Parts,
     Static,
     Variant,
-    as_value,
-    holds_created_here,
     is_container,
-    is_created_here,
-    layout_of,
-    open_layout,
-    take_apart,
+    scalar_dtype,
     weak_type,
 )
 from autoconv.operators.regions.layout_join import is_same_arm, number_kind
 from autoconv.operators.regions.shared_identity import require_identity
+from autoconv.operators.regions.value_layout import (
+    as_value,
+    holds_created_here,
+    is_created_here,
+    layout_of,
+    open_layout,
+    take_apart,
+)
 from autoconv.runtime.objects.containers import PLAIN_OF, TracedList, items_of, trace_container, untraced_copy
 from autoconv.runtime.objects.object_conversions import unbox
 from autoconv.runtime.objects.rebuilt_arguments import register_rebuilt
 from autoconv.runtime.objects.symbolic_objects import SymbolicObject, box, box_with_name
+from autoconv.runtime.recording import tape_recorders
 from autoconv.runtime.recording.journal import MISSING
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.attributes import (
@@ -171,12 +175,30 @@ def _emit_arms(value: object, layout: Arms, region: Region) -> list[Value]:
         values = {index: value}
         tag_value = weak_constant(region, index).value_in_graph
     result = [tag_value]
+    number_type = layout.number_type
+    if number_type is not None:
+        result.append(_emit_number(value, number_type, region))
     for index, arm in enumerate(layout.arms):
+        if number_type is not None and scalar_dtype(arm) is not None:
+            continue
         if index in values:
             result += emit(values[index], arm, region)
         else:
             result += [record_absent(leaf, region) for leaf in arm.types()]
     return result
+
+
+def _emit_number(value: object, number_type: TensorType, region: Region) -> Value:
+    """Return the number that the arms of a variant share; a placeholder for a value that is no such number."""
+    number = value.number if type(value) is Variant else None
+    if number is not None and number.type.dtype is number_type.dtype:
+        return region.lift(number.value_in_graph)
+    result: Any = None
+    for index, arm in enumerate(value.values if type(value) is Variant else (value,)):
+        if not isinstance(arm, Never) and scalar_dtype(layout_of(arm, region)) is number_type.dtype:
+            number = SymbolicTensor(_emit_leaf(arm, Leaf(number_type), region))
+            result = number if result is None else dispatch.apply("select", value.tag == index, number, result)  # type: ignore[attr-defined]
+    return record_absent(number_type, region) if result is None else region.lift(result.value_in_graph)
 
 
 def renumber_arms(tag: Any, table: Sequence[int]) -> Any:
@@ -292,10 +314,23 @@ def _rebuild_parts(layout: Parts, values: Iterator[Any]) -> Any:
 
 def _rebuild_variant(layout: Arms, values: Iterator[Any]) -> Any:
     tag = next(values)
-    values_of_arms = [rebuild(arm, values) for arm in layout.arms]
+    number = None if layout.number_type is None else next(values)
+    rebuilt = [_rebuild_arm(arm, number, values) for arm in layout.arms]
     if isinstance(tag, Value):
-        return Variant(SymbolicTensor(tag), layout.arms, values_of_arms)
-    return values_of_arms[int(tag)]
+        return Variant(SymbolicTensor(tag), layout.arms, rebuilt, None if number is None else SymbolicTensor(number))
+    return rebuilt[int(tag)]
+
+
+def _rebuild_arm(arm: Layout, number: Any, values: Iterator[Any]) -> Any:
+    """Return the value of an arm; `number` is the one that scalar arms share, if they share one."""
+    if number is None or isinstance(arm, Static) or scalar_dtype(arm) is None:
+        return rebuild(arm, values)
+    assert isinstance(arm, Leaf) and isinstance(arm.type, TensorType)
+    if isinstance(number, Value):
+        return dispatch.apply("python_cast", SymbolicTensor(number), dtype=arm.type.dtype, weak=arm.type.weak)
+    if not arm.type.weak or (isinstance(number, EagerTensor) and any(tape_recorders.follows([number]))):
+        return number
+    return np.asarray(number).item()
 
 
 def _rebuild_instance(layout: Instance, values: Iterator[Any]) -> Any:

@@ -19,8 +19,9 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.graph.graph import Span
-from autoconv.operators.regions.layout import Variant, has_leaves
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.tracing_signals import AbandonTrace, Suspended
+from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.deferred_messages import template_of
 from autoconv.ops.python.exception_groups import leaves_of_group
 from autoconv.runtime.objects.containers import PLAIN_OF

@@ -17,11 +17,10 @@ from autoconv.operators.regions.layout import (
     Parts,
     Static,
     Variant,
-    home_of,
     is_number_layout,
-    layout_of,
 )
 from autoconv.operators.regions.layout_join import join_layouts, join_objects
+from autoconv.operators.regions.value_layout import home_of, layout_of
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF
 from autoconv.runtime.objects.symbolic_objects import as_object

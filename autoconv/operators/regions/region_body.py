@@ -13,10 +13,11 @@ from autoconv.errors import (
     StagingError,
 )
 from autoconv.graph.graph import Value
-from autoconv.operators.regions.layout import NEVER, Static, Variant, has_leaves
+from autoconv.operators.regions.layout import NEVER, Static, Variant
 from autoconv.operators.regions.left_outside import note_outside_write
 from autoconv.operators.regions.raised_errors import _ABOUT_THE_PROGRAM, is_about_program, record_raise
 from autoconv.operators.regions.tracing_signals import Suspended
+from autoconv.operators.regions.value_layout import has_leaves
 from autoconv.operators.support.optional_attributes import expect_missing, may_be_missing
 from autoconv.operators.support.protected_names import Undefined
 from autoconv.runtime.objects.containers import PLAIN_OF

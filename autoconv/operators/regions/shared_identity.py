@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from autoconv.errors import StagingError
-from autoconv.operators.regions.layout import NEVER, Instance, Layout, Variant, home_of
+from autoconv.operators.regions.layout import NEVER, Instance, Layout, Variant
+from autoconv.operators.regions.value_layout import home_of
 from autoconv.runtime.objects.rebuilt_arguments import refuse_identity
 from autoconv.runtime.objects.symbolic_objects import graph_object
 from autoconv.runtime.recording.regions import Region, current_region

@@ -28,11 +28,10 @@ from autoconv.operators.regions.layout import (
     Static,
     Variant,
     is_container,
-    layout_of,
-    take_apart,
     weak_type,
 )
 from autoconv.operators.regions.marshalling import arm_index, emit, rebuild, renumber_arms
+from autoconv.operators.regions.value_layout import layout_of, take_apart
 from autoconv.runtime.objects.containers import PLAIN_OF, TRACED_CLASSES, TracedList, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import ATOMS, is_structure, mutable_parts, structure_parts

@@ -8,20 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from autoconv.operators.regions.layout import (
-    Arms,
-    Layout,
-    Parts,
-    Static,
-    Variant,
-    instance_layout,
-    is_created_here,
-    is_object_layout,
-    layout_of,
-    open_layout,
-    take_apart,
-)
+from autoconv.operators.regions.layout import Arms, Layout, Parts, Static, Variant, is_object_layout
 from autoconv.operators.regions.region_body import Recorded
+from autoconv.operators.regions.value_layout import instance_layout, is_created_here, layout_of, open_layout, take_apart
 from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
 from autoconv.runtime.recording.regions import Region
 from autoconv.runtime.support.structure import is_structure, structure_form, structure_parts

@@ -25,7 +25,8 @@ from autoconv.operators.control.conditionals import (
     truth,
     user_defined_method,
 )
-from autoconv.operators.control.variants import distribute, is_arm, raise_if
+from autoconv.operators.control.shared_numbers import compare_numbers
+from autoconv.operators.control.variants import distribute, is_arm, raise_if, require_defined
 from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import check_identity
 from autoconv.runtime.arrays.members import is_same_array
@@ -90,7 +91,7 @@ def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
         if current_region() is None:
             return native(x, y)
         if type(x) is Variant or type(y) is Variant:
-            return distribute(compare, x, y)
+            return _compare_variants(compare, x, y)
         result = _compare_dtypes(name, x, y)
         if result is not NotImplemented:
             return result
@@ -110,6 +111,12 @@ def _ordering_operator(name: str) -> Callable[[Any, Any], Any]:
 
 lt, le, gt, ge = map(_ordering_operator, ("lt", "le", "gt", "ge"))
 _COMPARISONS = {"eq": eq, "ne": ne, "lt": lt, "le": le, "gt": gt, "ge": ge}
+
+
+def _compare_variants(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    x, y = (require_defined(value) if type(value) is Variant else value for value in (x, y))
+    result = compare_numbers(compare, x, y)
+    return distribute(compare, x, y) if result is NotImplemented else result
 
 
 def is_same_or_equal(x: object, y: object) -> Any:
@@ -151,7 +158,7 @@ def _compare_parts(name: str, x: Any, y: Any) -> Any:
     if region is None or not region.contract.objects_in_graph:
         return NotImplemented
     if type(x) is Variant or type(y) is Variant:
-        return distribute(_COMPARISONS[name], x, y)
+        return _compare_variants(_COMPARISONS[name], x, y)
     result = _compare_dtypes(name, x, y)
     if result is not NotImplemented:
         return result

@@ -14,8 +14,8 @@ from typing import Any
 
 from autoconv.errors import AutoconvError, StagingError
 from autoconv.operators.control.staging import stage_arms
-from autoconv.operators.regions.layout import is_created_here
 from autoconv.operators.regions.shared_identity import class_name, require_identity
+from autoconv.operators.regions.value_layout import is_created_here
 from autoconv.operators.support.optional_attributes import STAND_INS, expect_missing, redirect_attributes
 from autoconv.operators.values.builtins import convert_callback
 from autoconv.runtime.objects import symbolic_objects

@@ -10,9 +10,10 @@ from autoconv.operators.control.conditionals import if_stmt
 from autoconv.operators.control.iterables import StagedRange, as_staged
 from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import Grown, Items, layout_of
+from autoconv.operators.regions.layout import Grown, Items
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import append_item, empty_lists
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.protected_names import BREAK, NORMAL
 from autoconv.operators.values.tensor_lists import (
     append,

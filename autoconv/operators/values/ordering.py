@@ -14,6 +14,7 @@ from autoconv.graph.dtypes import as_dtype
 from autoconv.operators.control.conditionals import if_exp
 from autoconv.operators.control.iterables import leading_dimension
 from autoconv.operators.control.variants import raise_if
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.support.overrides import OVERRIDES, overrides
 from autoconv.operators.values.builtins import (
     convert_callback,
@@ -61,7 +62,7 @@ def _extreme_override(name: str, op: str, reduce: str) -> Callable[..., Any]:
             args = tuple(args[0])
         if any(map(is_object, args)) and is_compiled():
             return apply_object(name, *args) if len(args) > 1 else args[0]
-        if not any(isinstance(a, SymbolicTensor) for a in args):
+        if not any(isinstance(a, (SymbolicTensor, Variant)) for a in args):
             return plain(args)
         result = args[0]
         for other in args[1:]:

@@ -14,7 +14,7 @@ from autoconv.graph.types import TensorType
 from autoconv.operators.control.conditionals import truth
 from autoconv.operators.control.staging import stage_arms
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import is_created_here
+from autoconv.operators.regions.value_layout import is_created_here
 from autoconv.operators.values.comparisons import eq
 from autoconv.runtime.objects.containers import heap_of
 from autoconv.runtime.objects.object_conversions import unbox

@@ -14,9 +14,10 @@ from autoconv.graph.types import ListType, TensorType
 from autoconv.operators.control.iterables import as_staged
 from autoconv.operators.control.loops import for_stmt
 from autoconv.operators.control.variants import raise_if
-from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf, layout_of
+from autoconv.operators.regions.layout import NEVER, Grown, Items, Layout, Leaf
 from autoconv.operators.regions.layout_join import join_layouts
 from autoconv.operators.regions.marshalling import append_item, empty_lists, rebuild
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.runtime.objects.containers import TracedList, contents, items_of, set_graph_items
 from autoconv.runtime.recording.regions import Region, current_region
 from autoconv.runtime.support.spans import current_place

@@ -29,7 +29,7 @@ from autoconv.backends.call_form import (
 )
 from autoconv.graph.types import ArrayType, ObjectType, TensorType
 from autoconv.operators.calls.call import is_user_code
-from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static
+from autoconv.operators.regions.layout import Arms, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.runtime.recording.activity import BUSY
 from autoconv.runtime.recording.contracts import Contract
 from autoconv.runtime.recording.journal import MISSING
@@ -214,18 +214,32 @@ def _result_form(
         if not isinstance(layout.type, (TensorType, ArrayType, ObjectType)):
             return None
         return OutputResult(next(positions), _result_kind(layout.type, contract, arrays_out))
-    tag = next(positions) if isinstance(layout, Arms) else 0
+    if isinstance(layout, Arms):
+        return _variant_form(layout, positions, contract, arrays_out)
     forms = [_result_form(part, positions, contract, arrays_out) for part in layout.children]
     parts = tuple(part for part in forms if part is not None)
     if len(parts) < len(forms):
         return None
-    if isinstance(layout, Arms):
-        return SelectedResult(tag, parts)
     if not isinstance(layout, Parts) or layout.kind not in (tuple, list, dict):
         return None
     if layout.kind is dict and not (layout.keys and all(type(key) in _CONSTANT_TYPES for key in layout.keys)):
         return None
     return ContainerResult(layout.kind, layout.keys, parts)
+
+
+def _variant_form(
+    layout: Arms, positions: Iterator[int], contract: type[Contract], arrays_out: bool
+) -> ResultForm | None:
+    tag = next(positions)
+    shared = None if layout.number_type is None else itertools.repeat(next(positions))
+    forms: list[ResultForm] = []
+    for arm in layout.arms:
+        is_shared = shared is not None and isinstance(arm, Leaf) and scalar_dtype(arm) is not None
+        form = _result_form(arm, shared if is_shared and shared is not None else positions, contract, arrays_out)
+        if form is None:
+            return None
+        forms.append(form)
+    return SelectedResult(tag, tuple(forms))
 
 
 def _result_kind(type_: Any, contract: type[Contract], arrays_out: bool) -> str:

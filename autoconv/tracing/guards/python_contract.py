@@ -20,9 +20,10 @@ from autoconv.graph.graph import Graph
 from autoconv.graph.types import ObjectType
 from autoconv.operators.calls.call import has_user_equality
 from autoconv.operators.numpy.calls import UnknownArgument
-from autoconv.operators.regions.layout import Variant, is_created_here
+from autoconv.operators.regions.layout import Variant
 from autoconv.operators.regions.shared_identity import keep_identities
 from autoconv.operators.regions.tracing_signals import AbandonTrace
+from autoconv.operators.regions.value_layout import is_created_here
 from autoconv.operators.support.debuggers import debugger_name
 from autoconv.operators.values.instances import is_user_defined
 from autoconv.ops.numpy.list_arrays import is_guess

@@ -19,7 +19,7 @@ from autoconv.graph.dtypes import DType, as_dtype
 from autoconv.graph.graph import Graph, Value
 from autoconv.graph.rewriter import Rewriter
 from autoconv.graph.types import TensorType
-from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static
+from autoconv.operators.regions.layout import Arms, Instance, Layout, Leaf, Parts, Static, scalar_dtype
 from autoconv.ops import OPS
 
 _WIDENING_ORDER = ("int64", "float64", "complex128")  # dtypes of Python's numbers; each includes those before it
@@ -51,16 +51,23 @@ def _join_layout(graph: Graph, layout: Layout, values_left: Iterator[Value], out
         return layout
     tag, *rest = values
     payloads = iter(rest)
-    arms = [
-        _cast(graph, next(payloads), type_.dtype) if isinstance(arm, Leaf) else _constant(graph, arm, type_)
-        for arm in layout.arms
-    ]
+    shared = [] if layout.number_type is None else [next(payloads)]
+    if shared and all(scalar_dtype(arm) is not None for arm in layout.arms):
+        outputs += shared
+        return Leaf(shared[0].type)
+    arms = []
+    for arm in layout.arms:
+        if isinstance(arm, Leaf):
+            number = shared[0] if shared and scalar_dtype(arm) is not None else next(payloads)
+            arms.append(_cast(graph, number, type_.dtype))
+        else:
+            arms.append(_constant(graph, arm, type_))
     choice = arms[-1]
-    for number in range(len(arms) - 2, -1, -1):
-        number_constant = graph.add(OPS["constant"], (), {"value": np.array(number, tag.dtype.numpy), "weak": False})
+    for index in range(len(arms) - 2, -1, -1):
+        number_constant = graph.add(OPS["constant"], (), {"value": np.array(index, tag.dtype.numpy), "weak": False})
         tag_number = graph.add(OPS["cast"], (tag,), {"dtype": tag.dtype}).results[0]
         is_chosen = graph.add(OPS["equal"], (tag_number, number_constant.results[0])).results[0]
-        choice = graph.add(OPS["select"], (is_chosen, arms[number], choice)).results[0]
+        choice = graph.add(OPS["select"], (is_chosen, arms[index], choice)).results[0]
     outputs.append(choice)
     return Leaf(choice.type)
 

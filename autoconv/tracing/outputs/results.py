@@ -14,8 +14,9 @@ from autoconv.emit.converted import is_of_converted_class_statement
 from autoconv.graph.types import TensorType
 from autoconv.operators.control.iterables import Staged, StagedRange
 from autoconv.operators.control.variants import merge_arms
-from autoconv.operators.regions.layout import Layout, Static, Variant, is_container, layout_of
+from autoconv.operators.regions.layout import Layout, Static, Variant, is_container
 from autoconv.operators.regions.marshalling import emit
+from autoconv.operators.regions.value_layout import layout_of
 from autoconv.operators.support.generator_expressions import GeneratorExpression
 from autoconv.operators.support.held_iterators import HeldIterator
 from autoconv.operators.support.protected_names import Undefined, ld

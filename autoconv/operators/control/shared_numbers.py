@@ -1,0 +1,115 @@
+"""Operations on variants of numbers that differ in class alone: Python's float or NumPy's float64, int or int64.
+
+What depends on the number alone is computed once, from the number that the arms share, and does not read the tag:
+
+    best = 0.0                       best: Arms(Static(0.0), Leaf(float64[]))
+    for i in range(n):
+        if a[i] > best:              one comparison; without this rule, one for each arm
+            best = a[i]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.dtypes import DType, bool_
+from autoconv.graph.types import TensorType
+from autoconv.operators.regions.layout import Leaf, Variant, scalar_dtype
+from autoconv.operators.regions.marshalling import renumber_arms
+from autoconv.runtime.arrays.assigned_values import convert_element
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+
+_CLASSES = _PYTHON, _NUMPY = "Python", "NumPy"
+
+# Python and NumPy compute the same number with these functions of one float, and warn of nothing.
+_UNARY = (operator.neg, operator.pos, operator.abs)
+
+
+def shared_number(variant: Variant) -> Any:
+    """Return the number of a variant, as a scalar of NumPy's class; None if an arm is no number of the same dtype."""
+    dtypes = {scalar_dtype(layout) for layout in variant.layouts}
+    if len(dtypes) != 1 or None in dtypes:
+        return None
+    if variant.number is not None:
+        return variant.number
+    (dtype,) = dtypes
+    assert dtype is not None
+    result: Any = None
+    for index, value in enumerate(variant.values):
+        number = convert_element(value, dtype)
+        result = number if result is None else dispatch.apply("select", variant.tag == index, number, result)
+    return result
+
+
+def compare_numbers(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """Return `compare(x, y)`, where one or both are variants; NotImplemented where it depends on more than numbers.
+
+    The result is Python's bool where both operands are Python's numbers, and NumPy's bool otherwise.
+    """
+    numbers = [shared_number(value) if type(value) is Variant else value for value in (x, y)]
+    shared = next(number for number, value in zip(numbers, (x, y), strict=True) if type(value) is Variant)
+    if shared is None or not all(_is_of_dtype(number, shared.type.dtype) for number in numbers):
+        return NotImplemented
+    result = compare(*numbers)
+    if not isinstance(result, SymbolicTensor):
+        return NotImplemented
+    if any(_class_of(value) == _NUMPY for value in (x, y)):
+        return result
+    tag: Any = None
+    for value in (x, y):
+        if _class_of(value) is None:
+            class_tag = renumber_arms(value.tag, [_CLASSES.index(_class_of(arm)) for arm in value.values])
+            tag = class_tag if tag is None else dispatch.apply("maximum", tag, class_tag)
+    python_bool = dispatch.apply("python_cast", result, dtype=bool_, weak=True)
+    if tag is None:
+        return python_bool
+    layouts = [Leaf(TensorType(bool_, (), True)), Leaf(TensorType(bool_, ()))]
+    return Variant(tag, layouts, [python_bool, result], result)
+
+
+def _is_of_dtype(number: Any, dtype: DType) -> bool:
+    """Return whether a scalar is of the dtype, or a constant that converts to it without a change."""
+    if isinstance(number, SymbolicTensor):
+        return number.type.dtype is dtype and number.type.shape == ()
+    if type(number) is int and dtype.is_floating:
+        return -(2**53) <= number <= 2**53
+    return type(number) in (int, float, np.int64, np.float64) and dtype.numpy.kind == np.asarray(number).dtype.kind
+
+
+def _class_of(value: Any) -> str | None:
+    """Return whose class a number has; None for a variant, whose arms differ in it."""
+    if type(value) is not Variant:
+        is_numpy = not value.type.weak if isinstance(value, SymbolicTensor) else isinstance(value, np.generic)
+        return _NUMPY if is_numpy else _PYTHON
+    classes = set(map(_class_of, value.values))
+    return classes.pop() if len(classes) == 1 else None
+
+
+def apply_to_number(function: Callable[..., Any], variant: Variant, *others: Any) -> Any:
+    """Return `function(variant, *others)` if one computation serves all arms; else NotImplemented.
+
+    Changes of sign keep the class of a float. A float64 of NumPy as the other operand makes the result one.
+    """
+    number = shared_number(variant)
+    if number is None or not number.type.dtype.is_floating:
+        return NotImplemented
+    if not others and function in _UNARY:
+        result = function(number)
+        values = [_in_class(result, value) for value in variant.values]
+        return Variant(variant.tag, [Leaf(value.type) for value in values], values, result)
+    if len(others) == 1 and type(others[0]) is SymbolicTensor:
+        other = others[0].type
+        if not other.weak and other.shape == () and other.dtype is number.type.dtype:
+            return function(number, others[0])
+    return NotImplemented
+
+
+def _in_class(number: Any, arm: Any) -> Any:
+    """Return the number in the class of an arm."""
+    is_numpy = _class_of(arm) == _NUMPY
+    return number if is_numpy else dispatch.apply("python_cast", number, dtype=number.type.dtype, weak=True)

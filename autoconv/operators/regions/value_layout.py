@@ -1,0 +1,206 @@
+"""Layouts of Python values: which layout a value has in its present state, and as the state of a loop."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autoconv.graph.graph import Value
+from autoconv.graph.types import ObjectType
+from autoconv.operators.regions.layout import (
+    Arms,
+    Grown,
+    Instance,
+    Items,
+    Layout,
+    Leaf,
+    Parts,
+    Static,
+    Variant,
+    is_container,
+    is_number_subclass,
+    is_object_layout,
+    value_type,
+    weak_type,
+)
+from autoconv.runtime.arrays.symbolic_arrays import SymbolicArray
+from autoconv.runtime.objects.containers import PLAIN_OF, heap_of, items_of
+from autoconv.runtime.objects.rebuilt_arguments import is_rebuilt
+from autoconv.runtime.objects.symbolic_objects import as_object
+from autoconv.runtime.recording.regions import Region, current_region
+from autoconv.runtime.support.attributes import attributes_of, has_attributes
+from autoconv.runtime.support.structure import flatten, is_structure, loses_state, structure_form, structure_parts
+from autoconv.runtime.support.type_spec import is_composite, parts_of
+from autoconv.runtime.tensors import dispatch
+from autoconv.runtime.tensors.symbolic import SymbolicTensor
+from autoconv.runtime.tensors.tensor import EagerTensor
+
+
+def layout_of(value: Any, region: Region) -> Layout:
+    """Return the layout of a value in its present state; numbers stay static."""
+    if type(value) in PLAIN_OF and heap_of(value) is not None:
+        value = heap_of(value)
+    if type(value) is Items:
+        return Grown(value.element)
+    if type(value) in PLAIN_OF and _is_outer(value, region):
+        return Static(value)  # it keeps its identity, and its contents are state of their own
+    if items_of(value) is not None:
+        return Grown(value._items.element)
+    if isinstance(value, SymbolicTensor):
+        return Leaf(region.lift(value.value_in_graph).type)
+    if isinstance(value, Variant):
+        return _variant_layout(value, region, lambda container: _is_outer(container, region))
+    if type(value) is SymbolicArray and value.value_in_graph.graph is not region.graph:
+        return Static(value)  # an array from outside the region stays itself
+    is_made_in = getattr(type(value), "__autoconv_made_in__", None)
+    if is_made_in is not None and region.contract.objects_in_graph and is_made_in(value, region):
+        return Leaf(ObjectType(), as_object)
+    wrapper = getattr(type(value), "__autoconv_graph_value__", None)
+    if wrapper is not None and type(value) not in PLAIN_OF:
+        # A value whose recording is deferred provides its type.
+        graph_type = getattr(value, "__autoconv_graph_type__", None)
+        return Leaf(graph_type or as_value(wrapper(value), region).type, value.__autoconv_wrap__())
+    if is_structure(value) and not _is_indivisible(value, region) and has_leaves(value, region):
+        keys, parts = take_apart(value)
+        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
+    home = home_of(value, region)
+    if home is not None and home.is_inside(region) and has_attributes(value):
+        return instance_layout(value, region, id(value) in region.trace.frozen)
+    return Static(value)
+
+
+def _variant_layout(variant: Variant, region: Region, keeps_identity: Callable[[Any], bool]) -> Layout:
+    """Return the layout of a variant, in which containers with `keeps_identity(container)` keep their identity.
+
+    Under `compile`, a container that an arm took apart has no alias: only its parts matter.
+    """
+
+    def arm_layout(layout: Layout, value: Any) -> Layout:
+        if is_container(layout) and keeps_identity(layout.value):
+            return layout
+        is_plain = type(value) in PLAIN_OF and heap_of(value) is None and not region.contract.keeps_identity
+        if is_plain and keeps_identity(value):
+            return Static(value)
+        return open_layout(layout_of(value, region), region)
+
+    arms = tuple(map(arm_layout, variant.layouts, variant.values))
+    if sum(map(is_object_layout, arms)) > 1:  # lists that have moved into the graph since
+        return Leaf(ObjectType(), as_object)
+    return Arms(arms)
+
+
+def _is_indivisible(value: object, region: Region) -> bool:
+    """Return whether a structure is one object to a region, because taking it apart would lose something."""
+    return region.contract.keeps_identity and (loses_state(value) or _is_one_object(value, region))
+
+
+def _is_outer(container: Any, region: Region) -> bool:
+    """Return whether a list, dict or set was created before the region."""
+    return region.is_inside(container._home) and container._home.merged_region is not region
+
+
+def home_of(value: object, region: Region) -> Region | None:
+    """Return the region in which traced code created an object; None for others."""
+    owned = region.trace.owned
+    owner = owned.get(id(value)) if owned else None
+    return owner[1] if owner is not None and owner[0] is value else None
+
+
+def is_created_here(value: object) -> bool:
+    """Return whether this trace's code created the object."""
+    region = current_region()
+    return region is not None and home_of(value, region) is not None
+
+
+def holds_created_here(value: object) -> bool:
+    """Return whether a value is or contains such an object: it can be an arm of a variant but no graph object."""
+    if type(value) is Variant:
+        return any(map(holds_created_here, value.values))
+    if not is_structure(value):
+        return is_created_here(value)
+    return any(map(holds_created_here, structure_parts(value)))
+
+
+def instance_layout(value: object, region: Region, shared: bool = True) -> Instance:
+    """Return the layout of an object by its attributes."""
+    attributes = attributes_of(value)
+    layouts = tuple(layout_of(part, region) for part in attributes.values())
+    return Instance(type(value), tuple(attributes), layouts, shared)
+
+
+def state_layout(value: object, region: Region) -> Layout:
+    """Return the layout of a loop variable, in which numbers and arrays are expected to change."""
+    if home_of(value, region) is not None or (type(value) in PLAIN_OF and heap_of(value) is None):
+        return Static(value)
+    if region.contract.python_numbers and is_number_subclass(value):
+        return Static(value)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return Leaf(weak_type(value))
+    if type(value) is SymbolicArray:
+        return Static(value)
+    if isinstance(value, (EagerTensor, np.ndarray, np.generic)):
+        return Leaf(value_type(value))
+    if is_structure(value) and not isinstance(value, (list, dict)) and not _is_one_object(value, region):
+        keys, parts = take_apart(value)
+        return Parts(structure_form(value), keys, tuple(state_layout(part, region) for part in parts))
+    if isinstance(value, Variant) and not region.contract.keeps_identity:
+        return _variant_layout(value, region, lambda _: True)
+    return layout_of(value, region)
+
+
+def as_value(value: object, region: Region) -> Value:
+    return region.lift(value if isinstance(value, Value) else dispatch.graph_value(region, value))
+
+
+def open_layout(layout: Layout, region: Region | None = None) -> Layout:
+    """Take a static structure apart, whose parts are values of the region; without one, of the current region."""
+    region = current_region() if region is None else region
+    value = layout.value if isinstance(layout, Static) else None
+    if region is not None and type(value) in PLAIN_OF and is_structure(value):
+        keys, parts = take_apart(value)
+        return Parts(structure_form(value), keys, tuple(layout_of(part, region) for part in parts))
+    if isinstance(layout, Static) and is_structure(layout.value) and not _keeps_identity(layout.value, region):
+        keys, parts = take_apart(layout.value)
+        return Parts(structure_form(layout.value), keys, tuple(Static(part) for part in parts))
+    return layout
+
+
+def _keeps_identity(value: object, region: Region | None) -> bool:
+    """Return whether a structure is an object of the program, of a dataclass or a container from outside."""
+    is_outer = region is not None and region.contract.keeps_identity and isinstance(value, (list, dict))
+    return is_outer or _is_one_object(value, region)
+
+
+def _is_one_object(value: object, region: Region | None) -> bool:
+    """Return whether a structure is a dataclass object of the program, which keeps its identity."""
+    if region is None or not region.contract.keeps_identity or not dataclasses.is_dataclass(value):
+        return False
+    return id(value) not in region.trace.reassembled and not is_rebuilt(value)
+
+
+def take_apart(value: object) -> tuple[tuple[Any, ...] | None, list[Any]]:
+    if is_composite(value):
+        return None, parts_of(value)
+    if isinstance(value, dict):
+        return tuple(dict.keys(value)), list(dict.values(value))
+    if isinstance(value, (list, tuple)):
+        return None, list(value)
+    leaves, template = flatten(value)
+    assert template is not None and template.keys is not None
+    del leaves
+    return template.keys, [getattr(value, key) for key in template.keys]
+
+
+def has_leaves(value: object, region: Region) -> bool:
+    """Return whether a structure holds anything that is not static."""
+    leaves, _ = flatten(value, lambda part: region.contract.keeps_identity and home_of(part, region) is not None)
+    return any(
+        isinstance(leaf, (SymbolicTensor, Variant))
+        or hasattr(type(leaf), "__autoconv_graph_value__")
+        or home_of(leaf, region) is not None
+        for leaf in leaves
+    )
+
