@@ -158,7 +158,7 @@ def _may_have_unused_error(graph: Graph) -> bool:
     """Return whether elements that nothing reads may have errors."""
     nodes = [node for node in graph.walk() if _may_have_error(node)]
     read = read_values(graph) if nodes else set()
-    return any(read.isdisjoint(node.results) for node in nodes)
+    return any(node.results and read.isdisjoint(node.results) for node in nodes)  # a store has no results, but is used
 
 
 def _may_have_error(node: Node) -> bool:
@@ -175,7 +175,7 @@ def _may_have_error(node: Node) -> bool:
 def _moves_elements(node: Node) -> bool:
     """Return whether the results have elements of the first input as they are, or of none."""
     traits = node.op.traits
-    if traits.view or traits.generates or (traits.indexing is not None and traits.scatter is None):
+    if traits.view or traits.generates or traits.allocates or (traits.indexing is not None and traits.scatter is None):
         return True
     dtypes = {value.dtype for value in (*node.inputs[:1], *node.results) if isinstance(value.type, TensorType)}
     return traits.same_order and len(dtypes) == 1
