@@ -169,9 +169,9 @@ def test_a_further_trace_of_a_known_kind_waits_until_plain_calls_have_cost_one()
     presumption.record_trace(kind)
     assert presumption.defers(kind, traces=2, trace_seconds=0.01) and not presumption.defers(kind, 1, 0.01)
     assert not presumption.holds(kind, traces=2, trace_seconds=0.01)  # the trace may serve the next call
-    presumption.record_deferred_call(kind, 0.001)
+    presumption.record_deferred_call(kind, "of 8", 0.001)
     assert presumption.holds(kind, traces=2, trace_seconds=0.01)
-    presumption.record_deferred_call(kind, 0.01)
+    presumption.record_deferred_call(kind, "of 8", 0.01)
     assert not presumption.defers(kind, traces=2, trace_seconds=0.01)
     presumption.record_trace(kind)
     assert presumption.defers(kind, traces=2, trace_seconds=0.01)
@@ -183,6 +183,27 @@ def test_short_calls_of_many_lengths_make_few_traces():
         assert compiled(list(range(length % 9))) == [value + 1 for value in range(length % 9)][::-1]
     assert len(compiled.concrete_functions) <= 2
     assert compiled.get_concrete_function([1, 2, 3, 4]) is not None  # on request a trace is made at once
+
+
+def test_a_call_that_has_no_trace_is_known_by_its_sizes(monkeypatch):
+    def raised(values):
+        values.append(0)
+        return [value + 1 for value in values]
+
+    compiled = ac.compile(raised)
+    for length in range(20):
+        assert compiled(list(range(length % 9))) == [*range(1, length % 9 + 1), 1]
+    arguments, kind = ([1] * 8,), ((list, 2),)
+    compiled._run_deferred(kind, arguments, {})
+
+    def examine(args, kwargs):
+        raise RuntimeError("the call is examined")
+
+    monkeypatch.setattr(compiled._profile, "bind", examine)
+    assert compiled._run_graph(([2] * 8,), {}) == [3] * 8 + [1]
+    compiled._tiers.presumption.record_trace(kind)
+    with pytest.raises(RuntimeError, match="examined"):
+        compiled._run_graph(([2] * 8,), {})
 
 
 def test_each_kind_of_call_has_its_own_form():

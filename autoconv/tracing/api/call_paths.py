@@ -33,6 +33,7 @@ from autoconv.tracing.specialise.tiers import (
     Tiers,
     Timing,
     clock,
+    exact_kind_of,
     kind_of,
     kind_text,
     may_sample,
@@ -121,6 +122,11 @@ class Dispatched(Generic[P, R]):
                 if result is not NotImplemented:
                     self._counter.value += 1
                     return self._check_float_flags(concrete, result, args, kwargs)
+        deferred = self._tiers.presumption.deferred
+        if deferred and self._is_timed and not BUSY.value:  # no trace fits, as an earlier call has found by its key
+            kind = deferred.get(exact_kind_of(args, kwargs))
+            if kind is not None and self._defers(kind):
+                return self._run_deferred(kind, args, kwargs)
         return self._call(args, kwargs)
 
     def _check_float_flags(
@@ -226,20 +232,24 @@ class Dispatched(Generic[P, R]):
 
     def _deferred_kind(self, call: Call) -> Any:
         """Return the kind of a call without a trace, if such calls run plain until they took as long as a trace."""
-        budget, kind = self._bailout.trace_budget, kind_of(call.args, call.kwargs) if self._is_timed else None
-        defers = self._is_timed and self._tiers.presumption.defers(kind, budget.count, budget.seconds_a_trace)
-        return kind if defers else None
+        kind = kind_of(call.args, call.kwargs) if self._is_timed else None
+        return kind if self._is_timed and self._defers(kind) else None
+
+    def _defers(self, kind: Any) -> bool:
+        budget = self._bailout.trace_budget
+        return self._tiers.presumption.defers(kind, budget.count, budget.seconds_a_trace)
 
     def _run_deferred(self, kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a deferred call as plain Python, and record its time."""
         presumption = self._tiers.presumption
         if presumption.is_new(kind):
             self._explanation.record_presumption(kind_text(kind))
+        exact_kind = exact_kind_of(args, kwargs)  # before the call changes them
         start = clock()
         try:
             return call_with_followed(self.python_function, args, kwargs)
         finally:
-            presumption.record_deferred_call(kind, clock() - start)
+            presumption.record_deferred_call(kind, exact_kind, clock() - start)
             self._is_settled = False  # the time of the call is not that of its graph
             self._tiers.timing(kind).discount_call()
 

@@ -39,6 +39,7 @@ class PlainPresumption:
         self._plain_seconds: Bounded[Any, float] = Bounded(_MAX_KINDS)  # seconds of plain calls, by presumed kind
         # These seconds at the time of the latest trace of the kind.
         self._plain_seconds_at_trace: Bounded[Any, float] = Bounded(_MAX_KINDS)
+        self.deferred: Bounded[Any, Any] = Bounded(_MAX_KINDS)  # kinds of calls without a trace, by exact sizes
 
     def record_choice(self, kind: Any, seconds: float, is_plain: bool) -> None:
         """Record the form that was chosen for a kind, and the seconds of a plain call."""
@@ -88,13 +89,15 @@ class PlainPresumption:
         if seconds < SHORT:
             self.record_short_kind(kind)
 
-    def record_deferred_call(self, kind: Any, seconds: float) -> None:
-        """Record the time of a plain call for which no trace fits."""
-        self.ran(kind, seconds + _EXAMINATION_SECONDS, 1)
+    def record_deferred_call(self, kind: Any, exact_kind: Any, seconds: float) -> None:
+        """Record the time of a plain call for which no trace fits, found by its key or known from an earlier call."""
+        self.ran(kind, seconds + (0.0 if exact_kind in self.deferred else _EXAMINATION_SECONDS), 1)
+        self.deferred[exact_kind] = kind
 
     def record_trace(self, kind: Any) -> None:
         """Record that a trace was made or tried for a call of the kind."""
         self._plain_seconds_at_trace[kind] = self._plain_seconds.get(kind, 0.0)
+        self.deferred.clear()
 
 
 _ALLOWED_GROWTH: dict[type, int] = {int: 0, object: 1}  # by how many magnitudes a further kind may be larger

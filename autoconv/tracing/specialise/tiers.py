@@ -238,6 +238,18 @@ def _kind(value: Any) -> Any:
     return type_
 
 
+def exact_kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a key that is shared by calls with arguments of the same types and sizes."""
+    return tuple(map(_exact_kind, args)), tuple((name, _exact_kind(value)) for name, value in kwargs.items())
+
+
+def _exact_kind(value: Any) -> Any:
+    type_ = type(value)
+    if issubclass(type_, np.ndarray):
+        return type_, value.dtype, value.shape
+    return (type_, len(value)) if type_ in _LENGTHS else _kind(value)
+
+
 def kind_text(kind: Any) -> str:
     """Return the types of a kind's arguments as text for users."""
     parts = kind if not (kind and isinstance(kind[0], tuple) and _holds_names(kind)) else (*kind[0], *kind[1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autoconv.backends.llvm.ir.scalars import Element
+from autoconv.backends.llvm.ir.scalars import Element, Quotient
 from autoconv.backends.llvm.ir.types import is_narrow
 from autoconv.graph.dtypes import DType, float32
 from autoconv.graph.graph import Node
@@ -27,8 +27,15 @@ def apply_rule(b: Any, node: Node, operands: Sequence[Element]) -> Any:
 def compute(b: Any, name: str, operands: Sequence[Element], dtype: DType, attributes: Any = None) -> Any:
     """Apply the rule, as `apply_rule`, of an op by its name, with a result of that dtype."""
     if name not in _NOT_WIDENED:
-        operands = [b.cast(x, float32) if is_narrow(x.dtype) else x for x in operands]
+        operands = [_cast(b, x, float32) if is_narrow(x.dtype) else x for x in operands]
     if name == "select":
         operands = [operands[0], *map(b.keep_flags, operands[1:])]
     element = ELEMENTS[name](b, *operands, **(attributes or {}))
-    return b.cast(element, dtype) if element is not None and element.dtype is float32 and is_narrow(dtype) else element
+    is_rounded = element is not None and element.dtype is float32 and is_narrow(dtype)
+    return _cast(b, element, dtype) if is_rounded else element
+
+
+def _cast(b: Any, x: Element, dtype: DType) -> Element:
+    """Convert a number; a quotient stays one, whose flags a select keeps."""
+    result: Element = b.cast(x, dtype)
+    return Quotient(result.b, result.dtype, result.ir) if isinstance(x, Quotient) else result
