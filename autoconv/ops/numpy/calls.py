@@ -1,8 +1,8 @@
 """Calls of NumPy functions without a native form: one op, whose kernel is the function.
 
-The arguments are nested tuples: ("input", i) the i-th operand, ("number", i) that as a Python number,
-("value", v) a plain value, ("scalar", dtype, v) a scalar of NumPy, ("dtype", name), ("list", …) and ("tuple", …)
-of such.
+The arguments are nested tuples. ("input", i) is the i-th operand, and ("number", i) that operand as a Python number.
+("value", v) is a plain value, ("scalar", dtype, v) a scalar of NumPy, ("dtype", name) a dtype. ("list", …) and
+("tuple", …) hold such arguments.
 """
 
 from __future__ import annotations
