@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from autoconv.api.value_specs import NoneTensorSpec
 from autoconv.errors import InvalidArgumentError
+from autoconv.graph.dtypes import bool_
 from autoconv.runtime.recording.regions import current_region, recording
 from autoconv.runtime.support.composite_structures import collapse_composites, expand_specs
 from autoconv.runtime.support.shape import TensorShape, TensorSpec
@@ -110,6 +112,19 @@ class OptionalSpec:
 
     def __repr__(self) -> str:
         return f"OptionalSpec({self.element_spec!r},)"
+
+
+def expand_optional_specs(spec: object) -> Any:
+    """Return a structure of specs in which an OptionalSpec is the Optional with the specs of its tensors."""
+    leaves, template = flatten(spec, lambda part: isinstance(part, OptionalSpec))
+    return pack(template, [_expand_optional_spec(leaf) for leaf in leaves])
+
+
+def _expand_optional_spec(spec: Any) -> Any:
+    if not isinstance(spec, OptionalSpec):
+        return spec
+    value = NoneTensorSpec() if spec.element_spec is None else expand_optional_specs(spec.element_spec)
+    return Optional(TensorSpec((), bool_), value)
 
 
 def zeros_of(element_spec: object) -> Any:

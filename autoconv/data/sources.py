@@ -17,6 +17,7 @@ from autoconv.data.elements import (
     spec_of_leaves,
 )
 from autoconv.data.nodes import INFINITE, UNKNOWN, Bindings, BoundDataset, Element, Node, integer_tensor
+from autoconv.data.optional import expand_optional_specs
 from autoconv.errors import DtypeError, InvalidArgumentError
 from autoconv.graph.dtypes import DType, as_dtype, int64
 from autoconv.runtime.support.shape import TensorSpec
@@ -173,6 +174,7 @@ class FromGenerator(Node):
     def __init__(self, generator: Callable[..., Any], spec: Any, args: Sequence[Any]) -> None:
         self.generator = generator
         self.args = [components(arg)[0][0] for arg in args]
+        spec = expand_optional_specs(spec)
         self.specs, self.template = flatten(spec)
         for leaf in self.specs:
             if not isinstance(leaf, TensorSpec) and not is_composite_spec(leaf):

@@ -198,3 +198,19 @@ def test_empty_lists_from_a_generator_take_the_dtype_of_the_spec(elements):
     dataset = Dataset.from_generator(rows, output_signature=tf.TensorSpec([None], tf.int32))
     assert elements(dataset) == [[], [1, 2]]
     assert [row.dtype for row in dataset.as_numpy_iterator()] == [np.int32, np.int32]
+
+
+def test_generators_of_optionals():
+    """Keras yields an Optional without a value where a batch has no targets."""
+    optional = tf.experimental.Optional
+    spec = tf.TensorSpec((), tf.int64)
+
+    def generate():
+        for i in range(3):
+            yield i, optional.from_value(np.int64(i)) if i % 2 else optional.empty(spec), optional.empty(None)
+
+    signature = (tf.TensorSpec((), tf.int32), tf.OptionalSpec(spec), tf.OptionalSpec(None))
+    found = list(Dataset.from_generator(generate, output_signature=signature).prefetch(1))
+    assert [bool(value.has_value()) for _, value, _ in found] == [False, True, False]
+    assert int(found[1][1].get_value()) == 1
+    assert not any(bool(nothing.has_value()) for _, _, nothing in found)

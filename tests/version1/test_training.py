@@ -210,7 +210,21 @@ def test_summaries(tmp_path):
             writer.add_summary(session.run(merged, {x: [step, 1.0, 2.0, 3.0]}), step)
     found = EventAccumulator(str(tmp_path), {"histograms": 0}).Reload()
     assert [(event.step, event.value) for event in found.Scalars("layer/mean")] == [(0, 1.5), (1, 1.75), (2, 2.0)]
+    (path,) = tmp_path.iterdir()
+    assert {event.step for event in tf.train.summary_iterator(str(path)) if event.summary.value} == {0, 1, 2}
     assert found.Histograms("x")[2].histogram_value.num == 4 and found.Histograms("x")[2].histogram_value.max == 3.0
     assert found.Images("picture/image/0")[0].width == 2
     assert found.Tensors("note")[0].tensor_proto.string_val[0] == b"hello"
     assert {node.name for node in found.Graph().node} >= {"layer/mean", "x"}
+
+
+def test_tags_of_summaries_are_names_of_ops() -> None:
+    """The tags are what TensorFlow 2.21 gives: unique among the names of the graph, without other characters."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(1.0)
+        with tf.name_scope("o"):
+            tf.square(x, name="c")
+            summaries = [tf.summary.scalar("a b", x, family="f"), tf.summary.scalar("c", x),
+                         tf.summary.scalar("c", x), tf.summary.histogram("h", [1.0], family="g")]  # fmt: skip
+        tags = [tf.Summary.FromString(text).value[0].tag for text in session.run(summaries)]
+    assert tags == ["f/o/f/a_b", "o/c_1", "o/c_2", "g/o/g/h"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy as np
 from autoconv.api.control.graphs import Graph, graph_being_built
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.compat.v1.collections import GraphKeys, add_to_collections, get_collection
-from autoconv.compat.v1.default_graph import get_default_graph
 from autoconv.graph.dtypes import as_dtype, string
 from autoconv.io.image_files import EncodeImage
+from autoconv.io.records import tf_record_iterator
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.recording.name_scopes import current_scope
 from autoconv.runtime.support.shape import TensorSpec
@@ -84,7 +85,7 @@ def image(
     >>> autoconv.compat.v1.Summary.FromString(found).value[0].image.height
     8
     """
-    tag = _tag(name, family)
+    """Return the messages of a tensor's values as a string tensor; the tag is the name of its op."""
 
     def encode(array: np.ndarray) -> np.ndarray:
         summary = messages("summary").Summary()
@@ -94,7 +95,13 @@ def image(
             value.image.encoded_image_string = EncodeImage("PNG", -1, False, False)(_scale_to_bytes(pixels))
         return np.array(summary.SerializeToString(), object)
 
-    return _add_to_collections(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    name = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
+    name = f"{family}/{name}" if family else name
+    graph = graph_being_built()
+    tag = current_scope() + name if graph is None else graph.unique_name(name, mark_as_used=False)
+    tag = f"{family}/{tag}" if family else tag
+    (summary,) = numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)
+    return _add_to_collections(summary, collections)
 
 
 def merge(inputs: Sequence[Any], collections: Any = None, name: str | None = None) -> Any:
@@ -188,34 +195,43 @@ class FileWriter:
         self.close()
 
 
+def summary_iterator(path: str) -> Iterator[Any]:
+    """Return an iterator over the messages of an event file.
+
+    >>> import glob, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with autoconv.compat.v1.summary.FileWriter(folder) as writer:
+    ...     writer.add_summary(autoconv.compat.v1.Summary(value=[{"tag": "loss", "simple_value": 0.5}]), 3)
+    >>> events = autoconv.compat.v1.train.summary_iterator(glob.glob(folder + "/*")[0])
+    >>> [(event.step, value.tag, value.simple_value) for event in events for value in event.summary.value]
+    [(3, 'loss', 0.5)]
+    """
+    return map(messages("event").Event.FromString, tf_record_iterator(path))
+
+
 def _summary(
     name: str, tensor: Any, fill: Callable[[Any, np.ndarray], None], collections: Any, family: str | None
 ) -> Any:
-    tag = _tag(name, family)
+    """Return the messages of a tensor's values as a string tensor; the tag is the name of its op."""
 
     def encode(array: Any) -> np.ndarray:
         summary = messages("summary").Summary()
         fill(summary.value.add(tag=tag), np.asarray(array, object) if isinstance(array, bytes) else np.asarray(array))
         return np.array(summary.SerializeToString(), object)
 
-    return _add_to_collections(numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)[0], collections)
+    name = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
+    name = f"{family}/{name}" if family else name
+    graph = graph_being_built()
+    tag = current_scope() + name if graph is None else graph.unique_name(name, mark_as_used=False)
+    tag = f"{family}/{tag}" if family else tag
+    (summary,) = numpy_function(encode, [tensor], [TensorSpec((), string)], name=name)
+    return _add_to_collections(summary, collections)
 
 
 def _add_to_collections(summary: Any, collections: Any, default: Any = (GraphKeys.SUMMARIES,)) -> Any:
     if graph_being_built() is not None:
         add_to_collections(default if collections is None else collections, summary)
     return summary
-
-
-def _tag(name: str, family: str | None) -> str:
-    """Return the tag of a summary, which is unique in its graph."""
-    full_tag = current_scope() + (f"{family}/{family}/{name}" if family else name)
-    if graph_being_built() is None:
-        return full_tag
-    counts: dict[str, int] = get_default_graph().attachments.setdefault("tags", {})
-    number = counts.get(full_tag, 0)
-    counts[full_tag] = number + 1
-    return f"{full_tag}_{number}" if number else full_tag
 
 
 def _scale_to_bytes(pixels: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoconv import train
+from autoconv.compat.v1.summary import summary_iterator
 from autoconv.compat.v1.train.graph_files import write_graph
 from autoconv.compat.v1.train.monitored_session import (
     ChiefSessionCreator,
@@ -73,7 +74,7 @@ __all__ = [
     "checkpoint_exists", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
     "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay",
     "latest_checkpoint", "linear_cosine_decay", "natural_exp_decay", "piecewise_constant",
-    "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "write_graph",
+    "piecewise_constant_decay", "polynomial_decay", "start_queue_runners", "summary_iterator", "write_graph",
 ]  # fmt: skip
 
 
