@@ -1,4 +1,4 @@
-"""Running a function of tensors at once, and traced with shapes that are not known."""
+"""Run a function of tensors eagerly, and traced with unknown shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autoconv.runtime.tensors.symbolic import SymbolicTensor
 
 
 def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
-    """The outputs of a graph, each node by its kernel, checked against what the rules say."""
+    """Return the outputs of a graph; each node runs by its kernel, and result types are checked."""
     values: dict[Any, Any] = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:
         assert node.op.kernel is not None
@@ -31,8 +31,8 @@ def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
     return [values[v] for v in graph.outputs]
 
 
-def traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any]) -> list[Any]:
-    """The leaves of function(*tensors), traced for parameters of these shapes and run."""
+def run_traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any]) -> list[Any]:
+    """Trace a function for parameters of these shapes, run it, and return the leaves of its result."""
     trace = new_trace("test")
     graph = trace.root.graph
     inputs = [constant(a) for a in arrays]
@@ -50,7 +50,7 @@ def traced(function: Callable[..., Any], arrays: list[Any], shapes: list[Any]) -
 
 @pytest.fixture
 def both() -> Callable[..., Any]:
-    """both(function, *arrays): the eager result, and that of traces with shapes known and unknown."""
+    """Return `both(function, *arrays)`, which compares eager results with traces of known and unknown shapes."""
 
     def check(function: Callable[..., Any], *arrays: Any, unknown_rank: bool = True) -> Any:
         eager = function(*map(constant, arrays))
@@ -60,7 +60,7 @@ def both() -> Callable[..., Any]:
         if unknown_rank:
             forms.append([None for _ in known])
         for shapes in forms:
-            found = traced(function, list(arrays), shapes)
+            found = run_traced(function, list(arrays), shapes)
             assert len(found) == len(leaves)
             for one, other in zip(leaves, found, strict=True):
                 assert one.dtype.numpy == other.dtype

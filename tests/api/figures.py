@@ -1,4 +1,4 @@
-"""Figures of tensors compared within a tolerance, eagerly and in graphs, and gradients of sums of squares."""
+"""Compare tensors with figures, run functions eagerly and in graphs, and differentiate sums of squares."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def values(*tensors):
 
 
 def both(function):
-    """The function as it is, and as a graph."""
+    """Return the function itself, and as a graph."""
     return function, ac.function(function)
 
 
@@ -22,7 +22,7 @@ X = 2.0  # the argument of `everywhere`
 
 
 def everywhere(body):
-    """The results of `body(X)` eagerly, as a function, and compiled."""
+    """Return the results of `body(X)` eagerly, under `function` and under `compile`."""
     return [run(ac.constant(X)) for run in (body, ac.function(body), ac.compile(body))]
 
 

@@ -1,4 +1,4 @@
-"""Objects of other libraries that say themselves what array they are (`__array__`): their dtype is the tensor's."""
+"""Objects of other libraries with `__array__`: the tensor has the dtype of their array."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Axes that are tensors without a value while a function is traced; NumPy has the results."""
+"""Axes that are symbolic tensors, against NumPy."""
 
 import numpy as np
 import pytest

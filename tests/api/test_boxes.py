@@ -11,7 +11,7 @@ SCORES = [0.9, 0.75, 0.6, 0.95, 0.5, 0.3]
 
 
 def both(function):
-    """The results of a function without parameters, eagerly and as a graph, as lists."""
+    """Return the results of a function without parameters, eagerly and as a graph, as lists."""
     found = [np.asarray(x) for x in ac.nest.flatten(function())]
     for eager, staged in zip(found, ac.nest.flatten(ac.function(function)()), strict=True):
         np.testing.assert_array_equal(eager, staged)

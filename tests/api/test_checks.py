@@ -157,7 +157,7 @@ def test_assert_proper_iterable() -> None:
             checks.assert_proper_iterable(values)
 
 
-def test_questions() -> None:
+def test_predicates() -> None:
     assert shape_checks.is_numeric_tensor(constant(1)) and not shape_checks.is_numeric_tensor(constant("a"))
     assert not shape_checks.is_numeric_tensor(constant(True)) and not shape_checks.is_numeric_tensor(X)
     for values, rises, strictly in (

@@ -45,7 +45,7 @@ def test_devices_are_configured():
         ac.config.set_visible_devices(ac.config.PhysicalDevice("/physical_device:GPU:0", "GPU"))
 
 
-def test_names_of_other_places_say_what_to_use():
+def test_missing_names_raise_with_a_remedy():
     for name in ("estimator", "feature_column", "lite", "tpu"):
         for module in (ac, ac.tensorflow):
             with pytest.raises(AttributeError, match=f"no attribute '{name}': .*autoconv"):
@@ -73,7 +73,7 @@ def test_a_list_of_indices_is_a_tuple():
     np.testing.assert_array_equal(rows(np.eye(3)), np.eye(3)[[0, 1]])
 
 
-def test_a_variable_decides():
+def test_a_variable_as_a_condition():
     flag = ac.Variable(True)
 
     @ac.function
@@ -204,7 +204,7 @@ def test_an_array_takes_the_dtype_of_a_tensor():
         assert run(lambda x: ac.maximum(np.zeros(2), x))(x).dtype is ac.float32
         assert run(lambda i: i + np.array([1, 2]))(i).dtype is ac.int32
         with pytest.raises((TypeError, ac.errors.InvalidArgumentError)):
-            run(lambda i: i + np.ones(2))(i)  # a fraction would be lost
+            run(lambda i: i + np.ones(2))(i)  # this cast would lose the fraction
         with pytest.raises((TypeError, ac.errors.InvalidArgumentError)):
             run(lambda x: x + ac.constant([1.0, 2.0], ac.float64))(x)
 

@@ -1,4 +1,4 @@
-"""cond, case, loops and maps by functions: eagerly, and as graphs that give the same."""
+"""cond, case, loops and maps by functions: eager results are those of graphs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import autoconv as tf
 
 
-def agree(function: Callable[..., Any], *inputs: Any) -> Any:
-    """The result of function(*inputs) run at once, checked to be that of graphs, shapes known or not."""
+def run_and_compare(function: Callable[..., Any], *inputs: Any) -> Any:
+    """Return the eager result of function(*inputs), compared with graphs of known and unknown shapes."""
     tensors = [tf.constant(x) for x in inputs]
     eager = function(*tensors)
     loose = tf.function(
@@ -33,7 +33,7 @@ def test_cond() -> None:
     def f(x: tf.Tensor) -> tf.Tensor:
         return tf.cond(x > 2, lambda: x * 10, lambda: x - 1)
 
-    assert int(agree(f, 3)) == 30 and int(agree(f, 1)) == 0
+    assert int(run_and_compare(f, 3)) == 30 and int(run_and_compare(f, 1)) == 0
 
 
 def test_cond_runs_one_branch() -> None:
@@ -55,10 +55,10 @@ def test_branches_of_cond_are_converted() -> None:
     def f(x: tf.Tensor) -> tf.Tensor:
         return tf.cond(x > 0, lambda: inner(x), lambda: x)
 
-    assert [int(agree(f, v)) for v in (7, 3, -2)] == [7, -3, -2]
+    assert [int(run_and_compare(f, v)) for v in (7, 3, -2)] == [7, -3, -2]
 
 
-def test_cond_wants_functions() -> None:
+def test_cond_refuses_values() -> None:
     with pytest.raises(TypeError, match="'false_fn' must be callable"):
         tf.cond(True, lambda: 1, 2)  # type: ignore[arg-type]
 
@@ -67,7 +67,7 @@ def test_case() -> None:
     def f(x: tf.Tensor) -> tf.Tensor:
         return tf.case([(x < 2, lambda: x), (x < 4, lambda: x * 10)], default=lambda: -x)
 
-    assert [int(agree(f, v)) for v in (1, 3, 9)] == [1, 30, -9]
+    assert [int(run_and_compare(f, v)) for v in (1, 3, 9)] == [1, 30, -9]
 
 
 def test_case_without_a_branch_that_holds() -> None:
@@ -94,12 +94,12 @@ def test_switch_case() -> None:
     def f(i: tf.Tensor) -> tf.Tensor:
         return tf.switch_case(i, [lambda: i + 10, lambda: i + 20, lambda: i + 30])
 
-    assert [int(agree(f, i)) for i in (0, 1, 2, 7, -1)] == [10, 21, 32, 37, 29]
+    assert [int(run_and_compare(f, i)) for i in (0, 1, 2, 7, -1)] == [10, 21, 32, 37, 29]
 
     def g(i: tf.Tensor) -> tf.Tensor:
         return tf.switch_case(i, {3: lambda: i * 2, 7: lambda: i * 3}, default=lambda: i * 0)
 
-    assert [int(agree(g, i)) for i in (3, 7, 5)] == [6, 21, 0]
+    assert [int(run_and_compare(g, i)) for i in (3, 7, 5)] == [6, 21, 0]
 
 
 # ---- while_loop
@@ -109,12 +109,12 @@ def test_while_loop() -> None:
     def f(n: tf.Tensor) -> Any:
         return tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), (0, 0))
 
-    final, total = agree(f, 5)
+    final, total = run_and_compare(f, 5)
     assert int(final) == 5 and int(total) == 10 and final.dtype is tf.int32
-    assert isinstance(agree(lambda n: tf.while_loop(lambda i: i < n, lambda i: i + 1, [0]), 3), list)
+    assert isinstance(run_and_compare(lambda n: tf.while_loop(lambda i: i < n, lambda i: i + 1, [0]), 3), list)
 
 
-def test_eager_loops_leave_python_numbers_as_they_are() -> None:
+def test_eager_loops_keep_python_numbers() -> None:
     seen = []
 
     def body(i: Any, y: Any) -> Any:
@@ -130,7 +130,7 @@ def test_while_loop_stops_at_maximum_iterations() -> None:
     def f(n: tf.Tensor) -> Any:
         return tf.while_loop(lambda i: i < n, lambda i: (i + 2,), [0], maximum_iterations=3)
 
-    assert int(agree(f, 100)[0]) == 6 and int(agree(f, 3)[0]) == 4
+    assert int(run_and_compare(f, 100)[0]) == 6 and int(run_and_compare(f, 3)[0]) == 4
 
 
 def test_while_loop_with_structures_and_growing_shapes() -> None:
@@ -142,7 +142,7 @@ def test_while_loop_with_structures_and_growing_shapes() -> None:
             shape_invariants=({"i": tf.TensorShape([])}, tf.TensorShape([None, 2])),
         )
 
-    _, rows = agree(f, 3)
+    _, rows = run_and_compare(f, 3)
     assert rows.numpy().tolist() == [[1, 1], [2, 2], [4, 4], [8, 8]]
 
 
@@ -159,7 +159,7 @@ def test_while_loop_with_an_array() -> None:
         _, squares = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, i * i)), (0, squares))
         return squares.stack()
 
-    assert agree(f, 4).numpy().tolist() == [0, 1, 4, 9]
+    assert run_and_compare(f, 4).numpy().tolist() == [0, 1, 4, 9]
 
 
 # ---- map_fn, scan, folds
@@ -167,9 +167,9 @@ def test_while_loop_with_an_array() -> None:
 
 def test_map_fn() -> None:
     x = np.arange(6, dtype=np.float32).reshape(3, 2)
-    np.testing.assert_array_equal(agree(lambda t: tf.map_fn(lambda row: row * 2, t), x), x * 2)
-    np.testing.assert_array_equal(agree(lambda t: tf.map_fn(tf.reduce_sum, t), x), x.sum(1))
-    np.testing.assert_array_equal(agree(lambda t: tf.vectorized_map(tf.reduce_sum, t), x), x.sum(1))
+    np.testing.assert_array_equal(run_and_compare(lambda t: tf.map_fn(lambda row: row * 2, t), x), x * 2)
+    np.testing.assert_array_equal(run_and_compare(lambda t: tf.map_fn(tf.reduce_sum, t), x), x.sum(1))
+    np.testing.assert_array_equal(run_and_compare(lambda t: tf.vectorized_map(tf.reduce_sum, t), x), x.sum(1))
 
 
 def test_map_fn_with_structures_and_other_dtypes() -> None:
@@ -179,9 +179,9 @@ def test_map_fn_with_structures_and_other_dtypes() -> None:
             fn_output_signature={"sum": tf.int32, "positive": tf.bool},
         )  # fmt: skip
 
-    found = agree(f, [1, -2])
+    found = run_and_compare(f, [1, -2])
     assert found["sum"].numpy().tolist() == [11, -22] and found["positive"].numpy().tolist() == [True, False]
-    halves = agree(lambda t: tf.map_fn(lambda v: tf.cast(v, tf.float64) / 2, t, tf.float64), [1, 3])
+    halves = run_and_compare(lambda t: tf.map_fn(lambda v: tf.cast(v, tf.float64) / 2, t, tf.float64), [1, 3])
     assert halves.numpy().tolist() == [0.5, 1.5]
 
 
@@ -191,7 +191,7 @@ def test_map_fn_converts_its_function() -> None:
             return -v
         return v
 
-    assert agree(lambda t: tf.map_fn(size, t), [3, -4]).numpy().tolist() == [3, 4]
+    assert run_and_compare(lambda t: tf.map_fn(size, t), [3, -4]).numpy().tolist() == [3, 4]
 
 
 def test_map_fn_takes_eager_rows_once() -> None:
@@ -218,11 +218,11 @@ def test_map_fn_over_no_rows() -> None:
 
 def test_scan() -> None:
     x = [1, 2, 3, 4]
-    assert agree(lambda t: tf.scan(lambda a, v: a + v, t), x).numpy().tolist() == [1, 3, 6, 10]
-    assert agree(lambda t: tf.scan(lambda a, v: a + v, t, reverse=True), x).numpy().tolist() == [10, 9, 7, 4]
-    started = agree(lambda t: tf.scan(lambda a, v: a * v, t, initializer=tf.constant(10)), x)
+    assert run_and_compare(lambda t: tf.scan(lambda a, v: a + v, t), x).numpy().tolist() == [1, 3, 6, 10]
+    assert run_and_compare(lambda t: tf.scan(lambda a, v: a + v, t, reverse=True), x).numpy().tolist() == [10, 9, 7, 4]
+    started = run_and_compare(lambda t: tf.scan(lambda a, v: a * v, t, initializer=tf.constant(10)), x)
     assert started.numpy().tolist() == [10, 20, 60, 240]
-    first, second = agree(
+    first, second = run_and_compare(
         lambda t: tf.scan(lambda a, v: (a[1], a[0] + a[1]), t, initializer=(tf.constant(0), tf.constant(1))),
         x,
     )
@@ -231,9 +231,9 @@ def test_scan() -> None:
 
 def test_folds() -> None:
     x = [1, 2, 3]
-    assert int(agree(lambda t: tf.foldl(lambda a, v: a * 10 + v, t), x)) == 123
-    assert int(agree(lambda t: tf.foldr(lambda a, v: a * 10 + v, t), x)) == 321
-    assert int(agree(lambda t: tf.foldl(lambda a, v: a * 10 + v, t, initializer=tf.constant(9)), x)) == 9123
+    assert int(run_and_compare(lambda t: tf.foldl(lambda a, v: a * 10 + v, t), x)) == 123
+    assert int(run_and_compare(lambda t: tf.foldr(lambda a, v: a * 10 + v, t), x)) == 321
+    assert int(run_and_compare(lambda t: tf.foldl(lambda a, v: a * 10 + v, t, initializer=tf.constant(9)), x)) == 9123
 
 
 # ---- scopes
@@ -305,7 +305,7 @@ def test_timestamp_is_taken_on_every_call() -> None:
     assert first.dtype is tf.float64 and float(second) >= float(first) > 1.6e9
 
 
-# ---- checks of what is computed
+# ---- checks of results
 
 
 def test_check_numerics_can_be_turned_on() -> None:

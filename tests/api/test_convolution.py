@@ -12,8 +12,8 @@ import autoconv as tf
 DRAW = np.random.default_rng(0)
 
 
-def convolved(image, filters, steps, gaps, around):
-    """By the definition: a sum over the kernel and the channels for each element of the result."""
+def convolve(image, filters, steps, gaps, around):
+    """Convolve by the definition: each element is a sum over the kernel and the channels."""
     image = np.pad(image, [(0, 0), *around, (0, 0)])
     extents = [(k - 1) * gap + 1 for k, gap in zip(filters.shape[:2], gaps, strict=True)]
     height, width = ((n - e) // s + 1 for n, e, s in zip(image.shape[1:3], extents, steps, strict=True))
@@ -38,33 +38,33 @@ def convolved(image, filters, steps, gaps, around):
 @pytest.mark.parametrize("run", [lambda f: f, tf.function], ids=["at once", "function"])
 def test_conv2d(padding, around, steps, gaps, run):
     image, filters = DRAW.normal(size=(2, 5, 6, 3)), DRAW.normal(size=(3, 2, 3, 4))
-    wanted = convolved(image, filters, steps, gaps, around)
+    expected = convolve(image, filters, steps, gaps, around)
 
     def body(x, w):
         return tf.nn.conv2d(x, w, strides=steps, padding=padding, dilations=[1, *gaps, 1])
 
-    np.testing.assert_allclose(run(body)(tf.constant(image), tf.constant(filters)).numpy(), wanted, atol=1e-12)
+    np.testing.assert_allclose(run(body)(tf.constant(image), tf.constant(filters)).numpy(), expected, atol=1e-12)
     if isinstance(padding, str):
         first = tf.nn.conv2d(image.transpose(0, 3, 1, 2), filters, steps, padding, "NCHW", gaps)
-        np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 3, 1, 2), atol=1e-12)
+        np.testing.assert_allclose(first.numpy(), expected.transpose(0, 3, 1, 2), atol=1e-12)
 
 
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 def test_conv1d(padding):
     line, filters = DRAW.normal(size=(2, 7, 3)), DRAW.normal(size=(3, 3, 4))
     around = [(0, 0), (1, 1) if padding == "SAME" else (0, 0)]
-    wanted = convolved(line[:, None], filters[None], (1, 2), (1, 1), around)[:, 0]
-    np.testing.assert_allclose(tf.nn.conv1d(line, filters, 2, padding).numpy(), wanted, atol=1e-12)
+    expected = convolve(line[:, None], filters[None], (1, 2), (1, 1), around)[:, 0]
+    np.testing.assert_allclose(tf.nn.conv1d(line, filters, 2, padding).numpy(), expected, atol=1e-12)
     first = tf.nn.conv1d(line.transpose(0, 2, 1), filters, 2, padding, "NCW")
-    np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 2, 1), atol=1e-12)
+    np.testing.assert_allclose(first.numpy(), expected.transpose(0, 2, 1), atol=1e-12)
 
 
 @pytest.mark.parametrize(("groups", "own", "each"), [(2, 3, 2), (4, 1, 1), (3, 1, 2)])
 def test_groups_of_channels_have_filters_of_their_own(groups, own, each):
     image, filters = DRAW.normal(size=(2, 5, 6, groups * own)), DRAW.normal(size=(3, 2, own, groups * each))
-    wanted = np.concatenate(
+    expected = np.concatenate(
         [
-            convolved(
+            convolve(
                 image[..., g * own : (g + 1) * own], filters[..., g * each : (g + 1) * each], (2, 1), (1, 1),
                 [(1, 1), (0, 1)],
             )
@@ -76,9 +76,9 @@ def test_groups_of_channels_have_filters_of_their_own(groups, own, each):
     def f(x, w):
         return tf.nn.conv2d(x, w, (2, 1), "SAME")
 
-    np.testing.assert_allclose(f(tf.constant(image), tf.constant(filters)).numpy(), wanted, atol=1e-12)
+    np.testing.assert_allclose(f(tf.constant(image), tf.constant(filters)).numpy(), expected, atol=1e-12)
     first = tf.nn.conv2d(image.transpose(0, 3, 1, 2), filters, (2, 1), "SAME", "NCHW")
-    np.testing.assert_allclose(first.numpy(), wanted.transpose(0, 3, 1, 2), atol=1e-12)
+    np.testing.assert_allclose(first.numpy(), expected.transpose(0, 3, 1, 2), atol=1e-12)
 
 
 def test_first_and_second_derivatives():
@@ -118,7 +118,7 @@ def test_first_and_second_derivatives():
         (lambda: tf.nn.conv2d(tf.zeros([1, 4, 4, 2]), tf.zeros([2, 2, 2, 1]), 1, "SAME", "HWC"), "`data_format`"),
     ],
 )
-def test_what_is_no_convolution(call, message):
+def test_invalid_convolutions(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -63,8 +63,8 @@ def test_lapped_transforms():
     signal = np.sin(np.arange(16.0)).astype(np.float32)
     close(G.mdct(signal, 8), FIGURES["mdct"])
     close(G.mdct(signal, 8, G.kaiser_bessel_derived_window, norm="ortho"), FIGURES["ortho mdct"])
-    for there_and_back in both(lambda x: G.inverse_mdct(G.mdct(x, 8))):
-        found = there_and_back(ac.constant(signal))
+    for restored in both(lambda x: G.inverse_mdct(G.mdct(x, 8))):
+        found = restored(ac.constant(signal))
         close(found, FIGURES["inverse mdct"])
         close(found[4:12], signal[4:12])
 

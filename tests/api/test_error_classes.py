@@ -1,4 +1,4 @@
-"""Classes of errors that ops raise for values, as in TensorFlow 2.21: at once and in graphs."""
+"""Classes of errors that ops raise for values, as in TensorFlow 2.21: eagerly and in graphs."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_axes_beyond_the_rank():
 
 
 def test_dtypes_of_positions_and_sizes_and_of_results():
-    """TensorFlow takes int32 and int64 for sizes, also int16 for positions; random numbers have a few dtypes."""
+    """TensorFlow accepts int32 and int64 for sizes, int16 for positions too, and a few dtypes for random numbers."""
     small, row = ac.constant([1], ac.uint8), ac.constant([[1.0, 2.0]])
     for call in (
         lambda: ac.reshape(row, small),

@@ -44,13 +44,13 @@ class Scaled(E.ExtensionType):
         self.values = ac.convert_to_tensor(values) * factor
 
 
-def masked():
+def make_masked():
     return Masked([1.0, 2.0], [True, False], "a")
 
 
-def test_functions_take_and_return_them():
+def test_functions_take_and_return_extension_types():
     doubled = ac.function(lambda x: Masked(x.values * 2.0, x.mask, x.name))
-    found = doubled(masked())
+    found = doubled(make_masked())
     assert type(found) is Masked and found.name == "a" and found.values.numpy().tolist() == [2.0, 4.0]
     doubled(Masked([3.0, 4.0], [True, True], "a"))
     assert doubled.experimental_get_tracing_count() == 1
@@ -62,7 +62,7 @@ def test_functions_take_and_return_them():
 
 
 def test_fields_of_structures():
-    value = Nested([[1.0], [2, 3]], {"a": 1}, masked())
+    value = Nested([[1.0], [2, 3]], {"a": 1}, make_masked())
     found = ac.function(lambda x: x)(value)
     assert [part.numpy().tolist() for part in found.parts] == [[1.0], [2, 3]]
     assert int(found.by_name["a"]) == 1 and found.inner.name == "a" and found.size == 3
@@ -77,25 +77,25 @@ def test_loops_branches_and_gradients():
                 x = Masked(x.values + 1.0, x.mask, x.name)
         return x
 
-    assert grown(masked(), ac.constant(9)).values.numpy().tolist() == [3.0, 4.0]
-    x = masked()
+    assert grown(make_masked(), ac.constant(9)).values.numpy().tolist() == [3.0, 4.0]
+    x = make_masked()
     with ac.GradientTape() as tape:
         tape.watch(x)
         y = ac.reduce_sum(x.filled(0.0) ** 2)
     assert tape.gradient(y, x).values.numpy().tolist() == [2.0, 0.0]
 
 
-def test_objects_compare_by_fields_and_do_not_change():
-    assert bool(masked() == masked()) and not bool(masked() == Masked([1.0, 3.0], [True, False], "a"))
-    assert masked() != Masked([1.0, 2.0], [True, False], "b")
+def test_objects_compare_by_fields_and_are_immutable():
+    assert bool(make_masked() == make_masked()) and not bool(make_masked() == Masked([1.0, 3.0], [True, False], "a"))
+    assert make_masked() != Masked([1.0, 2.0], [True, False], "b")
     with pytest.raises(AttributeError, match="Cannot mutate attribute `name`"):
-        masked().name = "b"
+        make_masked().name = "b"
     with pytest.raises(AttributeError, match="Cannot mutate"):
-        del masked().name
-    assert repr(masked()).startswith("Masked(values=<autoconv.Tensor")
+        del make_masked().name
+    assert repr(make_masked()).startswith("Masked(values=<autoconv.Tensor")
 
 
-def test_fields_have_to_fit_their_annotations():
+def test_fields_are_checked_against_annotations():
     with pytest.raises(ValueError, match="incompatible"):
         Masked([1.0], [True, False])
     with pytest.raises(TypeError, match="expected str, got 'int'"):
@@ -129,11 +129,11 @@ def test_batchable_types_in_datasets():
     mapped = ac.data.Dataset.from_tensor_slices(rows).map(lambda row: row.weight * 2)
     assert [int(x) for x in mapped] == [2, 4, 6]
     with pytest.raises(TypeError, match="have no rows"):
-        ac.data.Dataset.from_tensor_slices(masked())
+        ac.data.Dataset.from_tensor_slices(make_masked())
 
 
 def test_specs_of_values():
-    assert ac.type_spec_from_value(masked()).values == ac.TensorSpec([2])
+    assert ac.type_spec_from_value(make_masked()).values == ac.TensorSpec([2])
     assert ac.type_spec_from_value(np.ones(3)) == ac.TensorSpec([3], ac.float64)
     assert ac.type_spec_from_value(ac.sparse.eye(2)) == ac.SparseTensorSpec([2, 2])
     with pytest.raises(TypeError, match="Could not build a TypeSpec"):
@@ -159,7 +159,7 @@ def test_handlers_of_public_functions():
         values = [one.values if isinstance(one, Masked) else one for one in (x, y)]
         return Masked(function(*values), x.mask if isinstance(x, Masked) else y.mask)
 
-    x = masked()
+    x = make_masked()
     try:
         assert ac.shape(x).numpy().tolist() == [2]
         assert ac.concat([x, x], axis=0).mask.numpy().tolist() == [True, False] * 2

@@ -52,7 +52,7 @@ def test_hessians() -> None:
     np.testing.assert_array_equal(found, [[6.0, 1.0], [1.0, 12.0]])
 
 
-def test_gradients_of_what_is_no_tensor() -> None:
+def test_gradients_of_objects_that_are_no_tensors() -> None:
     @tf.function
     def f(x: Any) -> Any:
         return tf.gradients(3.0, x)
@@ -71,8 +71,8 @@ def log1pexp(x: Any) -> Any:
     return tf.math.log(1 + e), grad
 
 
-def test_a_gradient_of_its_own() -> None:
-    """The example where the plain gradient is not a number: 1 at 100, and the derivative of the sigmoid after it."""
+def test_a_custom_gradient() -> None:
+    """A function whose plain gradient is nan at 100: the custom one is 1, and its derivative that of the sigmoid."""
 
     def body(x: Any) -> Any:
         with tf.GradientTape() as outer:
@@ -91,7 +91,7 @@ def test_a_gradient_of_its_own() -> None:
         assert curve.numpy() == pytest.approx(sigmoid * (1 - sigmoid), rel=1e-5)
 
 
-def test_a_gradient_of_its_own_in_a_loop_and_a_call() -> None:
+def test_a_custom_gradient_in_a_loop_and_a_call() -> None:
     @tf.custom_gradient
     def doubled_slope(x: Any, y: Any) -> Any:
         return (x * y, x + y), lambda a, b: (2.0 * a * y + b, None)
@@ -111,7 +111,7 @@ def test_a_gradient_of_its_own_in_a_loop_and_a_call() -> None:
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (31.0, 49.0)  # (2·3 + 1)² in place of (3 + 1)²
 
 
-def test_a_gradient_of_its_own_with_variables() -> None:
+def test_a_custom_gradient_with_variables() -> None:
     v = tf.Variable(2.0)
 
     @tf.custom_gradient

@@ -1,4 +1,4 @@
-"""Functions of NumPy's arrays are differentiated as they are: methods, vectors in products, dtypes, loops of steps."""
+"""Gradients of unchanged functions of NumPy arrays: methods, products of vectors, dtypes, loops of steps."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ FUNCTIONS = (
 def function_of(expression: str) -> Callable[..., object]:
     text, name = f"def f(w):\n    return {expression}\n", f"<array function {expression}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np, "ac": ac, "X": X}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    namespace = {"np": np, "ac": ac, "X": X}
+    exec(compile(text, name, "exec"), namespace)
+    return namespace["f"]
 
 
-def slope(f: Callable[..., object]) -> np.ndarray:
-    """The gradient by central differences."""
+def finite_difference(f: Callable[..., object]) -> np.ndarray:
+    """Return the gradient by central differences."""
     steps = 1e-6 * np.eye(3)
     return np.array([(float(f(W + h)) - float(f(W - h))) / 2e-6 for h in steps])
 
@@ -41,13 +41,13 @@ def slope(f: Callable[..., object]) -> np.ndarray:
 def test_gradients_are_those_of_finite_differences(expression, decorate):
     f = function_of(expression)
     found = ac.grad(decorate(f))(W)
-    wanted = slope(function_of(expression.replace("np.float32", "np.float64")))
+    wanted = finite_difference(function_of(expression.replace("np.float32", "np.float64")))
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7)
     assert found.dtype == np.float64
 
 
 @pytest.mark.parametrize("decorate", [lambda f: f, ac.compile], ids=["plain", "compile"])
-def test_steps_of_gradient_descent_go_on_with_their_results(decorate):
+def test_steps_of_gradient_descent_use_earlier_results(decorate):
     y = X @ W
     loss = decorate(lambda w: ((X @ w - y) ** 2).mean() + 1e-3 * (w @ w))
     w = np.zeros(3)
@@ -59,7 +59,7 @@ def test_steps_of_gradient_descent_go_on_with_their_results(decorate):
     np.testing.assert_allclose(w, expected, rtol=1e-12)
 
 
-def test_transformations_of_transformations():
+def test_nested_transformations():
     f = function_of("(w**3).sum()")
     assert np.array_equal(ac.hessian(f)(W), np.diag(6 * W))
     for inner in (f, ac.compile(f)):
@@ -76,7 +76,7 @@ def test_transformations_of_transformations():
 @pytest.mark.parametrize(
     "expression", ["((X * s) ** 2).mean()", "(s * X - 1).std()", "np.exp(-s * X).sum()", "smoothed(W, s)[1:] @ W[1:]"]
 )
-def test_by_a_number_of_a_function_of_arrays(expression):
+def test_gradients_by_a_number(expression):
     def smooth(w, share):
         result = np.zeros(len(w))
         last = 0.0
@@ -94,7 +94,7 @@ def test_by_a_number_of_a_function_of_arrays(expression):
     assert found == pytest.approx(wanted, rel=1e-6)
 
 
-def test_what_compile_runs_plain_is_differentiated():
+def test_plain_runs_under_compile_are_differentiated():
     seen = []
 
     @ac.compile
@@ -105,7 +105,7 @@ def test_what_compile_runs_plain_is_differentiated():
     np.testing.assert_allclose(ac.grad(f)(W), 2 * np.cos(W))
 
 
-def test_writes_name_the_decorator():
+def test_the_error_of_a_write_names_the_decorator():
     def f(w):
         w[0] = 1.0
         return w.sum()

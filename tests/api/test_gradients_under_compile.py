@@ -1,4 +1,4 @@
-"""Functions under `compile` that take gradients by arrays: one graph, and what plain Python gives, classes included."""
+"""Functions under `compile` that compute gradients by arrays: one graph, with plain Python's results and classes."""
 
 from __future__ import annotations
 
@@ -140,32 +140,32 @@ def outcome(function: Callable[..., Any], offset: float) -> Any:
     return function(*arguments), arguments
 
 
-def assert_alike(found: Any, wanted: Any) -> None:
-    assert type(found) is type(wanted)
-    if isinstance(wanted, (tuple, list)):
-        for one, other in zip(found, wanted, strict=True):
-            assert_alike(one, other)
-    elif isinstance(wanted, dict):
-        assert_alike(list(found.items()), list(wanted.items()))
-    elif isinstance(wanted, np.ndarray):
-        assert found.dtype == wanted.dtype
-        np.testing.assert_allclose(found, wanted, rtol=1e-5 if wanted.dtype == np.float32 else 1e-9)
+def assert_equal_with_classes(found: Any, expected: Any) -> None:
+    assert type(found) is type(expected)
+    if isinstance(expected, (tuple, list)):
+        for one, other in zip(found, expected, strict=True):
+            assert_equal_with_classes(one, other)
+    elif isinstance(expected, dict):
+        assert_equal_with_classes(list(found.items()), list(expected.items()))
+    elif isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-5 if expected.dtype == np.float32 else 1e-9)
     else:
-        assert found == (pytest.approx(wanted, rel=1e-9) if isinstance(wanted, float) else wanted)
+        assert found == (pytest.approx(expected, rel=1e-9) if isinstance(expected, float) else expected)
 
 
 @pytest.mark.parametrize("function", STAGED, ids=lambda function: function.__name__)
-def test_one_graph_gives_what_plain_python_gives(function, capsys):
+def test_one_graph_has_the_results_of_plain_python(function, capsys):
     compiled = ac.compile(function)
     for offset in (0.0, 0.5):
-        wanted = outcome(function, offset)
+        expected = outcome(function, offset)
         printed = capsys.readouterr().out
-        assert_alike(outcome(compiled, offset), wanted)
+        assert_equal_with_classes(outcome(compiled, offset), expected)
         assert capsys.readouterr().out == printed
     assert compiled.explain().startswith(f"{function.__name__}: 1 trace") and "plain" not in compiled.explain()
 
 
-def test_plain_results_are_of_the_kind_of_the_arguments():
+def test_plain_results_have_the_class_of_the_arguments():
     value, slope = ac.value_and_grad(loss)(W, X, Y)
     assert type(value) is np.float64 and type(slope) is np.ndarray
     np.testing.assert_allclose(slope, 2 * X.T @ (X @ W - Y) / 20, rtol=1e-12)
@@ -175,7 +175,7 @@ def test_plain_results_are_of_the_kind_of_the_arguments():
 
 
 @pytest.mark.parametrize("others", ["x", "w[0]"])
-def test_a_value_that_is_written_into_an_array_is_never_lost_silently(others):
+def test_gradients_of_values_written_into_arrays_are_computed_or_refused(others):
     def error(w, x):
         out = np.zeros(5)
         out[1:3] = w[1:3] * 2
@@ -194,7 +194,7 @@ def test_a_value_that_is_written_into_an_array_is_never_lost_silently(others):
             assert others == "w[0]" and found[0] == 2 * W[0]
 
 
-def test_transforms_of_compiled_functions_are_compiled_and_see_changes():
+def test_transforms_of_compiled_functions_are_compiled_and_notice_changes():
     factors = [1.0]
 
     @ac.compile
@@ -221,7 +221,7 @@ def test_writes_of_compiled_functions_are_differentiated():
         return out.sum()
 
     steps = 1e-6 * np.eye(5)
-    wanted = [(smooth(W + h) - smooth(W - h)) / 2e-6 for h in steps]
+    expected = [(smooth(W + h) - smooth(W - h)) / 2e-6 for h in steps]
     slope = ac.grad(smooth)
     for _ in range(2):
-        np.testing.assert_allclose(slope(W), wanted, rtol=1e-6)
+        np.testing.assert_allclose(slope(W), expected, rtol=1e-6)

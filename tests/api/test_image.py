@@ -86,7 +86,7 @@ def test_dtypes():
     assert convert([2.0], ac.uint8, saturate=True).numpy().tolist() == [255]
 
 
-def test_parts_and_turns():
+def test_crops_flips_and_rotations():
     image = ac.image
     assert image.flip_left_right(BYTES).numpy().tolist() == BYTES[:, ::-1].tolist()
     assert image.flip_up_down(X).numpy().tolist() == X[:, ::-1].tolist()
@@ -122,7 +122,7 @@ def test_colours():
     np.testing.assert_allclose(ac.image.adjust_saturation(X, 0.0).numpy().std(-1), 0, atol=1e-6)
 
 
-def test_measures():
+def test_quality_measures_and_edges():
     np.testing.assert_allclose(
         ac.image.total_variation(ac.constant(X)).numpy(),
         np.abs(np.diff(X, axis=1)).sum((1, 2, 3)) + np.abs(np.diff(X, axis=2)).sum((1, 2, 3)), rtol=1e-5,

@@ -17,7 +17,7 @@ def drawn(low: float, high: float) -> Any:
     return ac.random.stateless_uniform([], SEED, low, high)
 
 
-def test_stateless_changes_are_those_by_a_stateless_draw() -> None:
+def test_stateless_changes_use_a_stateless_draw() -> None:
     image = ac.image
     pairs = [
         (image.stateless_random_brightness(IMAGE, 0.3, SEED), IMAGE + drawn(-0.3, 0.3)),
@@ -25,8 +25,8 @@ def test_stateless_changes_are_those_by_a_stateless_draw() -> None:
         (image.stateless_random_saturation(IMAGE, 0.2, 0.8, SEED), image.adjust_saturation(IMAGE, drawn(0.2, 0.8))),
         (image.stateless_random_hue(IMAGE, 0.1, SEED), image.adjust_hue(IMAGE, drawn(-0.1, 0.1))),
     ]
-    for found, wanted in pairs:
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    for found, expected in pairs:
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
     staged = ac.function(lambda x: ac.image.stateless_random_crop(x, [2, 3, 3], SEED))
     found = ac.image.stateless_random_crop(IMAGE, [2, 3, 3], SEED).numpy()
     parts = [IMAGE[i : i + 2, j : j + 3] for i in range(4) for j in range(4)]
@@ -73,7 +73,7 @@ def test_colours() -> None:
 @pytest.mark.parametrize(("size", "stride", "rate"), [(2, 1, 1), (3, 2, 1), (2, 3, 2)])
 def test_patches(size: int, stride: int, rate: int) -> None:
     reach = (size - 1) * rate + 1
-    wanted = np.array(
+    expected = np.array(
         [
             [
                 IMAGE[i : i + reach : rate, j : j + reach : rate].reshape(-1)
@@ -83,7 +83,7 @@ def test_patches(size: int, stride: int, rate: int) -> None:
         ]
     )
     options = [[1, size, size, 1], [1, stride, stride, 1], [1, rate, rate, 1]]
-    np.testing.assert_array_equal(ac.image.extract_patches(IMAGE[None], *options, "VALID")[0], wanted)
+    np.testing.assert_array_equal(ac.image.extract_patches(IMAGE[None], *options, "VALID")[0], expected)
     opened = ac.function(
         lambda x: ac.image.extract_patches(x, *options, "SAME"), input_signature=[ac.TensorSpec([None, None, None, 3])]
     )
@@ -93,7 +93,7 @@ def test_patches(size: int, stride: int, rate: int) -> None:
 
 
 def test_structural_similarity() -> None:
-    """By windows, each weighted by a Gaussian."""
+    """Structural similarity by windows that are weighted by a Gaussian."""
     x, y = np.random.default_rng(1).uniform(0, 1, (2, 14, 15, 2))
     places = np.arange(11) - 5
     weights = np.exp(-(places[:, None] ** 2 + places**2) / 4.5)
@@ -121,8 +121,8 @@ def test_offsets_of_characters() -> None:
     assert ac.strings.unicode_encode(points, "UTF-8").numpy().tolist() == ["aé😊b".encode(), b"", "日本".encode()]
 
 
-def test_composites_bring_what_functions_do_with_them() -> None:
-    """In a new process, a function's ragged result is an operand of others without any import."""
+def test_returned_composites_need_no_import() -> None:
+    """In a new process, the ragged result of a function is an operand of others without further imports."""
     import subprocess
     import sys
 

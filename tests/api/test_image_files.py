@@ -23,14 +23,14 @@ def test_png_keeps_every_pixel():
     np.testing.assert_array_equal(ac.io.decode_png(ac.io.encode_png(deep), dtype=ac.uint16), deep)
 
 
-def test_channels_and_dtypes_as_tensorflow_gives_them():
+def test_channels_and_dtypes_are_tensorflows():
     assert ac.io.decode_png(PNG, channels=1).numpy().tolist() == [[[0], [3]], [[6], [9]]]
     assert ac.io.decode_png(PNG, channels=4).numpy()[..., 3].tolist() == [[255, 255], [255, 255]]
     assert ac.io.decode_image(PNG, dtype=ac.uint16).numpy().ravel().tolist() == [257 * i for i in range(12)]
     np.testing.assert_allclose(ac.io.decode_image(PNG, dtype=ac.float32), PICTURE / 255, atol=1e-6)
 
 
-def test_jpeg_is_near():
+def test_jpeg_keeps_pixels_approximately():
     pixels = np.tile(np.arange(0, 160, 10, dtype=np.uint8)[:, None, None], (1, 16, 3))
     data = ac.io.encode_jpeg(pixels, quality=100)
     assert np.abs(ac.io.decode_jpeg(data).numpy().astype(int) - pixels).max() <= 4

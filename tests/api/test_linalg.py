@@ -24,7 +24,7 @@ S = A @ A.T
 Z = np.array([1 + 2j, -0.5, 3j])
 
 
-def close(found: Any, wanted: Any) -> None:
+def assert_close(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(np.asarray(found.numpy()), wanted, atol=1e-12)
 
 
@@ -85,20 +85,20 @@ def test_against_numpy(
     found = both(function, *inputs)
     if isinstance(found, tuple):
         for one, other in zip(found, wanted, strict=True):
-            close(one, other)
+            assert_close(one, other)
     else:
-        close(found, wanted)
+        assert_close(found, wanted)
 
 
-def test_decompositions_multiply_back(both: Callable[..., Any]) -> None:
+def test_products_of_factors_are_the_matrix(both: Callable[..., Any]) -> None:
     s, u, v = both(linalg.svd, B)
-    close(linalg.matmul(u * s, v, adjoint_b=True), B)
+    assert_close(linalg.matmul(u * s, v, adjoint_b=True), B)
     q, r = both(linalg.qr, B)
-    close(linalg.matmul(q, r), B)
+    assert_close(linalg.matmul(q, r), B)
     values, vectors = both(linalg.eigh, S)
-    close(linalg.matmul(vectors * values, vectors, adjoint_b=True), S)
+    assert_close(linalg.matmul(vectors * values, vectors, adjoint_b=True), S)
     factor = linalg.cholesky(constant(S))
-    close(linalg.matmul(factor, factor, transpose_b=True), S)
+    assert_close(linalg.matmul(factor, factor, transpose_b=True), S)
 
 
 def test_half_precision_is_kept() -> None:
@@ -109,7 +109,7 @@ def test_half_precision_is_kept() -> None:
 
 def test_rfft_lengths() -> None:
     for length in (2, 5):
-        close(signal.rfft(A, [length]), np.fft.rfft(A, length))
+        assert_close(signal.rfft(A, [length]), np.fft.rfft(A, length))
 
 
 def test_errors() -> None:
@@ -143,7 +143,7 @@ def test_rules_refuse() -> None:
         graph.add(OPS["einsum"], [x], {"equation": "ii->i"})
 
 
-def test_products_are_summed_in_the_dtype_that_is_asked_for():
+def test_products_are_summed_in_the_requested_dtype():
     x = np.full((2, 300), 100, np.int8)
     for function in (autoconv.matmul, autoconv.function(autoconv.matmul)):
         found = function(autoconv.constant(x), autoconv.constant(x.T.copy()), output_type=autoconv.int32)

@@ -15,29 +15,29 @@ U, V = A[:, :2], A[:, 1:]
 ROTATED = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
-def full(x, **hints):
+def full_matrix(x, **hints):
     return L.LinearOperatorFullMatrix(ac.constant(x), **hints)
 
 
 OPERATORS = {
-    "full": (lambda: full(A), A),
-    "positive": (lambda: full(S, is_self_adjoint=True, is_positive_definite=True), S),
-    "batch": (lambda: full(B), B),
-    "complex": (lambda: full(C), C),
+    "full": (lambda: full_matrix(A), A),
+    "positive": (lambda: full_matrix(S, is_self_adjoint=True, is_positive_definite=True), S),
+    "batch": (lambda: full_matrix(B), B),
+    "complex": (lambda: full_matrix(C), C),
     "triangular": (lambda: L.LinearOperatorLowerTriangular(ac.constant(B)), np.tril(B)),
     "diagonal": (lambda: L.LinearOperatorDiag(ac.constant(D)), np.diag(D)),
     "identity": (lambda: L.LinearOperatorIdentity(3, dtype=ac.float64), np.eye(3)),
     "scaled": (lambda: L.LinearOperatorScaledIdentity(3, ac.constant(D[:2])), D[:2, None, None] * np.eye(3)),
-    "product": (lambda: full(B) @ L.LinearOperatorDiag(ac.constant(D)), B @ np.diag(D)),
-    "adjoint": (lambda: full(C).adjoint(), C.conj().T),
-    "inverse": (lambda: full(A).inverse(), np.linalg.inv(A)),
-    "kronecker": (lambda: L.LinearOperatorKronecker([full(A), L.LinearOperatorDiag(ac.constant(D[:2]))]),
+    "product": (lambda: full_matrix(B) @ L.LinearOperatorDiag(ac.constant(D)), B @ np.diag(D)),
+    "adjoint": (lambda: full_matrix(C).adjoint(), C.conj().T),
+    "inverse": (lambda: full_matrix(A).inverse(), np.linalg.inv(A)),
+    "kronecker": (lambda: L.LinearOperatorKronecker([full_matrix(A), L.LinearOperatorDiag(ac.constant(D[:2]))]),
                   np.kron(A, np.diag(D[:2]))),
-    "three_factors": (lambda: L.LinearOperatorKronecker([full(U[:2]), full(A), full(V[:2])]),
+    "three_factors": (lambda: L.LinearOperatorKronecker([full_matrix(U[:2]), full_matrix(A), full_matrix(V[:2])]),
                       np.kron(np.kron(U[:2], A), V[:2])),
-    "blocks": (lambda: L.LinearOperatorBlockDiag([full(U[:2]), L.LinearOperatorDiag(ac.constant(D))]),
+    "blocks": (lambda: L.LinearOperatorBlockDiag([full_matrix(U[:2]), L.LinearOperatorDiag(ac.constant(D))]),
                np.block([[U[:2], np.zeros((2, 3))], [np.zeros((3, 2)), np.diag(D)]])),
-    "update": (lambda: L.LinearOperatorLowRankUpdate(full(A), ac.constant(U), ac.constant(D[:2]), ac.constant(V)),
+    "update": (lambda: L.LinearOperatorLowRankUpdate(full_matrix(A), *map(ac.constant, (U, D[:2], V))),
                A + U @ np.diag(D[:2]) @ V.T),
     "reflection": (lambda: L.LinearOperatorHouseholder(ac.constant(D)), np.eye(3) - 2 * np.outer(D, D) / (D @ D)),
     "permutation": (lambda: L.LinearOperatorPermutation([2, 0, 1], ac.float64), ROTATED),
@@ -88,14 +88,14 @@ def test_in_a_function_with_a_gradient():
     np.testing.assert_allclose(f(np.ones((3, 2))), expected, rtol=1e-6)
 
 
-def test_what_hints_exclude():
-    wide = full(A[:2])
+def test_contradictory_hints():
+    wide = full_matrix(A[:2])
     with pytest.raises(NotImplementedError, match="expected to not be square"):
         wide.solve(A)
     with pytest.raises(ValueError, match="non square matrix"):
         wide.inverse()
     with pytest.raises(ValueError, match="Not a positive definite"):
-        full(A).cholesky()
+        full_matrix(A).cholesky()
     with pytest.raises(ValueError, match="incompatible"):
         wide @ wide
     with pytest.raises(NotImplementedError, match="expected to be singular"):
@@ -103,7 +103,7 @@ def test_what_hints_exclude():
 
 
 def test_factors_and_values_of_positive_operators():
-    operator = full(S, is_self_adjoint=True, is_positive_definite=True)
+    operator = full_matrix(S, is_self_adjoint=True, is_positive_definite=True)
     np.testing.assert_allclose(operator.cholesky().to_dense(), np.linalg.cholesky(S), rtol=1e-6)
     np.testing.assert_allclose(operator.eigvals(), np.linalg.eigvalsh(S), rtol=1e-6)
     np.testing.assert_allclose(operator.cond(), np.linalg.cond(S), rtol=1e-6)
@@ -114,7 +114,7 @@ def test_factors_and_values_of_positive_operators():
 
 
 def test_conjugate_gradients():
-    """The solution after a number of iterations, also in a graph and with a preconditioner, is NumPy's."""
+    """After each number of iterations the solution is NumPy's, also in a graph and with a preconditioner."""
     rng = np.random.default_rng(0)
     matrices = rng.normal(size=(2, 5, 5))
     matrices = matrices @ matrices.transpose(0, 2, 1) + 5 * np.eye(5)

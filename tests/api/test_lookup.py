@@ -10,12 +10,12 @@ import autoconv as ac
 L = ac.lookup
 
 
-def letters(default=-1):
+def letter_table(default=-1):
     return L.StaticHashTable(L.KeyValueTensorInitializer(["c", "a", "b"], [7, 5, 6]), default)
 
 
-def test_static_tables_at_once_in_functions_and_in_datasets():
-    table = letters()
+def test_static_tables_eagerly_in_functions_and_in_datasets():
+    table = letter_table()
     keys = ac.constant([["a", "z"], ["", "c"]])
     for found in (table.lookup(keys), table[keys], ac.function(table.lookup)(keys)):
         assert found.numpy().tolist() == [[5, -1], [-1, 7]]
@@ -64,7 +64,7 @@ def test_tables_of_files(tmp_path):
         L.TextFileInitializer(str(path), ac.string, index.LINE_NUMBER, ac.int64, 1)
 
 
-def test_tables_change_inside_of_functions_in_the_order_of_the_program():
+def test_tables_change_inside_of_functions_in_program_order():
     table = L.experimental.MutableHashTable(ac.string, ac.int64, default_value=0)
 
     @ac.function
@@ -88,9 +88,9 @@ def test_values_may_be_vectors():
     np.testing.assert_array_equal(found, [[[5.0, 6.0]], [[0.0, 1.0]]])
 
 
-def test_what_is_refused():
+def test_refused_tables():
     with pytest.raises(TypeError, match=r"Dtype of argument `keys` must be autoconv\.string"):
-        letters().lookup(ac.constant([1]))
+        letter_table().lookup(ac.constant([1]))
     with pytest.raises(ac.errors.FailedPreconditionError, match="different value for same key"):
         L.StaticHashTable(L.KeyValueTensorInitializer(["a", "a"], [1, 2]), -1)
     with pytest.raises(ValueError, match="must be > 0"):

@@ -94,7 +94,7 @@ def test_shapes_of_loop_variables_follow_the_invariants_in_graphs() -> None:
         tf.function(lambda n: tf.while_loop(lambda i: i < n, lambda i: tf.cast(i, tf.float32), [tf.constant(0)]))(2)
 
 
-def test_positions_that_a_tensor_array_does_not_have() -> None:
+def test_positions_out_of_range_of_a_tensor_array() -> None:
     def read(index: Any) -> Any:
         return tf.TensorArray(tf.float32, 3).write(0, 1.0).read(index)
 

@@ -18,9 +18,9 @@ from autoconv.runtime.tensors.conversion import constant
 X = np.array([[0.5, -1.25, 2.0], [3.5, -0.75, 1.5]], np.float32)
 
 
-def check(found: Any, wanted: Any, rtol: float = 1e-6) -> None:
-    assert found.dtype.numpy == np.asarray(wanted).dtype
-    np.testing.assert_allclose(found.numpy(), wanted, rtol=rtol)
+def check(found: Any, expected: Any, rtol: float = 1e-6) -> None:
+    assert found.dtype.numpy == np.asarray(expected).dtype
+    np.testing.assert_allclose(found.numpy(), expected, rtol=rtol)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_signatures(function: Any, names: str) -> None:
     assert list(inspect.signature(function).parameters) == names.split()
 
 
-def test_every_wrapper_says_what_it_does() -> None:
+def test_every_wrapper_has_a_docstring() -> None:
     for module in (arithmetic, bitwise, casts, comparison, maths, reductions):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and not name.startswith("_"):
@@ -171,7 +171,7 @@ def test_casts() -> None:
     check(casts.stop_gradient(casts.identity(X)), X)
 
 
-def test_what_orders_numbers_takes_no_complex_ones() -> None:
+def test_functions_that_order_numbers_refuse_complex_ones() -> None:
     z = autoconv.constant([1 + 2j, 3j])
     for function in (
         lambda z: autoconv.maximum(z, z), autoconv.reduce_max, autoconv.argmax, autoconv.nn.softmax,
@@ -186,9 +186,9 @@ def test_what_orders_numbers_takes_no_complex_ones() -> None:
 
 
 def test_float8_tensors_store_numbers_and_are_cast() -> None:
-    """Their numbers are those of ml_dtypes; 500 is beyond float8_e4m3fn."""
+    """Stored numbers are those of ml_dtypes; 500 is beyond float8_e4m3fn."""
     x = autoconv.constant([1.5, 2.3, -3.0, 500.0])
-    for name, wanted in (("float8_e4m3fn", [1.5, 2.25, -3.0, np.nan]), ("float8_e5m2", [1.5, 2.5, -3.0, 512.0])):
+    for name, expected in (("float8_e4m3fn", [1.5, 2.25, -3.0, np.nan]), ("float8_e5m2", [1.5, 2.5, -3.0, 512.0])):
         dtype = getattr(autoconv.dtypes.experimental, name)
         assert autoconv.as_dtype(name) is dtype and dtype.size == 1 and dtype.is_floating
 
@@ -196,13 +196,13 @@ def test_float8_tensors_store_numbers_and_are_cast() -> None:
             return autoconv.cast(autoconv.reshape(autoconv.cast(y, dtype), [2, 2]), autoconv.float32)
 
         for run in (stored, autoconv.function(stored)):
-            np.testing.assert_array_equal(run(x), np.reshape(wanted, (2, 2)))
+            np.testing.assert_array_equal(run(x), np.reshape(expected, (2, 2)))
     limits = [getattr(autoconv.dtypes.experimental, name).max for name in ("float8_e4m3fn", "float8_e5m2")]
     assert [float(limit) for limit in limits] == [448.0, 57344.0]
     assert autoconv.Variable([1.0, 2.0], dtype="float8_e5m2").dtype.name == "float8_e5m2"
 
 
-def test_dtypes_that_an_op_does_not_take_are_refused_eagerly_and_in_graphs() -> None:
+def test_unsupported_dtypes_are_refused_eagerly_and_in_graphs() -> None:
     ints, texts, flags = constant([1, 2]), constant(["a", "b"]), constant([True, False])
     for call in (
         lambda: autoconv.atan2(ints, ints), lambda: autoconv.sqrt(ints), lambda: autoconv.maximum(texts, texts),
@@ -222,7 +222,7 @@ def test_dtypes_that_an_op_does_not_take_are_refused_eagerly_and_in_graphs() -> 
     assert autoconv.maximum(ints, 2).numpy().tolist() == [2, 2]
 
 
-def test_scalars_of_numpy_have_a_dtype_of_their_own() -> None:
+def test_numpy_scalars_keep_their_dtype() -> None:
     assert autoconv.add(np.float64(2.0), [1.0, 2.0]).dtype is autoconv.float64
     assert autoconv.add(3.5, np.float64(1.0)).dtype is autoconv.float64
     assert (constant([1.0]) * np.float64(2.0)).dtype is autoconv.float32

@@ -36,7 +36,7 @@ def test_exponentials():
 def test_square_roots():
     for sqrtm in both(L.sqrtm):
         close(sqrtm(ac.constant(S)), FIGURES["sqrtm"])
-    close(L.sqrtm([[4.0, 1.0], [0.0, 4.0]]), [[2.0, 0.25], [0.0, 2.0]])  # there are no two eigenvectors
+    close(L.sqrtm([[4.0, 1.0], [0.0, 4.0]]), [[2.0, 0.25], [0.0, 2.0]])  # a defective matrix, with one eigenvector
     assert np.isnan(L.sqrtm([[-4.0, 0.0], [0.0, 4.0]])).any()
     close(gradients(L.sqrtm, S)[0], np.eye(3))
 
@@ -61,7 +61,7 @@ def test_tridiagonal_systems():
         close(solve(ac.constant(DIAGONALS), ac.constant(R[:, 0])), np.array(FIGURES["solve"])[:, 0])
     close(L.tridiagonal_solve(DIAGONALS, R.T, transpose_rhs=True), FIGURES["solve"])
     close(L.tridiagonal_solve(DIAGONALS, R, partial_pivoting=False), FIGURES["solve"])
-    swapped = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.5, 2.0]])  # cannot be solved without exchanges
+    swapped = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.5, 2.0]])  # cannot be solved without pivoting
     close(L.tridiagonal_matmul(swapped, L.tridiagonal_solve(swapped, R)), R)
     by_diagonals, by_right_sides = gradients(L.tridiagonal_solve, DIAGONALS, R)
     close(by_diagonals, FIGURES["slope by diagonals"])
@@ -80,10 +80,10 @@ def test_banded_triangular_systems():
 
 def test_eigenvalues_of_tridiagonal_matrices():
     diagonals = [1.0, 2.0, 3.0], [0.5, 0.25]
-    wanted = [0.7887, 2.1452, 3.0661]
-    close(L.eigh_tridiagonal(*diagonals), wanted)
-    close(L.eigh_tridiagonal(*diagonals, select="i", select_range=[1, 2]), wanted[1:])
-    close(L.eigh_tridiagonal(*diagonals, select="v", select_range=[1.0, 2.5]), wanted[1:2])
+    expected = [0.7887, 2.1452, 3.0661]
+    close(L.eigh_tridiagonal(*diagonals), expected)
+    close(L.eigh_tridiagonal(*diagonals, select="i", select_range=[1, 2]), expected[1:])
+    close(L.eigh_tridiagonal(*diagonals, select="v", select_range=[1.0, 2.5]), expected[1:2])
     values, vectors = L.eigh_tridiagonal(*diagonals, eigvals_only=False)
     close(L.tridiagonal_matmul([[0.5, 0.25], diagonals[0], [0.5, 0.25]], vectors, "sequence"), vectors * values)
 

@@ -1,4 +1,4 @@
-"""Modules find their variables."""
+"""Modules: variables, submodules, names, and methods as functions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TwoLayerNet(tf.Module):
         super().__init__()
         self.layers = [Dense(3), Dense(2, name="last")]
         self.extra = {"b": tf.Variable(1.0, name="b"), "a": (tf.Variable(2.0, name="a", trainable=False),)}
-        self.again = self.layers[0]
+        self.same_layer = self.layers[0]
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         for layer in self.layers:
@@ -50,7 +50,7 @@ def test_variables_are_found_once_in_attributes_lists_and_dicts() -> None:
     assert net.submodules == tuple(net.layers)
 
 
-def test_a_module_that_knows_its_parent_is_searched_once() -> None:
+def test_a_module_with_a_reference_to_its_parent_is_searched_once() -> None:
     parent, child = Dense(1), Dense(1)
     parent.child, child.parent = child, parent  # type: ignore[attr-defined]
     child.w = tf.Variable(1.0)

@@ -23,7 +23,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted"),
+    ("found", "expected"),
     [
         (layers.relu(X), np.maximum(X, 0)),
         (layers.relu6(X * 3), np.clip(X * 3, 0, 6)),
@@ -39,11 +39,11 @@ def softmax(x: Any, axis: int = -1) -> Any:
         (layers.l2_loss(X), (X**2).sum() / 2),
     ],
 )
-def test_activations(found: Any, wanted: Any) -> None:
-    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
+def test_activations(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
 
 
-def test_gelu_approximation_is_near() -> None:
+def test_the_gelu_approximation() -> None:
     np.testing.assert_allclose(layers.gelu(X, approximate=True).numpy(), layers.gelu(X).numpy(), atol=1e-3)
 
 

@@ -12,8 +12,8 @@ import autoconv as tf
 DRAW = np.random.default_rng(0)
 
 
-def pooled(image, kernel, steps, around, pool):
-    """By the definition: `pool` of the elements of the image under each window."""
+def pool_by_definition(image, kernel, steps, around, pool):
+    """Pool by the definition: apply `pool` to the elements of the image under each window."""
     sides = image.shape[1:-1]
     counts = [
         (side + sum(pair) - k) // step + 1 for side, pair, k, step in zip(sides, around, kernel, steps, strict=True)
@@ -38,38 +38,38 @@ CASES = [
 
 
 @pytest.mark.parametrize(("sides", "ksize", "strides", "padding", "around"), CASES)
-def test_pooling_of_one_to_three_sides(sides, ksize, strides, padding, around):
+def test_pooling_of_one_to_three_dimensions(sides, ksize, strides, padding, around):
     image = DRAW.normal(size=(2, *sides, 3))
     kernel, steps = ((n[1:-1] if isinstance(n, list) else n) for n in (ksize, strides))
     kernel, steps = ((n,) * len(sides) if isinstance(n, int) else n for n in (kernel, steps))
     for find, pool in ((tf.nn.max_pool, np.max), (tf.nn.avg_pool, np.mean)):
-        wanted = pooled(image, kernel, steps, around, pool)
+        expected = pool_by_definition(image, kernel, steps, around, pool)
 
         @tf.function
         def f(x):
             return find(x, ksize, strides, padding)  # noqa: B023
 
-        np.testing.assert_allclose(find(image, ksize, strides, padding).numpy(), wanted, rtol=1e-12)
-        np.testing.assert_allclose(f(tf.constant(image)).numpy(), wanted, rtol=1e-12)
+        np.testing.assert_allclose(find(image, ksize, strides, padding).numpy(), expected, rtol=1e-12)
+        np.testing.assert_allclose(f(tf.constant(image)).numpy(), expected, rtol=1e-12)
         if isinstance(padding, str):
             first = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[len(sides)]
             given = [[1, *n[:0:-1][::-1]] if isinstance(n, list) else n for n in (ksize, strides)]
             found = find(np.moveaxis(image, -1, 1), *given, padding, data_format=first)
-            np.testing.assert_allclose(found.numpy(), np.moveaxis(wanted, -1, 1), rtol=1e-12)
+            np.testing.assert_allclose(found.numpy(), np.moveaxis(expected, -1, 1), rtol=1e-12)
 
 
 def test_values_of_known_examples():
     x = np.array([[1, 3, 2, 4], [5, 6, 8, 7], [4, 2, 1, 0], [1, 2, 3, 4]], np.float32)[None, :, :, None]
     assert tf.nn.max_pool2d(x, 2, 2, "VALID").numpy().ravel().tolist() == [6, 8, 4, 4]
     assert tf.nn.avg_pool2d(x, 2, 2, "VALID").numpy().ravel().tolist() == [3.75, 5.25, 2.25, 2]
-    # In the corner there are four elements, and zeros around are none of them.
+    # The window in the corner has four elements, without the padding.
     assert tf.nn.avg_pool2d(-x, 3, 2, "SAME").numpy().ravel().tolist() == pytest.approx([-32 / 9, -22 / 6, -13 / 6, -2])
     assert tf.nn.max_pool2d(-x, 3, 2, "SAME").numpy().ravel().tolist() == [-1, 0, -1, 0]
     assert tf.nn.max_pool1d(x[:, 0].astype(np.int32), 3, 1, "SAME").numpy().ravel().tolist() == [3, 3, 4, 4]
     assert tf.nn.avg_pool1d(x[:, 0], 2, 2, "VALID").numpy().ravel().tolist() == [2, 3]
 
 
-def test_the_gradient_goes_to_the_first_of_the_largest():
+def test_the_gradient_of_max_pooling_goes_to_the_first_maximum():
     x = tf.constant(np.array([2, 2, 1, 3, 3, 3], np.float32)[None, :, None])
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -92,6 +92,6 @@ def test_the_gradient_goes_to_the_first_of_the_largest():
         (lambda: tf.nn.avg_pool2d(tf.zeros([1, 4, 4, 2]), 2, 0, "SAME"), "`strides` must be"),
     ],
 )
-def test_what_is_no_pooling(call, message):
+def test_invalid_pooling(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -1,4 +1,4 @@
-"""Ragged tensors: what functions give beside lists of Python, eagerly and in functions; loops and gradients."""
+"""Ragged tensors: functions beside Python lists, eagerly and in graphs; loops and gradients."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_one_trace_serves_rows_of_all_lengths(name):
     assert f.experimental_get_tracing_count() == 1
 
 
-def test_softmax_is_of_each_row():
+def test_softmax_of_rows():
     found = ac.nn.softmax(rows()).to_list()
     powers = np.exp([1.0, 2.0])
     np.testing.assert_allclose(found[0], powers / powers.sum(), rtol=1e-6)
@@ -187,7 +187,7 @@ def test_shapes_text_and_arrays():
     assert rows().with_row_splits_dtype(ac.int32).row_splits.dtype is ac.int32
 
 
-def test_loops_and_branches_carry_them():
+def test_loops_and_branches_carry_ragged_tensors():
     @ac.function
     def grown(x, count):
         for _ in ac.range(count):
@@ -220,7 +220,7 @@ def test_gradients_flow_through_the_values():
     assert ac.function(gradient)(x).to_list() == wanted
 
 
-def test_what_is_refused():
+def test_refused_arguments():
     with pytest.raises(ac.errors.InvalidArgumentError, match="another number of values"):
         R.from_row_splits([1, 2], [0, 3])
     with pytest.raises(ac.errors.InvalidArgumentError, match="first split is not 0"):
@@ -312,7 +312,7 @@ def test_batches_of_matrices_of_several_sizes_are_multiplied():
 
 
 def test_shapes_with_ragged_dimensions_in_general_functions():
-    """reshape, broadcast_to, ones, zeros and fill take them, in graphs too; the values are TensorFlow's."""
+    """reshape, broadcast_to, ones, zeros and fill accept ragged shapes, in graphs too; values are TensorFlow's."""
     shape = ac.experimental.DynamicRaggedShape
     rows = ac.ragged.constant([[1, 2], [3]])
     ragged = shape.from_tensor(rows)

@@ -29,8 +29,8 @@ def test_uniform() -> None:
 def test_normal() -> None:
     x = random.normal([2000], 10.0, 2.0, float64).numpy()
     assert abs(x.mean() - 10) < 0.3 and abs(x.std() - 2) < 0.2
-    cut = random.truncated_normal([2000], 10.0, 2.0).numpy()
-    assert cut.min() >= 6 and cut.max() <= 14
+    truncated = random.truncated_normal([2000], 10.0, 2.0).numpy()
+    assert truncated.min() >= 6 and truncated.max() <= 14
 
 
 def test_set_seed_starts_all_streams_anew() -> None:
@@ -96,9 +96,9 @@ def test_generator() -> None:
 
 def test_global_generator() -> None:
     assert random.get_global_generator() is random.get_global_generator()
-    mine = random.Generator.from_seed(1)
-    random.set_global_generator(mine)
-    assert random.get_global_generator() is mine
+    own_generator = random.Generator.from_seed(1)
+    random.set_global_generator(own_generator)
+    assert random.get_global_generator() is own_generator
 
 
 # (counter, key, four words): known answers of Philox 4x32 with ten rounds, from the test vectors of Random123
@@ -113,12 +113,12 @@ KNOWN_ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("counter", "key", "wanted"), KNOWN_ANSWERS)
-def test_philox_known_answers(counter: Any, key: Any, wanted: Any) -> None:
+@pytest.mark.parametrize(("counter", "key", "expected"), KNOWN_ANSWERS)
+def test_philox_known_answers(counter: Any, key: Any, expected: Any) -> None:
     low, high, whole = (a + (b << 32) for a, b in (counter[:2], counter[2:], key))
-    assert philox4x32(whole, np.array([low], np.uint64), high).tolist() == [list(wanted)]
+    assert philox4x32(whole, np.array([low], np.uint64), high).tolist() == [list(expected)]
     generator = random.Generator.from_key_counter(whole, [low, high], "philox")
-    assert generator.uniform_full_int([4], autoconv.uint32).numpy().tolist() == list(wanted)
+    assert generator.uniform_full_int([4], autoconv.uint32).numpy().tolist() == list(expected)
 
 
 def test_counters_carry() -> None:
@@ -158,16 +158,16 @@ TENSORFLOW = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "wanted"), TENSORFLOW)
-def test_a_seed_gives_tensorflows_numbers(call: str, wanted: Any) -> None:
+@pytest.mark.parametrize(("call", "expected"), TENSORFLOW)
+def test_a_seed_gives_tensorflows_numbers(call: str, expected: Any) -> None:
     names = {"int32": int32, "int64": int64, "float64": float64, "autoconv": autoconv}
     drawn = eval(f"random.{call}", {"random": random, **names})
     drawn = drawn.read_value() if isinstance(drawn, autoconv.Variable) else drawn
-    np.testing.assert_allclose(drawn, wanted, rtol=3e-7)
+    np.testing.assert_allclose(drawn, expected, rtol=3e-7)
     staged = autoconv.function(lambda: autoconv.identity(drawn) if "Generator" in call else eval(
         f"random.{call}", {"random": random, **names}
     ))()  # fmt: skip
-    np.testing.assert_allclose(staged, wanted, rtol=3e-7)
+    np.testing.assert_allclose(staged, expected, rtol=3e-7)
 
 
 def test_generators_advance_as_tensorflows() -> None:
@@ -190,7 +190,7 @@ def test_global_seeds_give_tensorflows_numbers() -> None:
         random.uniform([3]), random.uniform([3]), random.normal([3]), random.uniform([3], seed=1),
         random.uniform([3], seed=1), random.truncated_normal([5]), random.uniform([3], 0, 10, int32),
     )  # fmt: skip
-    wanted = [
+    expected = [
         [0.1651308536529541, 0.9014812707901001, 0.6309741735458374],
         [0.5101070404052734, 0.44353175163269043, 0.40853309631347656],
         [-0.45701223611831665, -0.40686726570129395, 0.728577733039856],
@@ -199,14 +199,14 @@ def test_global_seeds_give_tensorflows_numbers() -> None:
         [1.694016695022583, 0.11969316750764847, -1.158460021018982, 0.1726040244102478, 1.2539327144622803],
         [4, 4, 9],
     ]
-    for found, numbers in zip(drawn, wanted, strict=True):
+    for found, numbers in zip(drawn, expected, strict=True):
         np.testing.assert_allclose(found, numbers, rtol=3e-7)
     random.set_seed(1)
-    assert values(random.uniform([3]), random.uniform([3], seed=1)) == [wanted[0], wanted[3]]
+    assert values(random.uniform([3]), random.uniform([3], seed=1)) == [expected[0], expected[3]]
 
 
 def test_each_node_of_a_function_has_a_stream_which_set_seed_restarts() -> None:
-    """What TensorFlow documents of set_seed, with its numbers."""
+    """The behaviour of set_seed in TensorFlow's documentation, with its numbers."""
 
     @autoconv.function
     def unseeded() -> Any:
@@ -241,7 +241,7 @@ def test_each_node_of_a_function_has_a_stream_which_set_seed_restarts() -> None:
     random.set_seed(None)
 
 
-def test_compiled_programs_draw_what_plain_python_draws() -> None:
+def test_compiled_programs_draw_the_numbers_of_plain_python() -> None:
     def draw() -> Any:
         return (
             random.uniform([3]), random.normal([2, 2], seed=4), random.truncated_normal([3]),
@@ -270,8 +270,8 @@ def test_generators_are_the_same_eagerly_and_in_a_graph() -> None:
 
     for _ in range(2):
         found = [x.numpy().tolist() for x in draw()]
-        wanted = eager.normal([2]), eager.binomial([3], 10.0, 0.5), eager.uniform([2], 0, 9, int32)
-        assert found == [x.numpy().tolist() for x in wanted]
+        expected = eager.normal([2]), eager.binomial([3], 10.0, 0.5), eager.uniform([2], 0, 9, int32)
+        assert found == [x.numpy().tolist() for x in expected]
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.3, 1.0), (1.0, 2.0), (4.5, 0.5), (100.0, 3.0)])
@@ -340,10 +340,10 @@ TENSORFLOW_STATELESS = [
 
 def test_a_seed_gives_the_permutations_and_counts_of_tensorflow() -> None:
     random.set_seed(3)
-    for draw, wanted in TENSORFLOW_DRAWS:
-        np.testing.assert_allclose(draw(), wanted, rtol=1e-5, atol=1e-5)
-    for draw, wanted in TENSORFLOW_STATELESS:
-        np.testing.assert_allclose(draw(), wanted, rtol=1e-5, atol=1e-5)
+    for draw, expected in TENSORFLOW_DRAWS:
+        np.testing.assert_allclose(draw(), expected, rtol=1e-5, atol=1e-5)
+    for draw, expected in TENSORFLOW_STATELESS:
+        np.testing.assert_allclose(draw(), expected, rtol=1e-5, atol=1e-5)
     shuffled = autoconv.function(lambda: random.shuffle(autoconv.range(6), seed=7))
     random.set_seed(3)
     assert [shuffled().numpy().tolist() for _ in range(2)] == [[4, 2, 3, 1, 0, 5], [5, 0, 1, 4, 2, 3]]

@@ -15,7 +15,7 @@ from autoconv.ops.random.threefry import Threefry, threefry2x32
 from autoconv.runtime.tensors.conversion import constant
 from tests.api.figures import values
 
-# Salmon and others' Random123 comes with these: counter, key, block.
+# Test vectors of Random123 (Salmon and others): counter, key, block.
 KNOWN_THREEFRY = [
     ((0x00000000, 0x00000000), (0x00000000, 0x00000000), (0x6B200159, 0x99BA4EFE)),
     ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
@@ -29,7 +29,7 @@ def test_threefry_known_answers(counter: Any, key: Any, block: Any) -> None:
     assert found.tolist() == [list(block)] * 2
 
 
-def test_threefry_words_follow_each_other() -> None:
+def test_threefry_words_are_consecutive() -> None:
     key = tuple(threefry2x32((7, 0), np.array([[42, 0]], np.uint32))[0].tolist())
     blocks = threefry2x32(key, np.array([[i, 0] for i in range(6)], np.uint32))
     bits = Threefry(7, 42)
@@ -67,7 +67,7 @@ def generator_draws(generator: random.Generator) -> list[Any]:
 
 
 @pytest.mark.parametrize("backend", ["llvm", "reference"])
-def test_threefry_in_every_way_of_running(monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
+def test_threefry_in_all_execution_modes(monkeypatch: pytest.MonkeyPatch, backend: str) -> None:
     monkeypatch.setattr(SETTINGS, "backend", backend)
     assert values(*autoconv.function(stateless_draws)()) == values(*stateless_draws())
     generator = random.Generator.from_seed(1, alg="threefry")

@@ -60,9 +60,9 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_raw_op_takes_its_arguments_by_name(name):
-    arguments, wanted = CASES[name]
+    arguments, expected = CASES[name]
     found = getattr(raw, name)(**arguments, name="named")
-    for one, value in zip(*((found, wanted) if isinstance(wanted, tuple) else ([found], [wanted])), strict=True):
+    for one, value in zip(*((found, expected) if isinstance(expected, tuple) else ([found], [expected])), strict=True):
         np.testing.assert_allclose(one, value, rtol=1e-5, atol=1e-6)
 
 
@@ -83,8 +83,8 @@ def test_variables_by_their_handles():
     assert raw.ResourceGather(resource=v.handle, indices=[2], dtype=tf.float32).numpy().tolist() == [3.0]
 
 
-def test_every_form_is_there():
-    names = [name for space in raw_op_forms.SAME_PARAMETERS.values() for name in space]
+def test_every_raw_op_has_a_form():
+    names = [name for namespace in raw_op_forms.SAME_PARAMETERS.values() for name in namespace]
     names += [*raw_op_forms.FORMS, *raw_op_resources.FORMS]
     assert len(names) == len(set(names)) >= 340 and set(names) <= set(dir(raw))
     for name in names:
@@ -97,7 +97,7 @@ def test_every_form_is_there():
         raw.Add(x=1)
 
 
-def test_gradients_go_through():
+def test_gradients_of_raw_ops():
     x = tf.constant(X)
     with tf.GradientTape() as tape:
         tape.watch(x)

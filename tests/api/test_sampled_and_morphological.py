@@ -36,12 +36,12 @@ def test_pools_and_patches_of_volumes():
     close(ac.extract_volume_patches(x, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "VALID")[0], blocks)
 
 
-def test_blocks_of_sides_in_the_batch():
+def test_space_to_batch_blocks():
     x = ac.reshape(ac.range(12), [1, 3, 4, 1])
     for moved in both(lambda x: ac.space_to_batch(x, [2, 2], [[1, 0], [0, 0]])):
         found = moved(x)
-        wanted = [[[0, 0], [4, 6]], [[0, 0], [5, 7]], [[0, 2], [8, 10]], [[1, 3], [9, 11]]]
-        assert found[..., 0].numpy().tolist() == wanted
+        expected = [[[0, 0], [4, 6]], [[0, 0], [5, 7]], [[0, 2], [8, 10]], [[1, 3], [9, 11]]]
+        assert found[..., 0].numpy().tolist() == expected
     assert ac.batch_to_space(found, [2, 2], [[1, 0], [0, 0]]).numpy().tolist() == x.numpy().tolist()
     with pytest.raises(ValueError, match="not divisible"):
         ac.space_to_batch(x, [2, 2], [[0, 0], [0, 0]])

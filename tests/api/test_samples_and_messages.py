@@ -1,4 +1,4 @@
-"""Sobol's points, glimpses of images, and tensors as messages, with the values of TensorFlow 2.21."""
+"""Sobol points, glimpses of images, and tensors as protocol buffers, with the values of TensorFlow 2.21."""
 
 from __future__ import annotations
 

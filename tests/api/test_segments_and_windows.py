@@ -1,4 +1,4 @@
-"""Segments, counts, windows, frames and short-time transforms: NumPy's results, else TensorFlow's rules."""
+"""Segments, counts, windows, frames and short-time transforms: by NumPy's results or TensorFlow's rules."""
 
 import numpy as np
 import pytest

@@ -18,20 +18,20 @@ X = np.arange(12, dtype=np.float32).reshape(3, 4)
 Both = Callable[..., Any]
 
 
-def same(found: Any, wanted: Any) -> None:
+def assert_same(found: Any, wanted: Any) -> None:
     np.testing.assert_array_equal(np.asarray(found.numpy()), wanted)
 
 
-def test_filled() -> None:
-    same(constants.zeros([2, 3]), np.zeros((2, 3)))
+def test_fills() -> None:
+    assert_same(constants.zeros([2, 3]), np.zeros((2, 3)))
     assert constants.zeros(3).dtype is float32
     assert constants.ones((2,), int32).numpy().dtype == np.int32
-    same(constants.zeros([2], "string"), [b"", b""])
-    same(constants.ones(constant([2, 1])), np.ones((2, 1)))
-    same(constants.fill([2, 2], 7), [[7, 7], [7, 7]])
-    same(constants.zeros_like(X), np.zeros((3, 4)))
+    assert_same(constants.zeros([2], "string"), [b"", b""])
+    assert_same(constants.ones(constant([2, 1])), np.ones((2, 1)))
+    assert_same(constants.fill([2, 2], 7), [[7, 7], [7, 7]])
+    assert_same(constants.zeros_like(X), np.zeros((3, 4)))
     assert constants.ones_like(X, dtype="int32").dtype is int32
-    same(constants.eye(2, 3), np.eye(2, 3))
+    assert_same(constants.eye(2, 3), np.eye(2, 3))
     assert constants.eye(2, batch_shape=[3]).shape == (3, 2, 2)
     for shape in ([-2], [-1, -1]):
         with pytest.raises(InvalidArgumentError, match="requested shape"):
@@ -52,11 +52,11 @@ def test_shapes_made_of_tensors(both: Both) -> None:
 
 
 def test_range(both: Both) -> None:
-    same(constants.range(5), np.arange(5))
-    same(constants.range(1, 10, 3), [1, 4, 7])
-    same(constants.range(5, 0, -2), [5, 3, 1])
-    same(constants.range(5, 2), [])
-    same(constants.range(0.0, 1.0, 0.25), [0, 0.25, 0.5, 0.75])
+    assert_same(constants.range(5), np.arange(5))
+    assert_same(constants.range(1, 10, 3), [1, 4, 7])
+    assert_same(constants.range(5, 0, -2), [5, 3, 1])
+    assert_same(constants.range(5, 2), [])
+    assert_same(constants.range(0.0, 1.0, 0.25), [0, 0.25, 0.5, 0.75])
     assert constants.range(3).dtype is int32 and constants.range(3.0).dtype is float32
     assert constants.range(constant(3, int64)).dtype is int64
     assert constants.range(3, dtype=float64).dtype is float64
@@ -69,13 +69,13 @@ def test_range(both: Both) -> None:
 
 
 def test_linspace(both: Both) -> None:
-    same(constants.linspace(0.0, 1.0, 5), np.linspace(0, 1, 5, dtype=np.float32))
+    assert_same(constants.linspace(0.0, 1.0, 5), np.linspace(0, 1, 5, dtype=np.float32))
     assert constants.linspace(0, 10, 3).dtype is float64
-    same(constants.linspace([0.0, 1.0], [2.0, 3.0], 3, axis=-1), [[0, 1, 2], [1, 2, 3]])
+    assert_same(constants.linspace([0.0, 1.0], [2.0, 3.0], 3, axis=-1), [[0, 1, 2], [1, 2, 3]])
     both(lambda a, n: constants.linspace(a, 3.0, n), np.float32(1), np.int32(3))
     with pytest.raises(InvalidArgumentError, match="num > 0"):
         constants.linspace(0.0, 1.0, -1)
-    same(constants.linspace(0.0, 1.0, 0), [])
+    assert_same(constants.linspace(0.0, 1.0, 0), [])
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,11 @@ def test_linspace(both: Both) -> None:
     ],
 )  # fmt: skip
 def test_against_numpy(both: Both, function: Callable[..., Any], wanted: Any) -> None:
-    # A slice or mask over several dimensions of an unknown number of them is possible all the same.
-    same(both(function, X), wanted)
+    # Tensors of unknown rank support a slice or mask over several dimensions, too.
+    assert_same(both(function, X), wanted)
 
 
-def test_many_results(both: Both) -> None:
+def test_functions_with_several_results(both: Both) -> None:
     for parts, wanted in (
         (both(lambda x: shaping.split(x, 2, axis=1), X), np.split(X, 2, 1)),
         (both(lambda x: shaping.split(x, [1, 2]), X), [X[:1], X[1:]]),
@@ -167,7 +167,7 @@ def test_many_results(both: Both) -> None:
     ):
         assert isinstance(parts, list) and len(parts) == len(wanted)
         for part, expected in zip(parts, wanted, strict=True):
-            same(part, expected)
+            assert_same(part, expected)
     with pytest.raises(ValueError, match="Cannot infer"):
         both(lambda x: shaping.unstack(x), X)
 
@@ -177,7 +177,7 @@ def test_indices_in_lists_of_tensors(both: Both) -> None:
         (lambda x, i: gather.gather(x, [i, 0]), X[[1, 0]]),
         (lambda x, i: gather.gather_nd(x, [[i, 0], (1, i)]), X[[1, 1], [0, 1]]),
     ):
-        same(both(function, X, np.int32(1), unknown_rank=False), wanted)
+        assert_same(both(function, X, np.int32(1), unknown_rank=False), wanted)
 
 
 def test_grids_and_masks(both: Both) -> None:
@@ -185,11 +185,11 @@ def test_grids_and_masks(both: Both) -> None:
     for kind in ("xy", "ij"):
         found = both(lambda *v, kind=kind: shaping.meshgrid(*v, indexing=kind), a, b, c, unknown_rank=False)
         for one, other in zip(found, np.meshgrid(a, b, c, indexing=kind), strict=True):
-            same(one, other)
-    same(
+            assert_same(one, other)
+    assert_same(
         both(lambda n: shaping.sequence_mask(n), np.array([1, 3])), [[True, False, False], [True, True, True]]
     )
-    same(both(lambda n: shaping.sequence_mask(n, 2, int32), np.array([1, 0])), [[1, 0], [0, 0]])
+    assert_same(both(lambda n: shaping.sequence_mask(n, 2, int32), np.array([1, 0])), [[1, 0], [0, 0]])
     with pytest.raises(ValueError, match="indexing"):
         shaping.meshgrid(a, b, indexing="yx")
 
@@ -218,7 +218,7 @@ def test_errors() -> None:
         shaping.concat([x], axis=1.5)
 
 
-def test_tensors_in_a_list_are_cast_to_the_dtype_that_is_asked_for() -> None:
+def test_tensors_in_a_list_are_cast_to_the_requested_dtype() -> None:
     whole, half = autoconv.constant(3), autoconv.constant(1.7)
 
     def packed(a: Any, b: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Special functions against mpmath's values, and further names whose figures are TensorFlow's."""
+"""Special functions against mpmath's values, and further functions with TensorFlow's figures."""
 
 import numpy as np
 import pytest

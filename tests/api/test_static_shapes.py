@@ -1,4 +1,4 @@
-"""Sizes that are known while tracing, followed through what programs compute of shapes."""
+"""Sizes that are known while tracing, propagated through computations on shapes."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import autoconv as ac
 
 
 def static_shapes(function, *shape):
-    """The shapes that a function's results have for a tensor of a partly unknown shape."""
+    """Return the static shapes of a function's results for a tensor of a partly unknown shape."""
     concrete = ac.function(function).get_concrete_function(ac.TensorSpec(shape, ac.float32))
     return [tuple(found.shape) for found in concrete.structured_outputs]
 

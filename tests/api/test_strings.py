@@ -73,7 +73,7 @@ def test_errors() -> None:
         strings.to_hash_bucket_fast("a", 0)
 
 
-# What Google's own FarmHash (the package pyfarmhash) gives for the first n of "abcdefghijabcdefghij…".
+# Results of Google's FarmHash (the package pyfarmhash) for the first n characters of "abcdefghijabcdefghij…".
 FINGERPRINTS = {
     0: 11160318154034397263, 1: 12917804110809363939, 3: 2640714258260161385,
     4: 1897425971756105985, 7: 4341691227789030229, 8: 18368443631171807497,
@@ -108,7 +108,7 @@ def test_code_points(both: Callable[..., Any]) -> None:
     assert strings.unicode_split(wide, "UTF-16-BE").to_list() == [[b"D", "é".encode()]]
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_invalid_bytes() -> None:
     broken = b"a\xffb"
     assert strings.unicode_decode(broken, "UTF-8").numpy().tolist() == [97, 0xFFFD, 98]
     assert strings.unicode_decode(broken, "UTF-8", "replace", ord("?")).numpy().tolist() == [97, 63, 98]
@@ -134,7 +134,7 @@ def test_ngrams(both: Callable[..., Any]) -> None:
         strings.ngrams(words, 0)
 
 
-def test_python_only_numbers_are_no_numbers() -> None:
+def test_number_forms_that_only_python_accepts_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="1_000"):
         strings.to_number("1_000", int32)
 

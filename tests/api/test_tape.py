@@ -1,4 +1,4 @@
-"""GradientTape, at once and inside functions."""
+"""GradientTape, eagerly and inside functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_powers_with_nested_tapes() -> None:
         np.testing.assert_allclose([v.numpy() for v in found], [16.0, 32.0, 48.0, 48.0], rtol=1e-6)
 
 
-def test_a_persistent_tape_differentiates_what_it_gave() -> None:
+def test_a_persistent_tape_differentiates_its_gradients() -> None:
     def body(x: Any) -> Any:
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
@@ -89,12 +89,12 @@ def test_stop_recording_and_reset() -> None:
             y = y + x
         return tape.gradient(y, x)
 
-    for body, wanted in ((stopped, 12.0), (again, 1.0)):
+    for body, expected in ((stopped, 12.0), (again, 1.0)):
         for found in (body(tf.constant(X)), tf.function(body)(tf.constant(X))):
-            assert found.numpy() == wanted
+            assert found.numpy() == expected
 
 
-def test_what_happens_before_and_after_is_not_recorded() -> None:
+def test_ops_before_and_after_are_not_recorded() -> None:
     def body(x: Any) -> Any:
         before = x * x
         with tf.GradientTape() as tape:
@@ -104,10 +104,10 @@ def test_what_happens_before_and_after_is_not_recorded() -> None:
         return tape.gradient([inside, after], x)
 
     for found in (body(tf.constant(X)), tf.function(body)(tf.constant(X))):
-        assert found.numpy() == 4.0  # x * x counts as a constant, and nothing leads from what came after
+        assert found.numpy() == 4.0  # x * x is a constant for the tape, and later ops are not recorded
 
 
-def test_variables_are_watched_where_they_are_trainable() -> None:
+def test_trainable_variables_are_watched() -> None:
     a, b = tf.Variable(2.0), tf.Variable(3.0, trainable=False)
 
     def body() -> Any:
@@ -131,8 +131,8 @@ def test_variables_are_watched_where_they_are_trainable() -> None:
         assert to_a is None and to_b.numpy() == 4.0
 
 
-def test_a_variable_assigned_on_the_way() -> None:
-    """Each reading counts with what it read; what was assigned is not gone through."""
+def test_a_variable_that_is_assigned_in_between() -> None:
+    """Each read has its own gradient, and no gradient flows through the assignment."""
     for decorate in (lambda f: f, tf.function):
         v = tf.Variable(2.0)
 
@@ -166,10 +166,10 @@ def test_jacobians() -> None:
             y = tf.matmul(x, matrix)
         return tape.batch_jacobian(y, x)
 
-    wanted = np.einsum("ik,lj->ijkl", np.eye(3), matrix.numpy())
+    expected = np.einsum("ik,lj->ijkl", np.eye(3), matrix.numpy())
     unknown = tf.TensorSpec([None, 2], tf.float32)
     for run in (whole, tf.function(whole), tf.function(whole, input_signature=[unknown])):
-        np.testing.assert_array_equal(run(x), wanted)
+        np.testing.assert_array_equal(run(x), expected)
     for run in (rows, tf.function(rows), tf.function(rows, input_signature=[unknown])):
         np.testing.assert_array_equal(run(x), np.broadcast_to(matrix.numpy().T, (3, 3, 2)))
 
@@ -188,7 +188,7 @@ def test_jacobian_of_unconnected_sources() -> None:
         tape.batch_jacobian(y, other)
 
 
-def test_rows_add_up() -> None:
+def test_gradients_of_rows_are_summed() -> None:
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     with tf.GradientTape(persistent=True) as tape:
         picked = tf.reduce_sum(tf.gather(table, [0, 2])) + 2.0 * tf.reduce_sum(tf.gather(table, [2]))
@@ -202,7 +202,7 @@ def test_rows_add_up() -> None:
     table.scatter_sub(slices)
 
 
-def test_py_function_is_gone_back_through() -> None:
+def test_gradients_through_py_function() -> None:
     def cube(x: Any) -> Any:
         return x * x * x
 
@@ -255,7 +255,7 @@ def test_a_tape_frees_what_it_recorded() -> None:
     del middle
     assert held() is not None
     tape.gradient(y, x)
-    assert held() is None  # already now, and by counting references alone
+    assert held() is None  # at once, by reference counting alone
     with tf.GradientTape(persistent=True) as kept:
         kept.watch(x)
         middle = x * x
@@ -287,7 +287,7 @@ def test_threads_have_tapes_of_their_own() -> None:
     assert found == {i: 2.0 * i for i in range(8)}
 
 
-def test_shapes_that_are_not_known() -> None:
+def test_unknown_shapes() -> None:
     weights = tf.Variable(np.linspace(-1.0, 1.0, 4).reshape(2, 2))
     x = np.array([[0.1, 0.2], [0.3, -0.4], [0.5, 0.6]])
 
@@ -312,12 +312,12 @@ def test_shapes_that_are_not_known() -> None:
     for index in np.ndindex(2, 2):
         moved = np.zeros((2, 2))
         moved[index] = 1e-6
-        wanted = (at(weights.numpy() + moved) - at(weights.numpy() - moved)) / 2e-6
-        assert slope[index] == pytest.approx(wanted, rel=1e-6)
+        expected = (at(weights.numpy() + moved) - at(weights.numpy() - moved)) / 2e-6
+        assert slope[index] == pytest.approx(expected, rel=1e-6)
 
 
 def test_complex_numbers() -> None:
-    """The cotangent of a complex value is that of its parts: dL/dre + i·dL/dim."""
+    """The cotangent of a complex value combines those of its parts: dL/dre + i·dL/dim."""
     z = tf.constant(1.0 + 2.0j, tf.complex128)
 
     def body(z: Any) -> Any:

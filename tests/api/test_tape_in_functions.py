@@ -62,7 +62,7 @@ def test_a_training_loop_inside_of_a_function() -> None:
 
 
 def test_a_gradient_inside_of_an_arm_or_a_loop() -> None:
-    """The tape stands around, the gradient is asked for where a tensor decides whether."""
+    """The tape encloses a branch on a tensor, in which the gradient is computed."""
 
     @tf.function
     def f(x: Any, n: Any) -> Any:
@@ -86,7 +86,7 @@ def test_a_gradient_inside_of_an_arm_or_a_loop() -> None:
     assert (slope.numpy(), total.numpy()) == (-2.0, -64.0)
 
 
-def test_a_tape_around_a_trace_does_not_see_into_it() -> None:
+def test_a_tape_around_a_trace_does_not_record_it() -> None:
     @tf.function
     def f(x: Any) -> Any:
         return tf.stop_gradient(x) * x
@@ -145,7 +145,7 @@ def test_functional_loops() -> None:
 
 
 def test_a_gradient_in_a_condition() -> None:
-    """Conditions are recorded, taken back and recorded again elsewhere; what the loop keeps for the gradient stays."""
+    """A condition is recorded, dropped and recorded again elsewhere; the loop's stacks for the gradient stay."""
 
     @tf.function
     def f(x: Any, n: Any) -> Any:
@@ -162,7 +162,7 @@ def test_a_gradient_in_a_condition() -> None:
     assert [f(tf.constant(v), tf.constant(2)).numpy() for v in (2.0, 1.0, 0.1)] == [9.0, -2.0, np.float32(0.1) ** 3]
 
 
-def test_calls_that_have_taken_the_short_way_before() -> None:
+def test_calls_that_were_direct_before() -> None:
     @tf.function
     def f(x: Any) -> Any:
         return x * x

@@ -1,4 +1,4 @@
-"""Gradients of a tape through lists of tensors, tensor arrays and iteration."""
+"""Gradients through lists of tensors, tensor arrays and iteration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import autoconv as tf
 from tests.api.figures import everywhere
 
 
-def test_tensor_arrays_and_iteration_at_once() -> None:
+def test_eager_tensor_arrays_and_iteration() -> None:
     x = tf.constant([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -25,7 +25,7 @@ def test_tensor_arrays_and_iteration_at_once() -> None:
     np.testing.assert_array_equal(tape.gradient(y, x), [4.0, 5.0, 7.0])
 
 
-def test_gradients_go_through_lists_of_tensors():
+def test_gradients_through_lists_of_tensors():
     x, three = tf.constant(3.0), tf.constant([1.0, 2.0])
 
     def functions():

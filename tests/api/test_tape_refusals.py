@@ -1,4 +1,4 @@
-"""What tapes refuse or leave out, and what they say."""
+"""Refusals and warnings of tapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import autoconv as tf
 
 
-def test_a_derivative_too_many_of_what_has_effects_says_so() -> None:
+def test_a_higher_derivative_of_ops_with_effects_is_refused() -> None:
     v = tf.Variable(1.0)
 
     @tf.function
@@ -28,7 +28,7 @@ def test_a_derivative_too_many_of_what_has_effects_says_so() -> None:
         tape.gradient(curve, x)
 
 
-def test_watching_what_is_no_tensor() -> None:
+def test_watching_objects_that_are_no_tensors() -> None:
     with tf.GradientTape() as tape:
         for value in (3.0, "text", np.ones(2)):
             with pytest.raises(ValueError, match=r"not autoconv\.Tensor or autoconv\.Variable") as caught:
@@ -37,7 +37,7 @@ def test_watching_what_is_no_tensor() -> None:
 
 
 @pytest.mark.parametrize(("target", "source"), [(3.0, None), (None, 3.0), ("y", None), (None, [1.0])])
-def test_gradients_of_what_is_no_tensor(target: Any, source: Any) -> None:
+def test_gradients_of_objects_that_are_no_tensors(target: Any, source: Any) -> None:
     x = tf.constant(2.0)
     with tf.GradientTape() as tape:
         tape.watch(x)

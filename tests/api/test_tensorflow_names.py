@@ -69,7 +69,7 @@ def test_similarity_on_several_scales():
     assert ac.image.ssim_multiscale(x, x, 1.0).numpy()[0] == pytest.approx(1.0, abs=1e-5)
     noisy = np.clip(x + random.normal(0, 0.1, x.shape), 0, 1).astype(np.float32)
     fine = ac.image.ssim_multiscale(x, noisy, 1.0, power_factors=(1.0,))
-    np.testing.assert_allclose(fine, ac.image.ssim(x, noisy, 1.0), atol=2e-3)  # of one scale: the similarity
+    np.testing.assert_allclose(fine, ac.image.ssim(x, noisy, 1.0), atol=2e-3)  # the similarity on one scale
 
 
 def test_jpeg_quality():
@@ -128,7 +128,7 @@ def test_specs_of_values():
     assert ac.TensorArraySpec([2]).dtype is ac.float32 and ac.NoneTensorSpec().is_compatible_with(None)
 
 
-def test_classes_of_errors_have_numbers():
+def test_error_classes_have_codes():
     errors = ac.errors
     assert errors.CancelledError("x").error_code == errors.CANCELLED == 1
     assert errors.ResourceExhaustedError("x").error_code == errors.RESOURCE_EXHAUSTED == 8

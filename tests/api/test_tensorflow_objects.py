@@ -1,4 +1,4 @@
-"""What programs of TensorFlow do with shapes, tensors, specs, slices and Optionals, beside ops."""
+"""Uses of shapes, tensors, specs, slices and Optionals in programs for TensorFlow."""
 
 import importlib
 
@@ -70,7 +70,7 @@ def test_gradients_of_gathered_rows_are_slices_in_graphs():
     np.testing.assert_array_equal(squares.numpy(), [[0.0, 0.0], [6.0, 8.0], [0.5, 0.5]])
 
 
-def test_rows_that_are_used_otherwise_too_have_a_whole_gradient():
+def test_a_table_with_other_uses_has_a_dense_gradient():
     table = ac.Variable([[1.0], [2.0]])
 
     @ac.function
@@ -117,8 +117,8 @@ def test_optionals_in_functions_and_loops():
     assert not bool(ac.experimental.Optional.empty(pair.element_spec).has_value())
 
 
-def direct(x, kernel, steps, gaps):
-    """A convolution without padding, written as loops: batch, sides, channels."""
+def convolve(x, kernel, steps, gaps):
+    """Convolve without padding, by loops over batch, spatial dimensions and channels."""
     count = x.ndim - 2
     sizes = [(x.shape[1 + i] - (kernel.shape[i] - 1) * gaps[i] - 1) // steps[i] + 1 for i in range(count)]
     result = np.zeros((x.shape[0], *sizes, kernel.shape[-1]))
@@ -140,7 +140,7 @@ def test_convolutions_of_every_rank(count, step, gap):
             ac.nn.convolution(x, kernel, step, "VALID", dilations=gap)
         return
     found = ac.nn.convolution(x, kernel, step, "VALID", dilations=gap)
-    expected = direct(x, kernel, [step] * count, [gap] * count)
+    expected = convolve(x, kernel, [step] * count, [gap] * count)
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-11, atol=1e-12)
     first = np.moveaxis(x, -1, 1)
     layout = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[count]
@@ -166,7 +166,7 @@ def test_a_transposed_convolution_is_the_gradient_of_the_convolution(padding, si
 def test_depthwise_and_separable_convolutions():
     rng = np.random.default_rng(2)
     x, kernel = rng.normal(size=(1, 5, 6, 2)), rng.normal(size=(2, 3, 2, 3))
-    parts = [direct(x[..., c : c + 1], kernel[:, :, c : c + 1], [1, 1], [1, 1]) for c in range(2)]
+    parts = [convolve(x[..., c : c + 1], kernel[:, :, c : c + 1], [1, 1], [1, 1]) for c in range(2)]
     expected = np.concatenate(parts, -1)
     found = ac.nn.depthwise_conv2d(x, kernel, [1, 1, 1, 1], "VALID")
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-11, atol=1e-12)
@@ -199,7 +199,7 @@ def test_pools_with_gaps(kind, count):
         ac.nn.pool(x, 2, "MEDIAN")
 
 
-def test_what_is_not_there_raises_by_its_name():
+def test_missing_names_raise_errors_with_the_name():
     tf = ac.tensorflow
     assert not isinstance(ac.constant(1), (tf.SparseTensor, tf.RaggedTensor))
     assert tf.SparseTensor is ac.SparseTensor and tf.sparse is ac.sparse
@@ -209,7 +209,7 @@ def test_what_is_not_there_raises_by_its_name():
 
 
 def test_public_namespaces_are_imported_as_modules():
-    """`import tensorflow.io.gfile` of a renamed package: autoconv's own modules, which keep their names."""
+    """`import tensorflow.io.gfile` of a renamed package gives autoconv's own modules, which keep their names."""
     assert importlib.import_module("autoconv.tensorflow.io.gfile") is ac.io.gfile
     assert importlib.import_module("autoconv.tensorflow.math") is ac.math
     assert ac.io.__spec__.name == ac.io.__name__ == "autoconv.io"

@@ -1,4 +1,4 @@
-"""What values and errors print, and in which order results come, as TensorFlow 2.21 has it."""
+"""Texts of values and errors, and orders of results, as in TensorFlow 2.21."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import pytest
 import autoconv as ac
 
 
-def shown(*values: object) -> str:
+def text_of(*values: object) -> str:
     return " ".join(map(str, values)).replace("autoconv.", "tf.")
 
 
 def test_slices_of_rows_print_positions_first():
     slices = ac.IndexedSlices(ac.constant([[1.0, 2.0]]), ac.constant([1]))
-    assert shown(slices) == (
+    assert text_of(slices) == (
         "IndexedSlices(indices=tf.Tensor([1], shape=(1,), dtype=int32), "
         "values=tf.Tensor([[1. 2.]], shape=(1, 2), dtype=float32))"
     )
     whole = ac.IndexedSlices(ac.constant([1.0]), ac.constant([1]), ac.constant([2]))
-    assert shown(whole).endswith("dense_shape=tf.Tensor([2], shape=(1,), dtype=int32))")
+    assert text_of(whole).endswith("dense_shape=tf.Tensor([2], shape=(1,), dtype=int32))")
 
 
 def test_aggregations_have_the_name_of_their_class():
-    assert shown(ac.VariableAggregation.SUM) == "VariableAggregationV2.SUM"
+    assert text_of(ac.VariableAggregation.SUM) == "VariableAggregationV2.SUM"
     assert repr(ac.VariableAggregation.MEAN) == "<VariableAggregationV2.MEAN: 2>"
 
 
@@ -66,7 +66,7 @@ def test_features_come_in_the_order_of_their_kinds():
     assert list(ac.io.parse_example([record], features)) == ["c", "s", "a", "z", "r"]
 
 
-def test_the_graph_of_the_objects_is_a_value_of_a_checkpoint(tmp_path):
+def test_a_checkpoint_contains_the_object_graph(tmp_path):
     path = ac.train.Checkpoint(v=ac.Variable([1.0]), parts=[ac.Variable(2)]).save(tmp_path / "c")
     assert ac.train.list_variables(path)[0] == ("_CHECKPOINTABLE_OBJECT_GRAPH", [])
     reader = ac.train.load_checkpoint(path)
@@ -101,7 +101,7 @@ def test_results_of_loaded_functions_are_specs(tmp_path):
     loaded = ac.saved_model.load(tmp_path / "m")
     specs = loaded.both.concrete_functions[0].structured_outputs
     assert [specs["y"].name, *(spec.name for spec in specs["z"])] == ["y", "z_0", "z_1"]
-    assert shown(loaded.signatures["serving_default"].structured_outputs) == (
+    assert text_of(loaded.signatures["serving_default"].structured_outputs) == (
         "{'y': TensorSpec(shape=(None,), dtype=tf.float32, name='y')}"
     )
     for wrong in (ac.constant([[1.0]]), ac.constant([1]), "a"):
@@ -114,19 +114,19 @@ def test_results_of_loaded_functions_are_specs(tmp_path):
 def test_results_of_assignments_print_as_variables():
     v = ac.Variable([1.0, 2.0])
     text = "<tf.Variable 'UnreadVariable' shape=(2,) dtype=float32, numpy=array([2., 3.], dtype=float32)>"
-    assert shown(v.assign_add([1.0, 1.0])) == text
-    assert shown(v.assign(v) + 0.0) == "tf.Tensor([2. 3.], shape=(2,), dtype=float32)"
-    assert shown(v[0]) == "tf.Tensor(2.0, shape=(), dtype=float32)"
+    assert text_of(v.assign_add([1.0, 1.0])) == text
+    assert text_of(v.assign(v) + 0.0) == "tf.Tensor([2. 3.], shape=(2,), dtype=float32)"
+    assert text_of(v[0]) == "tf.Tensor(2.0, shape=(), dtype=float32)"
 
 
 def test_numbers_print_in_full_and_are_formatted_as_their_values():
     x, v = ac.constant(1.1), ac.Variable(1.1)
     assert repr(x) == "<autoconv.Tensor: shape=(), dtype=float32, numpy=1.100000023841858>"
-    assert shown(v) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.100000023841858>"
+    assert text_of(v) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.100000023841858>"
     assert f"{x}|{x:.2f}|{ac.constant(3):>4}" == "1.100000023841858|1.10|   3"
     assert f"{ac.constant([1.1])}|{ac.constant('a')}|{ac.constant(True)}" == "[1.1]|b'a'|True"
-    assert shown(f"{x!s}") == "tf.Tensor(1.1, shape=(), dtype=float32)"
-    assert shown(f"{v.assign(2.0)}").startswith("<tf.Variable 'UnreadVariable'")
+    assert text_of(f"{x!s}") == "tf.Tensor(1.1, shape=(), dtype=float32)"
+    assert text_of(f"{v.assign(2.0)}").startswith("<tf.Variable 'UnreadVariable'")
     with pytest.raises(TypeError, match="unsupported format string"):
         f"{ac.constant([1.0]):.2f}"
 

@@ -29,22 +29,22 @@ def test_gradient_and_second_derivatives() -> None:
         np.testing.assert_allclose(tf.hessian(f)(tf.constant(ROSENBROCK_AT)), ROSENBROCK_CURVE)
 
 
-def test_arrays_are_taken_too() -> None:
+def test_array_arguments() -> None:
     for f in (rosenbrock, tf.function(rosenbrock)):
         np.testing.assert_allclose(tf.grad(f)(ROSENBROCK_AT), ROSENBROCK_SLOPE)
 
 
-def test_floats_give_floats() -> None:
+def test_float_arguments_have_float_gradients() -> None:
     found = [4 * 8.0, 12 * 4.0, 24 * 2.0, 24.0, 0.0]
     f: Any = lambda x: x**4
-    for wanted in found:
+    for expected in found:
         f = tf.grad(f)
         slope = f(2.0)
-        assert type(slope) is float and slope == wanted
+        assert type(slope) is float and slope == expected
 
 
-def test_of_compiled_programs() -> None:
-    """Under `compile` Python's own numbers, and the functions of math, are gone back through."""
+def test_gradients_of_compiled_programs() -> None:
+    """Under `compile`, gradients flow through Python numbers and functions of math."""
 
     @tf.compile
     def newton(x: Any, n: Any) -> Any:
@@ -74,9 +74,9 @@ def test_of_compiled_programs() -> None:
     for f, x, rest in ((series, 1.3, (4,)), (escape, 1.7, ())):
         h = 1e-5
         plain = f.python_function
-        wanted = (plain(x + h, *rest) - plain(x - h, *rest)) / (2 * h)
+        expected = (plain(x + h, *rest) - plain(x - h, *rest)) / (2 * h)
         slope = tf.grad(f)
-        assert slope(x, *rest) == slope(x, *rest) == pytest.approx(wanted, rel=1e-7)
+        assert slope(x, *rest) == slope(x, *rest) == pytest.approx(expected, rel=1e-7)
         assert slope.experimental_get_tracing_count() == 1
 
 
@@ -181,7 +181,7 @@ def test_tangents_have_to_fit() -> None:
         (lambda x: tf.cast(x, tf.int32), tf.constant(1.0), "of a floating scalar, <lambda> gave one of int32"),
     ],
 )
-def test_what_has_no_gradient(f: Any, argument: Any, message: str) -> None:
+def test_functions_without_a_gradient(f: Any, argument: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         tf.grad(f)(argument)
 
@@ -193,8 +193,8 @@ def test_misuse() -> None:
         tf.grad(lambda x: x, argnums=2)(1.0)
 
 
-def test_what_tapes_cannot_follow_in_a_graph_runs_as_plain_python() -> None:
-    """A list known only at run time holds what is differentiated."""
+def test_programs_that_tapes_cannot_follow_in_a_graph_run_plain() -> None:
+    """The differentiated values are in a list known only at run time."""
 
     @tf.compile
     def through_a_list(x: Any, n: Any) -> Any:
@@ -212,8 +212,8 @@ def test_the_gradient_of_a_constant_is_zero() -> None:
     assert tf.grad(lambda x: tf.constant(3.0))(1.0) == 0.0
 
 
-def test_arrays_of_compiled_functions() -> None:
-    """Under `compile` an array is NumPy's in the program, and its gradient is taken all the same."""
+def test_gradients_of_compiled_functions_of_arrays() -> None:
+    """Under `compile` arrays are NumPy arrays to the program, and have gradients all the same."""
 
     @tf.compile
     def energy(x: Any) -> Any:
@@ -244,7 +244,7 @@ def test_arrays_of_compiled_functions() -> None:
 
 
 def test_derivatives_of_a_compiled_function_are_compiled_as_any_function_is() -> None:
-    """What wraps a compiled function is not that function."""
+    """The derivative of a compiled function is another function, with traces of its own."""
 
     @tf.compile
     def curve(x: Any) -> Any:

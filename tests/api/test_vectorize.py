@@ -1,4 +1,4 @@
-"""vectorized_map gives what map_fn gives, by ops on whole tensors."""
+"""vectorized_map has the results of map_fn, by ops on whole tensors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def one_by_one(function: Any, elems: Any) -> Any:
     return tf.nest.map_structure(lambda *rows: tf.stack(rows), *results)
 
 
-def agree(function: Any, elems: Any) -> None:
+def check(function: Any, elems: Any) -> None:
     fast, slow = tf.vectorized_map(function, elems, warn=False), one_by_one(function, elems)
     leaves, others = tf.nest.flatten(fast), tf.nest.flatten(slow)
     assert len(leaves) == len(others)
@@ -62,7 +62,7 @@ def agree(function: Any, elems: Any) -> None:
 
 @pytest.mark.parametrize("function", BY_RULE)
 def test_rules(function: Any) -> None:
-    agree(function, tf.constant(X))
+    check(function, tf.constant(X))
     tf.vectorized_map(function, tf.constant(X), fallback_to_while_loop=False)  # no loop is needed
 
 
@@ -76,9 +76,9 @@ def test_rules_in_a_function_of_any_length(function: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
-def test_several_inputs_and_what_is_around() -> None:
+def test_several_inputs_and_outer_values() -> None:
     scale = tf.constant(3.0)
-    agree(lambda t: t[0] * scale + t[1]["k"], (tf.constant(X), {"k": tf.constant([1.0, 2.0, 3.0, 4.0])}))
+    check(lambda t: t[0] * scale + t[1]["k"], (tf.constant(X), {"k": tf.constant([1.0, 2.0, 3.0, 4.0])}))
 
     @tf.function
     def staged(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -88,26 +88,26 @@ def test_several_inputs_and_what_is_around() -> None:
     np.testing.assert_allclose(staged(X, V), (X * V * 2).sum((1, 2)), rtol=1e-6)
 
 
-def test_ops_without_a_rule_go_over_the_rows(caplog: pytest.LogCaptureFixture) -> None:
+def test_ops_without_a_rule_run_row_by_row(caplog: pytest.LogCaptureFixture) -> None:
     square = np.arange(16, dtype=np.float32).reshape(4, 2, 2) + np.eye(2, dtype=np.float32)
 
     def function(x: tf.Tensor) -> tf.Tensor:
         return tf.roll(x, 1, 0) + 1
 
     with caplog.at_level(logging.WARNING, "autoconv"):
-        agree(function, square)
-        assert not caplog.records  # agree asks for silence
+        check(function, square)
+        assert not caplog.records  # `check` allows no warning
         tf.vectorized_map(function, square)
     assert "in a loop for the op Roll" in caplog.text
     with pytest.raises(ValueError, match="no batching rule for the op Roll"):
         tf.vectorized_map(function, square, fallback_to_while_loop=False)
 
 
-def test_results_whose_shapes_the_rows_decide() -> None:
+def test_results_with_shapes_that_depend_on_the_rows() -> None:
     x = tf.constant([[1, 1, 2], [3, 3, 3], [4, 5, 6], [7, 8, 7]])
-    wanted = [[0, 0, 1], [0, 0, 0], [0, 1, 2], [0, 1, 0]]
+    expected = [[0, 0, 1], [0, 0, 0], [0, 1, 2], [0, 1, 0]]
     for function, found in (
-        (lambda v: tf.unique(v)[1], wanted),  # what else it gives goes nowhere
+        (lambda v: tf.unique(v)[1], expected),  # the other results are unused
         (lambda v: tf.where(v > 1)[:1], [[[2]], [[0]], [[0]], [[0]]]),
     ):
         dtype = function(x[0]).dtype
@@ -119,13 +119,13 @@ def test_results_whose_shapes_the_rows_decide() -> None:
             run(lambda v: tf.unique(v)[0], x)
 
 
-def test_control_flow_and_effects_go_over_the_rows() -> None:
+def test_control_flow_and_effects_run_row_by_row() -> None:
     def halved(x: tf.Tensor) -> tf.Tensor:
         while x > 1:
             x = x / 2
         return x
 
-    agree(halved, tf.constant([3.0, 8.0, 0.5]))
+    check(halved, tf.constant([3.0, 8.0, 0.5]))
     counter = tf.Variable(0.0)
 
     def counted(x: tf.Tensor) -> tf.Tensor:
@@ -133,13 +133,13 @@ def test_control_flow_and_effects_go_over_the_rows() -> None:
 
     np.testing.assert_allclose(tf.vectorized_map(counted, tf.constant([1.0, 2.0, 3.0]), warn=False), [1, 3, 6])
     drawn = tf.vectorized_map(lambda x: tf.random.uniform([]) + x, tf.zeros([50]), warn=False)
-    assert len(set(drawn.numpy().tolist())) == 50  # a number of its own for every row
+    assert len(set(drawn.numpy().tolist())) == 50  # another number for every row
 
 
 def test_no_rows() -> None:
     assert tf.vectorized_map(lambda x: x * 2, tf.zeros([0, 3])).shape.as_list() == [0, 3]
 
 
-def test_scalars_cannot_be_gone_over() -> None:
+def test_scalars_are_refused() -> None:
     with pytest.raises(ValueError, match="Elements in elems must be"):
         tf.vectorized_map(lambda x: x, 3.0)

@@ -1,4 +1,4 @@
-"""Programs with control flow, and how their derivatives are checked: against finite differences of running them."""
+"""Programs with control flow, and checks of their derivatives against finite differences."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from autoconv.ops.values.list_value import ListValue
 from autoconv.optimise import optimise
 
 
-def traced(function: Callable[..., Any], x: Any) -> Graph:
-    """The graph of a function of one float64 tensor like `x`; the constants that it captured are part of it."""
+def trace(function: Callable[..., Any], x: Any) -> Graph:
+    """Return the graph of a function of one float64 tensor like `x`, with captured constants as nodes."""
     concrete = tf.function(function).get_concrete_function(tf.TensorSpec(np.shape(x), tf.float64))
     bound = Graph(concrete.recorded.name)
     parameter, *captured = concrete.recorded.parameters
@@ -33,15 +33,15 @@ def traced(function: Callable[..., Any], x: Any) -> Graph:
 
 
 def run(graph: Graph, *inputs: Any) -> list[Any]:
-    """The outputs of a graph, optimised; every graph on the way is verified."""
+    """Optimise a graph, verify every stage, run it, and return the outputs."""
     verify(graph)
     finished = optimise(graph)
     verify(finished)
     return REFERENCE.compile(finished)([x if isinstance(x, ListValue) else np.asarray(x) for x in inputs])
 
 
-def slopes(function: Callable[[Any], float], x: Any, h: float = 1e-4) -> Any:
-    """Central differences of fourth order."""
+def central_differences(function: Callable[[Any], float], x: Any, h: float = 1e-4) -> Any:
+    """Return central differences of fourth order."""
     x = np.asarray(x, float)
     result = np.zeros_like(x)
     for index in np.ndindex(x.shape):
@@ -55,8 +55,8 @@ def slopes(function: Callable[[Any], float], x: Any, h: float = 1e-4) -> Any:
     return result
 
 
-def weighted(graph: Graph, shape: tuple[int, ...]) -> Graph:
-    """The graph, whose only output becomes a weighted sum: a number again."""
+def sum_outputs(graph: Graph, shape: tuple[int, ...]) -> Graph:
+    """Replace the only output of a graph by a weighted sum of its elements."""
     b = GraphBuilder(graph)
     weights = np.sin(np.arange(float(np.prod(shape, dtype=int))) + 1.0).reshape(shape)
     graph.outputs = [b.reduce_sum(b.multiply(graph.outputs[0], weights), axis=None, keepdims=False)]
@@ -64,17 +64,17 @@ def weighted(graph: Graph, shape: tuple[int, ...]) -> Graph:
 
 
 def check_derivatives(function: Callable[..., Any], x: Any, orders: int = 2) -> None:
-    """Each derivative against finite differences of the one before."""
+    """Compare each derivative with finite differences of the previous one."""
     x = np.asarray(x, float)
-    graph = traced(function, x)
+    graph = trace(function, x)
     ones: list[float] = []
     for _ in range(orders):
         further = vjp(graph, [0])
         found = run(further, x, *ones, 1.0)[0]
-        wanted = slopes(lambda a, graph=graph, ones=ones: run(graph, a, *ones)[0], x)  # type: ignore[misc]
-        scale = max(1.0, float(np.max(np.abs(wanted))))
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6 * scale)
-        graph, ones = weighted(further, x.shape), [*ones, 1.0]
+        expected = central_differences(lambda a, graph=graph, ones=ones: run(graph, a, *ones)[0], x)  # type: ignore[misc]
+        scale = max(1.0, float(np.max(np.abs(expected))))
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * scale)
+        graph, ones = sum_outputs(further, x.shape), [*ones, 1.0]
 
 
 def power_in_a_while(x: Any) -> Any:

@@ -90,8 +90,9 @@ def test_gradients_through_writes(function, arguments):
         np.testing.assert_allclose(found, differences(function, arguments, position), rtol=1e-5, atol=1e-6)
         expected = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
         function(*expected)
-        for mine, its in zip(given, expected, strict=True):  # what the function writes is written once
-            np.testing.assert_allclose(mine, its, rtol=1e-14)
+        # The function writes to its arguments once.
+        for compiled_argument, plain_argument in zip(given, expected, strict=True):
+            np.testing.assert_allclose(compiled_argument, plain_argument, rtol=1e-14)
     assert "plain Python" not in compiled.explain()
 
 
@@ -112,7 +113,7 @@ def test_the_gradient_of_an_lu_decomposition_keeps_few_bytes_a_step():
     assert peak < 10 * size**3  # of N³/3 steps two numbers of 8 bytes each are kept, with room for a half more
 
 
-def test_where_no_gradient_goes_through_the_call_says_so():
+def test_calls_without_a_gradient_are_refused_with_the_reason():
     def fresh_each_turn(a, n):
         b = a
         for i in range(n):

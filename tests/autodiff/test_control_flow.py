@@ -43,35 +43,35 @@ def test_third_derivatives(function: Any, x: float) -> None:
 @pytest.mark.parametrize(("function", "x"), CASES)
 @pytest.mark.search
 def test_in_two_parts_and_with_segments(function: Any, x: Any) -> None:
-    """Forward and backward as graphs of their own, and loops that compute again, give the very same."""
-    graph = programs.traced(function, x)
-    wanted = programs.run(vjp(graph, [0]), x, 1.0)[0]
+    """Separate graphs for forward and backward, and loops that recompute, have the same results."""
+    graph = programs.trace(function, x)
+    expected = programs.run(vjp(graph, [0]), x, 1.0)[0]
     for every in (None, 1, 2, 3):
         parts = split(graph, [0], recompute_every=every)
         results = programs.run(parts.forward, x)
         assert parts.parameter_positions == (0,)
         found = programs.run(parts.backward, 1.0, *results[parts.outputs :])[0]
-        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
         np.testing.assert_allclose(
-            programs.run(vjp(graph, [0], recompute_every=every), x, 1.0)[0], wanted, rtol=1e-13
+            programs.run(vjp(graph, [0], recompute_every=every), x, 1.0)[0], expected, rtol=1e-13
         )
 
 
 def test_quoted_values() -> None:
-    for function, x, wanted in (
+    for function, x, expected in (
         (programs.power_in_a_while, 3.0, 108.0),
         (programs.tensor_array, 3.0, 34.0),
     ):
-        assert programs.run(vjp(programs.traced(function, x), [0]), x, 1.0) == [wanted]
+        assert programs.run(vjp(programs.trace(function, x), [0]), x, 1.0) == [expected]
 
 
-def kept(graph: Any) -> Counter[str]:
-    """What the optimised graph pushes, by op, and how often an op stands in it."""
+def pushed_ops(graph: Any) -> Counter[str]:
+    """Return the ops whose results the optimised graph pushes, and the number of nodes by op."""
     return Counter(node.op.name for node in optimise(graph).walk())
 
 
-def test_only_what_is_read_is_kept() -> None:
-    """Of sin(h)·1.01 + cos(h) the gradient reads h alone: one stack; of h + x it reads nothing."""
+def test_only_values_that_the_gradient_reads_are_stored() -> None:
+    """The gradient of sin(h)·1.01 + cos(h) reads only h, one stack; that of h + x reads nothing."""
 
     def waves(x: Any) -> Any:
         h = x
@@ -85,12 +85,12 @@ def test_only_what_is_read_is_kept() -> None:
             h = h + x * 3.0
         return h
 
-    assert kept(vjp(programs.traced(waves, 1.0), [0]))["list_push"] == 1
-    assert kept(vjp(programs.traced(sums, 1.0), [0]))["list_push"] == 0
+    assert pushed_ops(vjp(programs.trace(waves, 1.0), [0]))["list_push"] == 1
+    assert pushed_ops(vjp(programs.trace(sums, 1.0), [0]))["list_push"] == 0
 
 
-def test_loop_invariants_are_not_kept() -> None:
-    """The cosine of what does not change in the loop is computed again rather than kept a time for every iteration."""
+def test_loop_invariants_are_not_stored() -> None:
+    """The cosine of a loop invariant is recomputed, not stored for every iteration."""
 
     def invariant(x: Any) -> Any:
         h = x * 0.0
@@ -98,12 +98,12 @@ def test_loop_invariants_are_not_kept() -> None:
             h = h + tf.sin(x * x)
         return h
 
-    graph = vjp(programs.traced(invariant, 1.0), [0])
-    assert kept(graph)["list_push"] == 0
+    graph = vjp(programs.trace(invariant, 1.0), [0])
+    assert pushed_ops(graph)["list_push"] == 0
     assert programs.run(graph, 0.7, 1.0)[0] == pytest.approx(5 * np.cos(0.49) * 1.4)
 
 
-def test_of_shapes_an_outline_is_kept() -> None:
+def test_only_shapes_of_broadcast_operands_are_stored() -> None:
     """Broadcasting back needs the shape of an operand, not its elements."""
 
     def broadcast(x: Any) -> Any:
@@ -112,7 +112,7 @@ def test_of_shapes_an_outline_is_kept() -> None:
             y = tf.concat([y, y], 0) + x
         return tf.reduce_sum(y)
 
-    counts = kept(vjp(programs.traced(broadcast, 1.0), [0]))
+    counts = pushed_ops(vjp(programs.trace(broadcast, 1.0), [0]))
     assert counts["outline"] > 0
     programs.check_derivatives(broadcast, 1.5)
 
@@ -125,15 +125,15 @@ def test_nested_loops_share_one_flat_stack() -> None:
                 h = tf.sin(h)
         return h
 
-    graph = optimise(vjp(programs.traced(nested, 1.0), [0]))
+    graph = optimise(vjp(programs.trace(nested, 1.0), [0]))
     pushes = [node for node in graph.walk() if node.op.name == "list_push"]
     values = [node for node in pushes if str(node.inputs[1].type) == "float64[]"]
-    assert len(values) == 1  # and beside it the count of inner iterations, once an outer one
+    assert len(values) == 1  # and the number of inner iterations, once for each outer iteration
     assert len(pushes) == 2
 
 
 def test_an_absent_arm_is_never_computed() -> None:
-    """The logarithm's gradient at zero would be infinite: it must not be computed where the arm was not taken."""
+    """The gradient of the logarithm at zero is infinite, and must not be computed for an arm that was not taken."""
 
     @tf.function
     def guarded(x: Any) -> Any:
@@ -150,7 +150,7 @@ def test_an_absent_arm_is_never_computed() -> None:
     assert tape.gradient(y, x).numpy() == 2.0
 
 
-def test_effects_of_the_way_forward_happen_once(capsys: Any) -> None:
+def test_effects_of_the_forward_pass_happen_once(capsys: Any) -> None:
     v = tf.Variable(2.0)
 
     @tf.function
@@ -172,7 +172,7 @@ def test_effects_of_the_way_forward_happen_once(capsys: Any) -> None:
 
 
 def test_memory_of_a_reversed_loop_and_of_segments() -> None:
-    """m iterations keep m values; with segments of n iterations m/n + n."""
+    """m iterations store m values; with segments of n iterations they store m/n + n."""
     import tracemalloc
 
     size, m, n = 2000, 400, 20
@@ -202,7 +202,7 @@ def test_memory_of_a_reversed_loop_and_of_segments() -> None:
 
 
 def test_segments_read_variables_that_were_read_before() -> None:
-    """The weights of a recurrent network, read once: its loop keeps m/n states, and gives what it gave."""
+    """A recurrent network reads its weights once: its loop stores m/n states, and results do not change."""
     v = tf.Variable(np.array([[0.3, -0.2], [0.1, 0.4]]))
     x = tf.constant(np.array([1.0, -1.0]))
     slopes, pushes = [], []
@@ -233,4 +233,4 @@ def test_segments_read_variables_that_were_read_before() -> None:
             h = np.tanh(w @ h + x.numpy())
         return float(h @ h)
 
-    np.testing.assert_allclose(slopes[0], programs.slopes(at, v.numpy()), rtol=1e-8)
+    np.testing.assert_allclose(slopes[0], programs.central_differences(at, v.numpy()), rtol=1e-8)

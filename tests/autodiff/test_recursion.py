@@ -1,5 +1,5 @@
-"""Gradients through functions that call themselves as often as a tensor says: against derivatives by hand, and
-against the same function run by Python, whose calls a tape sees one by one."""
+"""Gradients through recursive functions whose depth a tensor decides, against derivatives by hand, and against
+plain Python runs that a tape records call by call."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def in_a_loop(x, n):
 
 def descends(x, n):
     left = n
-    while left > 3:  # the depth depends on a number that only the graph knows
+    while left > 3:  # the depth depends on a computed number
         left -= 2
     return power(x, left) + tf.reduce_sum(vector_tree(tf.stack([x, 2.0 * x]), n))
 
@@ -76,7 +76,7 @@ CASES = [
 
 
 def by_python(f, x, n):
-    """First and second derivative of the program as Python runs it, the numbers known to it."""
+    """Return first and second derivatives of a plain Python run of the program, with known numbers."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -111,7 +111,7 @@ def test_first_and_second_derivatives(f, n):
     assert graph.experimental_get_tracing_count() == 1
 
 
-def test_compile_goes_through_as_a_graph():
+def test_gradients_under_compile_are_one_graph():
     compiled = tf.compile(power)
     assert tf.grad(compiled)(3.0, 4) == 4 * 27
     assert "plain Python" not in compiled.explain()
@@ -139,7 +139,7 @@ def test_deep_calls():
     assert tf.grad(tf.function(power))(x, tf.constant(150)).numpy() == 150
 
 
-def test_what_would_happen_twice_is_refused():
+def test_effects_that_would_happen_twice_are_refused():
     @tf.function
     def loud(x, n):
         if n == 0:
@@ -155,7 +155,7 @@ def test_what_would_happen_twice_is_refused():
         tape.gradient(y, x)
 
 
-def test_under_compile_what_would_happen_twice_is_seen_by_the_tape_as_python_does_it(capsys):
+def test_under_compile_effects_that_would_happen_twice_run_plain(capsys):
     @tf.compile
     def loud(x, n):
         if n == 0:

@@ -1,4 +1,4 @@
-"""Cotangents that come out of a list whose elements have no known shape, where the way forward knew the shape."""
+"""Cotangents from lists whose elements have no known shape, where the forward pass had known shapes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def total(step: Callable[..., tf.Tensor]) -> Callable[..., tf.Tensor]:
 
 
 @pytest.mark.parametrize("step", [halved_or_multiplied, in_a_handler, called, with_its_own])
-def test_gradient_of_what_a_tensor_array_collects(step: Callable[..., tf.Tensor]) -> None:
+def test_gradient_of_a_tensor_array(step: Callable[..., tf.Tensor]) -> None:
     run, n = total(step), tf.constant(9)
     x = tf.constant(1.7, tf.float64)
     with tf.GradientTape() as tape:
@@ -66,7 +66,7 @@ def test_gradient_of_what_a_tensor_array_collects(step: Callable[..., tf.Tensor]
     np.testing.assert_allclose(tape.gradient(y, x), slope, rtol=1e-6)
 
 
-def test_lists_go_through_a_cond_whose_predicate_has_no_known_shape():
+def test_lists_in_a_cond_whose_predicate_has_no_known_shape():
     @tf.function(input_signature=[tf.TensorSpec(None, tf.float64), tf.TensorSpec([], tf.int32)])
     def slope(x: tf.Tensor, n: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
@@ -86,5 +86,5 @@ def test_lists_go_through_a_cond_whose_predicate_has_no_known_shape():
             x = x**0.5 if x > 2.0 else x * x + 0.1
         return x
 
-    wanted = (plain(1.3 + 1e-6) - plain(1.3 - 1e-6)) / 2e-6
-    np.testing.assert_allclose(slope(1.3, 5), wanted, rtol=1e-6)
+    expected = (plain(1.3 + 1e-6) - plain(1.3 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(slope(1.3, 5), expected, rtol=1e-6)

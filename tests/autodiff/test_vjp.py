@@ -1,4 +1,4 @@
-"""Differentiation of straight lines of nodes beyond single ops."""
+"""Gradients of graphs of several nodes without control flow."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def graph_of(types: list[Any], body: Any) -> Graph:
     return graph
 
 
-def test_uses_add_up_and_outputs_combine() -> None:
+def test_cotangents_of_several_uses_and_outputs_are_summed() -> None:
     graph = graph_of([SCALAR, SCALAR], lambda b, x, y: (b.multiply(x, x), b.multiply(x, y)))
     x, y = np.array(3.0), np.array(5.0)
     assert evaluate(vjp(graph), x, y, np.array(1.0), np.array(10.0)) == [2 * 3 + 10 * 5, 10 * 3]
@@ -59,10 +59,10 @@ def test_stopped_and_piecewise_constant_values_do_not_flow() -> None:
 
 def test_higher_derivatives() -> None:
     graph = graph_of([SCALAR], lambda b, x: b.power(x, 4.0))
-    for wanted in (4 * 8.0, 12 * 4.0, 24 * 2.0, 24.0, 0.0):
+    for expected in (4 * 8.0, 12 * 4.0, 24 * 2.0, 24.0, 0.0):
         graph = vjp(graph, [0])
         ones = [np.array(1.0)] * (len(graph.parameters) - 1)
-        assert evaluate(graph, np.array(2.0), *ones)[0] == pytest.approx(wanted)
+        assert evaluate(graph, np.array(2.0), *ones)[0] == pytest.approx(expected)
 
 
 def test_derivatives_of_products_with_zeros() -> None:

@@ -32,7 +32,7 @@ _FUNCTION = re.compile(r"^define .*?^}", re.DOTALL | re.MULTILINE)
 _LOCAL = re.compile(r"(?<=%)[\w.]+|^[\w.]+(?=:$)", re.MULTILINE)  # a register, or a label
 
 
-def renamed(text: str) -> str:
+def number_names(text: str) -> str:
     """Number the registers and labels of each function in the order of their first occurrence; sort declarations."""
 
     def of_function(function: re.Match[str]) -> str:
@@ -46,39 +46,39 @@ def renamed(text: str) -> str:
 
 
 class _Written(Exception):
-    """Ends a compilation whose text is known."""
+    """Raised to end a compilation once its text is written."""
 
 
 class Recorder:
-    """Stands in for `ModuleText.texts`: keeps a hash of what is written, under the label of what is compiled."""
+    """A replacement of `ModuleText.texts` that hashes each text, under the label of the graph that is compiled."""
 
     def __init__(self) -> None:
         self.module: Any = llvm.ModuleText
         self._texts = self.module.texts
         self.label, self.stops = "", False
-        self.hashes: dict[str, list[list[str]]] = {}  # of each text as it is, and with numbered names
+        self.hashes: dict[str, list[list[str]]] = {}  # hashes of each text, as it is and with numbered names
         self.folder: Path | None = None
         recorder = self
 
         def texts(module: Any) -> dict[str, int]:
             found: dict[str, int] = recorder._texts(module)
-            recorder.note("\n".join(f"{level}\n{text}" for text, level in found.items()))
+            recorder.record_text("\n".join(f"{level}\n{text}" for text, level in found.items()))
             if recorder.stops:
                 raise _Written
             return found
 
         self.module.texts = texts
 
-    def note(self, text: str) -> None:
+    def record_text(self, text: str) -> None:
         found = self.hashes.setdefault(self.label, [])
-        forms = text, renamed(text)
+        forms = text, number_names(text)
         found.append([hashlib.sha256(form.encode()).hexdigest()[:16] for form in forms])
         if self.folder is not None:
             name = f"{self.label.replace('/', '_')}.{len(found)}.ll"
             (self.folder / name).write_text(forms[1], encoding="utf-8")
 
     def samples(self) -> None:
-        """Compile the samples of every op, alone and between other ops, as far as the text."""
+        """Write the texts of the samples of every op, alone and between other ops."""
         self.stops = True
         for surrounded in (False, True):
             for parameter in samples.groups():
@@ -93,7 +93,7 @@ class Recorder:
         self.stops = False
 
     def workloads(self) -> None:
-        """Call each workload once; what is compiled on the way is kept in order."""
+        """Call each workload once, and hash its texts in the order of compilation."""
         for file in workloads():
             self.label = f"{file.parent.name}/{file.stem}"
             bench = Bench(str(file), "autoconv", True)

@@ -1,4 +1,4 @@
-"""What the tests of writers for other runtimes share: op samples as graphs, and programs of fixtures as graphs."""
+"""Samples of ops and programs of fixtures as graphs, for the tests of writers for other runtimes."""
 
 import copy
 import functools
@@ -28,7 +28,7 @@ NOT_LISTED = re.compile("string_|unicode_|as_string|constant-|random_|list_|prin
 
 
 def numeric_samples():
-    """(name, sample) of all ops that take arrays of numbers."""
+    """Return (name, sample) of all ops that take arrays of numbers."""
     for name in sorted(OPS):
         for i, sample in enumerate(OPS[name].samples):
             inputs = sample.inputs
@@ -37,7 +37,7 @@ def numeric_samples():
 
 
 def graph_of(*pairs):
-    """A graph of several applications of ops: pairs of an op and a sample."""
+    """Return a graph that applies several ops: pairs of an op and a sample."""
     graph = Graph("main")
     for op, sample in pairs:
         values = [graph.add_parameter(TensorType(as_dtype(np.asarray(x).dtype), np.shape(x))) for x in sample.inputs]
@@ -49,7 +49,7 @@ def graph_of(*pairs):
 
 
 def fitting(write):
-    """The samples that `write` has a form for, as (name, op, sample); it raises GraphUnfit for the others."""
+    """Return the samples that `write` can write, as (name, op, sample); it raises GraphUnfit for the others."""
     found = []
     for name, op, sample in numeric_samples():
         try:
@@ -62,7 +62,7 @@ def fitting(write):
 
 
 def assert_page(samples, column):
-    """The guide says how many samples have a form, and lists the ops of the others but those of `NOT_LISTED`."""
+    """Compare the guide's count of samples that have a form, and its list of other ops but those of `NOT_LISTED`."""
     page = PAGE.read_text(encoding="utf-8")
     total = list(numeric_samples())
     ((count, *fitting_counts),) = re.findall(r"^\| (\d+) samples of ops \| \| (\d+) \| (\d+) \|", page, re.MULTILINE)
@@ -83,7 +83,7 @@ def assert_page(samples, column):
 
 
 def assert_samples(samples, run):
-    """Run samples together, some in a graph; `run(graph, inputs)` returns the results."""
+    """Run samples, several in each graph, and compare them with kernels; `run(graph, inputs)` returns the results."""
     for start in range(0, len(samples), 64):
         part = samples[start : start + 64]
         found = iter(run(graph_of(*(row[1:] for row in part)), [x for row in part for x in row[2].inputs]))
@@ -108,7 +108,7 @@ def assert_close(found, expected, name=""):
 
 
 def numpy_program(name):
-    """A program of fixtures/numpy: its module, graph, arguments, results, and the arguments after it ran."""
+    """Return module, graph, arguments and results of a program of fixtures/numpy, and the arguments after the run."""
     path = FIXTURES / "numpy" / f"{name}.py"
     module = load_module(path, name)
     arguments = list(module.make(0))
@@ -123,7 +123,7 @@ def numpy_program(name):
 
 
 def graph_and_arrays(concrete, arguments):
-    """The graph of a trace for the sizes of these arguments, as writers take it, and its arguments."""
+    """Return the graph of a trace for the sizes of these arguments, as writers take it, and its arguments."""
     arrays = parameters_of(concrete, arguments)
     types = [
         replace(v.type, shape=x.shape) if isinstance(v.type, ArrayType) else v.type.with_shape(x.shape)
@@ -133,7 +133,7 @@ def graph_and_arrays(concrete, arguments):
 
 
 def parameters_of(concrete, arguments):
-    """The arguments and captures of a trace as the arrays of its graph's parameters."""
+    """Return the arguments and captures of a trace as arrays for the parameters of its graph."""
     leaves = flatten((tuple(arguments), {}))[0]
     found = [x for key, x in zip(concrete.key.leaves, leaves, strict=True) if not isinstance(key, (Literal, Reference))]
     found += [getattr(x, "_array", x) for x in concrete.captures]
@@ -153,7 +153,7 @@ def assert_numpy_program(name, run):
 
 
 def executed(text, arrays, types):
-    """Run a StableHLO module by XLA: its results, of these types, and the error word."""
+    """Run a StableHLO module by XLA; return its results, of these types, and the error word."""
     given = [TensorType(as_dtype(np.asarray(x).dtype), np.shape(x)) for x in arrays]
     return _executable(text, tuple(given), tuple(types))(arrays)
 
@@ -170,7 +170,7 @@ def integers_of(arrays):
 
 
 def assert_program(found, count, written, expected, after, tolerance):
-    """Results contain the expected ones, in order; the changed arguments are as plain NumPy leaves them."""
+    """Compare results, which contain the expected ones in order, and changed arguments with plain NumPy's."""
     results = found[:count]
     for value in expected:
         match = [x for x in results if x.shape == value.shape and np.allclose(x, value, rtol=1e-7, atol=tolerance)]

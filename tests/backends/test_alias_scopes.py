@@ -37,7 +37,7 @@ def test_arrays_with_and_without_common_elements():
             np.testing.assert_array_equal(after, memory)
 
 
-def test_arrays_that_change_places():
+def test_arrays_that_are_swapped():
     def sweeps(x, n):
         new, old = np.zeros_like(x), x
         other = np.ones_like(x)
@@ -53,10 +53,10 @@ def test_arrays_that_change_places():
 
     compiled = ac.compile(sweeps)
     for n in (1, 2, 3, 5, 8):
-        ours, theirs = np.linspace(0.0, 1.0, 9), np.linspace(0.0, 1.0, 9)
-        for found, expected in zip(compiled(ours, n), sweeps(theirs, n), strict=True):
+        compiled_argument, plain_argument = np.linspace(0.0, 1.0, 9), np.linspace(0.0, 1.0, 9)
+        for found, expected in zip(compiled(compiled_argument, n), sweeps(plain_argument, n), strict=True):
             np.testing.assert_array_equal(found, expected)
-        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(compiled_argument, plain_argument)
 
 
 def test_views_are_in_the_scope_of_their_base_alone():

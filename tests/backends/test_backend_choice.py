@@ -1,4 +1,4 @@
-"""The backend that a function names: its own, whatever the settings say; unknown names and missing packages."""
+"""The backend that a function names: it takes precedence over the settings; unknown names and missing packages."""
 
 import os
 import subprocess
@@ -16,14 +16,14 @@ def doubled(x):
     return x * 2.0 + 1.0
 
 
-def test_each_function_has_its_own():
+def test_each_function_has_its_own_backend():
     pytest.importorskip("jaxlib")
     x = np.arange(4.0)
     made = {name: ac.compile(doubled, backend=name) for name in ("native", "xla", "reference")}
     for f in made.values():
         np.testing.assert_array_equal(f(x), doubled(x))
-    told = {name: f.explain() for name, f in made.items()}
-    assert [name for name, text in told.items() if "compiled by XLA" in text] == ["xla"]
+    report = {name: f.explain() for name, f in made.items()}
+    assert [name for name, text in report.items() if "compiled by XLA" in text] == ["xla"]
     assert [name for name, f in made.items() if f.concrete_functions[0].kernels] == ["reference"]
 
 
@@ -42,7 +42,7 @@ def test_methods_and_the_decorator_form():
     assert "compiled by XLA" in model.scaled.explain()
 
 
-def test_gradients_and_shapes_keep_it():
+def test_gradients_and_other_shapes_keep_the_backend():
     pytest.importorskip("jaxlib")
     seen = []
 

@@ -1,4 +1,4 @@
-"""Calls where compiling or loading machine code fails for lack of memory, files or threads, but results are right."""
+"""Compiling or loading machine code fails for lack of memory, files or threads; calls have right results."""
 
 import threading
 
@@ -38,19 +38,19 @@ def _compile_and_check(monkeypatch):
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_of_a_graph(monkeypatch, error):
+def test_compiling_a_graph_fails(monkeypatch, error):
     monkeypatch.setattr(llvm, "make_ready", _function_that_raises(error))
     assert "no native code" in _compile_and_check(monkeypatch)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_of_the_dispatch(monkeypatch, error):
+def test_compiling_the_dispatch_fails(monkeypatch, error):
     monkeypatch.setattr(backend, "shared_address", _function_that_raises(error))
     monkeypatch.setattr(native_dispatch, "_INSTALLED", [])
     _compile_and_check(monkeypatch)
 
 
-def test_without_threads(monkeypatch):
+def test_starting_threads_fails(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", _function_that_raises(RuntimeError("can't start new thread")))
     monkeypatch.setattr(SETTINGS, "threads", 4)
     text = "define i64 @{}() {{\n  ret i64 1\n}}\n"

@@ -47,8 +47,8 @@ def test_slices_as_results():
     compiled = autoconv.compile(parts)
     b = numbers(12, "complex128")
     for k in (4, 0, 12, 20, -3):
-        for mine, its in zip(compiled(b, k), parts(b, k), strict=True):
-            assert mine.dtype == its.dtype and mine.shape == its.shape
-            np.testing.assert_allclose(mine, its, rtol=1e-14)
+        for compiled_output, plain_output in zip(compiled(b, k), parts(b, k), strict=True):
+            assert compiled_output.dtype == plain_output.dtype and compiled_output.shape == plain_output.shape
+            np.testing.assert_allclose(compiled_output, plain_output, rtol=1e-14)
     with pytest.raises(ValueError, match="broadcast"):
         autoconv.compile(lambda b, k: b[:k] + b[k:])(b, 5)

@@ -133,7 +133,7 @@ def numbered_near_the_end(a: Any) -> Any:
     return own, down
 
 
-def called(program: Any, a: Any) -> Any:
+def call_program(program: Any, a: Any) -> Any:
     own = copy.deepcopy(a)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -153,7 +153,7 @@ def test_sums_that_overflow_warn(program: Any) -> None:
     if program is not counted:
         calls += [np.array([3, 3, 3, 3, 3, 3, MOST]), np.array([MOST, 1, 2, -MOST - 1, MOST, MOST, 0])]
     for a in calls:
-        for found, expected in zip(called(compiled, a), called(program, a), strict=True):
+        for found, expected in zip(call_program(compiled, a), call_program(program, a), strict=True):
             np.testing.assert_equal(found, expected)
 
 

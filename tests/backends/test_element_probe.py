@@ -1,4 +1,4 @@
-"""The probe answers as the rules do that write code."""
+"""The probe of element rules has the results of the rules that write code."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ from autoconv.ops.elements import ELEMENTS
 DTYPES = [as_dtype(name) for name in ("bool", "int32", "int64", "uint8", "float32", "float64", "float16")]
 
 
-class Writing(ElementWriter):
+class RecordingWriter(ElementWriter):
     in_loop = True
 
     def __init__(self, out):
@@ -28,20 +28,20 @@ class Writing(ElementWriter):
         self.is_rare = True
 
 
-def written(name, operands, dtype, attributes):
-    """The same answers from a rule that writes."""
-    b = Writing(FunctionText(ModuleText()))
+def result_of_writing(name, operands, dtype, attributes):
+    """Return the result dtype, `is_rare` and `fails` of a rule that writes code."""
+    b = RecordingWriter(FunctionText(ModuleText()))
     found = compute(b, name, [b.wrap(operand, f"%{i}") for i, operand in enumerate(operands)], dtype, attributes)
     return (None if found is None else found.dtype), b.is_rare, b.fails
 
 
-def test_the_probe_answers_as_what_is_written():
+def test_the_probe_agrees_with_the_writer():
     compared = 0
     for name in ELEMENTS.keys() & OPS.keys():
         for sample in OPS[name].samples[:1]:
             for operands in product(DTYPES, repeat=min(len(sample.inputs), 3)):
                 try:
-                    expected = written(name, operands, operands[0], sample.attributes)
+                    expected = result_of_writing(name, operands, operands[0], sample.attributes)
                 except (KeyError, TypeError, AttributeError, ValueError, OverflowError):  # an unsupported dtype
                     continue
                 probe = ElementProbe()

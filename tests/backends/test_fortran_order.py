@@ -1,4 +1,4 @@
-"""Arguments in Fortran order: NumPy's numbers, and for elementwise programs its memory order of the result."""
+"""Arguments in Fortran order: NumPy's values, and for elementwise programs NumPy's memory order of the result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _fortran_array(shape: tuple[int, ...], seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
-def test_numbers_are_numpys(number: int) -> None:
+def test_results_are_those_of_numpy(number: int) -> None:
     program = PROGRAMS[number]
     compiled = autoconv.compile(program)
     for shape in ((4, 6), (3, 4, 6)):
@@ -48,18 +48,18 @@ def test_numbers_are_numpys(number: int) -> None:
             _compare(compiled(*arguments), program(*arguments))
 
 
-def _compare(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, tuple):
-        for one, other in zip(found, wanted, strict=True):
+def _compare(found: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        for one, other in zip(found, expected, strict=True):
             _compare(one, other)
         return
-    assert type(found) is type(wanted)
-    assert found.dtype == wanted.dtype
-    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    assert type(found) is type(expected)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", ELEMENTWISE)
-def test_results_keep_the_order(number: int) -> None:
+def test_results_keep_the_memory_order(number: int) -> None:
     compiled = autoconv.compile(PROGRAMS[number])
     given = _fortran_array((5, 7), 1), _fortran_array((5, 7), 2)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The process that LLVM runs in: what ends it ends no program, and is compiled for less, or not at all."""
+"""The helper process of LLVM: a text that crashes it is compiled at a lower level or not at all."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ pytestmark = [
 ]
 GOOD = "define i64 @answer() {\n  ret i64 42\n}\n"
 FATAL = 'define void @f() gc "nothing" {\n  ret void\n}\n'  # LLVM's report_fatal_error
-DEEP = "@g = global i64 " + "add (i64 " * 100_000 + "0" + ", i64 1)" * 100_000  # a stack that ends
+DEEP = "@g = global i64 " + "add (i64 " * 100_000 + "0" + ", i64 1)" * 100_000  # overflows LLVM's stack
 ENDLESS = "define i99999 @f(i99999 %x) {\n  %y = mul i99999 %x, %x\n  ret i99999 %y\n}\n"
 
 
@@ -33,34 +33,34 @@ def own_helper():
     helper.drop_helper()
 
 
-def test_a_text_is_compiled_as_it_is_here():
+def test_a_text_is_compiled_as_in_the_own_process():
     found = helper.object_files([(GOOD, 3), ("define nothing", 0), (GOOD, 0)])
     make = machine_code.object_file_compiler()
     assert found[0] == make(GOOD, 3) and found[2] == make(GOOD, 0)
     assert isinstance(found[1], machine_code.BadText)
 
 
-def test_what_ends_it_is_told_apart():
+def test_crashes_are_distinguished_from_errors():
     others = [(GOOD.replace("42", str(number)), number % 2) for number in range(6)]
     found = helper.object_files([*others[:3], (FATAL, 0), *others[3:], (DEEP, 0)])
     assert [isinstance(one, HelperEnded) for one in found] == [False] * 3 + [True] + [False] * 3 + [True]
     assert "unsupported GC" in str(found[3])
 
 
-def test_an_endless_compilation_is_given_up(monkeypatch):
+def test_an_endless_compilation_is_ended(monkeypatch):
     monkeypatch.setattr(helper, "TIME_LIMIT", 0.1)
     found = helper.object_files([(ENDLESS, 0), (GOOD, 0)])
     assert isinstance(found[0], HelperEnded) and found[0].is_late
     assert isinstance(found[1], bytes)
 
 
-def test_it_is_started_anew_where_somebody_ends_it():
+def test_a_killed_helper_is_started_anew():
     (before,) = helper.object_files([(GOOD, 0)])
     helper._HELPER[0]._connection.shutdown(2)
     assert helper.object_files([(GOOD, 0)]) == [before]
 
 
-def test_it_starts_without_being_waited_for():
+def test_the_helper_starts_in_the_background():
     helper.start()
     first = helper._HELPER[0]
     helper.start()
@@ -72,7 +72,7 @@ def test_it_starts_without_being_waited_for():
     assert isinstance(helper.object_files([(GOOD, 0)])[0], bytes)
 
 
-def test_one_that_does_not_start_is_no_error_before_it_is_needed(monkeypatch):
+def test_a_helper_that_does_not_start_is_an_error_only_when_it_is_needed(monkeypatch):
     monkeypatch.setattr(helper, "_CODE", "import nowhere")
     helper.start()
     for _ in range(2):
@@ -81,7 +81,7 @@ def test_one_that_does_not_start_is_no_error_before_it_is_needed(monkeypatch):
     assert not helper._HELPER
 
 
-def test_a_short_pause_does_not_end_it():
+def test_a_short_pause_does_not_end_the_helper():
     helper.object_files([(GOOD, 0)])
     first = helper._HELPER[0]
     time.sleep(2.5 * helper_main._CHECK_INTERVAL)
@@ -110,7 +110,7 @@ def total(x, n):
     [((3,), "compiled at level"), ((3, 2, 1), "compiled at level 0"), ((0, 1, 2, 3), "no native code")],
 )
 @pytest.mark.parametrize("decorator", [autoconv.compile, autoconv.function])
-def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorator):
+def test_a_program_goes_on_with_less_optimised_code(monkeypatch, tmp_path, ends, told, decorator):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     monkeypatch.setattr(jit_engine, "_DOWNGRADES", {})
     monkeypatch.setattr(jit_engine, "_FAILURES", {})
@@ -122,7 +122,7 @@ def test_a_program_goes_on_with_less(monkeypatch, tmp_path, ends, told, decorato
     assert told in staged.explain() or ends == (3,)
 
 
-def test_over_which_text_it_ended_is_kept_in_mind(monkeypatch, tmp_path):
+def test_texts_that_crashed_the_helper_are_remembered(monkeypatch, tmp_path):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     asked = []
     real = helper.object_files
@@ -148,7 +148,7 @@ def test_without_a_process_llvm_runs_here(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("body", ["return x + 1.0", "return x + 1.0 if x > 0 else x"])
 def test_new_functions_start_it_before_their_trace(tmp_path, body):
-    """Also those that need no conversion, until a process has traced them."""
+    """New functions start the helper before their trace, also those that need no conversion."""
     script = tmp_path / "script.py"
     script.write_text(
         f"""
@@ -179,8 +179,8 @@ def _run(program, **environment):
     return found.stdout.split()
 
 
-def test_children_have_a_helper_of_their_own_and_nobody_waits_for_it(tmp_path):
-    """A program that waits for all of its children meets no other one, and what a child compiles is its own."""
+def test_children_have_a_helper_of_their_own_that_no_wait_sees(tmp_path):
+    """A program that waits for all of its children does not see the helper, and each child has its own helper."""
     assert _run(
         """
         import os
@@ -204,8 +204,8 @@ def test_children_have_a_helper_of_their_own_and_nobody_waits_for_it(tmp_path):
     ) == ["True", "0", "nobody", "True"]
 
 
-def test_closed_streams_and_signals_are_no_matter(tmp_path):
-    """The streams of the program stay its own, its handlers do not see the helper, and SIGPIPE ends nobody."""
+def test_closed_streams_and_signals_have_no_effect(tmp_path):
+    """The helper uses no streams of the program and triggers no signal handlers; SIGPIPE ends no process."""
     result = tmp_path / "result"
     _run(
         f"""
@@ -226,8 +226,8 @@ def test_closed_streams_and_signals_are_no_matter(tmp_path):
     assert result.read_text() == "0 True"
 
 
-def test_it_ends_with_the_program(tmp_path):
-    """Even where that is killed in the middle of a compilation."""
+def test_the_helper_ends_with_the_program(tmp_path):
+    """The helper ends even where the program is killed in the middle of a compilation."""
     program = f"""
         import os, threading, time
         from autoconv.backends.llvm.jit import helper
@@ -241,10 +241,10 @@ def test_it_ends_with_the_program(tmp_path):
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60
     )  # fmt: skip
     assert found.returncode == -9
-    # Whoever holds the pipe of its standard error would have kept `run` from coming back.
+    # A process with the pipe of the program's standard error would have blocked `run`.
 
 
-def test_threads_share_it(tmp_path, monkeypatch):
+def test_threads_share_the_helper(tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOCONV_CACHE", str(tmp_path))
     texts = [GOOD.replace("42", str(number)) for number in range(100, 116)]
     threads = [threading.Thread(target=jit_engine.make_ready, args=({text: 1},)) for text in texts]

@@ -1,4 +1,4 @@
-"""Index maps as data agree with the kernels of the ops, and compose."""
+"""Index maps agree with the kernels of the ops, and can be composed."""
 
 from __future__ import annotations
 

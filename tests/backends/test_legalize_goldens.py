@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "fixtures" / "graphs" / "legalize"
 ROWS = {row.name: row for row in LEGALISATIONS}
 # Graphs with exception handlers refer to Python functions, which have no text: see test_native_tries.
 WITHOUT_TEXT = {"promote_handler_cells"}
-OF_SYMBOLS = {"computed_sizes", "lent_loads"}  # no type rule covers the sizes that it names
+OF_SYMBOLS = {"computed_sizes", "lent_loads"}  # no type rule covers the symbols in these graphs
 CASES = [
     pytest.param(ROWS[path.parent.name], path, id=f"{path.parent.name}-{path.stem}")
     for path in sorted(FOLDER.glob("*/*.txt"))
@@ -26,7 +26,7 @@ CASES = [
 
 @pytest.mark.parametrize(("row", "path"), CASES)
 def test_golden(row: Legalisation, path: Path, update: bool) -> None:
-    source, _, wanted = path.read_text("utf-8").partition("\n=>\n")
+    source, _, expected = path.read_text("utf-8").partition("\n=>\n")
     before = from_text(source, OPS)
     untouched = to_text(before)
     after = row.transform(before)
@@ -36,7 +36,7 @@ def test_golden(row: Legalisation, path: Path, update: bool) -> None:
     if update:
         path.write_text(f"{source}\n=>\n{to_text(after)}", "utf-8")
     else:
-        assert to_text(after) == wanted
+        assert to_text(after) == expected
 
 
 def test_every_pass_has_a_golden() -> None:
@@ -64,5 +64,5 @@ def test_effects_are_exact_behind_promoted_cells() -> None:
 
     assert program(5) == 11
     graph = legalize_graph(program.get_concrete_function(5).optimised)
-    verify(graph)  # effects of nodes with regions among it
+    verify(graph)  # checks effects of nodes with regions as well
     assert any(node.op.name == "try" for node in graph.nodes)

@@ -17,7 +17,7 @@ def upwind(u: Any) -> Any:
     return u
 
 
-def kept(u: Any) -> Any:
+def reads_kept_before_the_write(u: Any) -> Any:
     old = u + 0.0
     part = u[2:] * 2
     u[:] = 1.0
@@ -42,14 +42,14 @@ def read_after(u: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("program", [upwind, kept, swapped, read_after])
+@pytest.mark.parametrize("program", [upwind, reads_kept_before_the_write, swapped, read_after])
 @pytest.mark.parametrize("step", [1, 2])
 def test_as_numpy(program: Any, step: int) -> None:
     compiled = autoconv.compile(program)
     for size in (20, 20, 2001):
-        mine, its = (np.linspace(-1, 2, size * step)[::step] for _ in range(2))
-        np.testing.assert_allclose(compiled(mine), program(its), rtol=1e-12)
-        np.testing.assert_allclose(mine, its, rtol=1e-12)
+        compiled_argument, plain_argument = (np.linspace(-1, 2, size * step)[::step] for _ in range(2))
+        np.testing.assert_allclose(compiled(compiled_argument), program(plain_argument), rtol=1e-12)
+        np.testing.assert_allclose(compiled_argument, plain_argument, rtol=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(3, 3, 4), (5, 40, 70), (40, 5, 33)])

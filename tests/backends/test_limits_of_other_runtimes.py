@@ -72,7 +72,7 @@ def test_saturated_casts_of_bfloat16():
 
 @RUNTIMES
 def test_numbers_of_bfloat16(run):
-    """Each op computes in float32 and rounds its result, as here."""
+    """Each op computes in float32 and rounds its result, as in native code."""
 
     def values(x, y):
         turns = x

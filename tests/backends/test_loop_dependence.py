@@ -1,4 +1,4 @@
-"""Loops that count as independent against all pairs of iterations, tried one by one; results against plain Python."""
+"""Independent loops, checked by enumeration of all pairs of iterations; results against plain Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autoconv.ops.analysis.alias import Overlaps
 from autoconv.ops.analysis.integer_ranges import integer_ranges
 
 SIZE = 64
-RUNS, TURNS = 7, 20  # of the inner loop of a random program
+RUNS, TURNS = 7, 20  # sizes of the loops of a random program
 PROGRAMS, COMPILED = 20, 2
 
 
@@ -118,7 +118,7 @@ def affine_program(numbers: random.Random) -> str:
 
 def has_conflicts(source: str) -> bool:
     """Return whether an iteration of the inner loop accesses an element that another one of the same run writes."""
-    iterations: list[tuple[int, set[Any], set[Any]]] = []  # run, elements read and written
+    iterations: list[tuple[int, set[Any], set[Any]]] = []  # run of the inner loop, elements read, elements written
 
     class Recorder:
         def __getitem__(self, index: tuple[int, int]) -> float:

@@ -1,4 +1,4 @@
-"""Numbers of 16 bits in native code: every pattern of bits against NumPy and ml_dtypes."""
+"""Floats of 16 bits in native code: every bit pattern, compared with NumPy and ml_dtypes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dtype(request):
 
 
 def native(function, *arrays):
-    """The result of native code, which runs nothing by kernels."""
+    """Return the result of native code, which may run no kernels."""
     traced = autoconv.function(function)
     tensors = [autoconv.constant(array) for array in arrays]
     assert traced.get_concrete_function(*tensors).kernels == []
@@ -72,8 +72,8 @@ def test_square_roots_and_functions_are_within_one_unit(dtype):
         with np.errstate(all="ignore"):
             expected = getattr(np, function.__name__)(x.astype(np.float32)).astype(dtype.numpy)
         found = native(lambda t, f=function: f(t), x)
-        apart = np.abs(found.view(np.int16).astype(int) - expected.view(np.int16).astype(int))
-        assert apart[~np.isnan(expected)].max() <= 1
+        error_in_units = np.abs(found.view(np.int16).astype(int) - expected.view(np.int16).astype(int))
+        assert error_in_units[~np.isnan(expected)].max() <= 1
         assert np.isnan(found[np.isnan(expected)]).all()
 
 
@@ -114,7 +114,7 @@ def test_numbers_in_registers_and_loops(dtype):
 
 
 def test_loops_over_arrays(dtype):
-    """Each element for itself, several turns at a time."""
+    """Loops whose elements are independent run several iterations at a time."""
 
     def f(x, n):
         y = x

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.optimised
 
 mpmath = pytest.importorskip("mpmath")
 
-# Name, the exact function, and the range within which random arguments are drawn besides bits drawn at random.
+# By name: the exact function, and the range of random arguments; arguments of random bits are added.
 FUNCTIONS = {
     "exp": (mpmath.exp, (-104, 89)),
     "expm1": (mpmath.expm1, (-20, 80)),
@@ -81,7 +81,7 @@ def test_within_four_units_in_the_last_place(name: str, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 def test_angles_of_points(dtype: Any) -> None:
-    """The angle of each pair, zeros of both signs, infinities and nan included."""
+    """Compare the angles of all pairs of special numbers, zeros of both signs, infinities and nan."""
     random = np.random.default_rng(3)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e30], dtype)
     wide = (random.normal(size=(2, 2000)) * 10.0 ** random.uniform(-20, 20, (2, 2000))).astype(dtype)

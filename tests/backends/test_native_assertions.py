@@ -1,4 +1,4 @@
-"""Assertions about numbers are native: what they say where they fail, and what was done before."""
+"""Assertions about numbers are native: messages of failures, and earlier effects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_effects_before_a_failing_assertion_stay():
     assert state.numpy() == 13
 
 
-def test_arrays_that_a_message_shows_are_what_they_are():
+def test_arrays_in_messages_keep_their_values():
     @autoconv.function
     def f(x):
         autoconv.Assert(autoconv.reduce_all(x > 0), [x[1:] * 2.0, x[::-1]], summarize=-1)

@@ -18,7 +18,7 @@ def new_function(*parameters):
 
 
 def compile_function(out):
-    """Return the function that was written, as a function of ints."""
+    """Compile the written function, and return it as a Python function of ints."""
     out.finish()
     code = Code(out.module.texts(), ["tried"])
     function = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(out.signature.parameters))(
@@ -28,7 +28,7 @@ def compile_function(out):
     return function
 
 
-def test_what_an_instruction_yields_has_a_type():
+def test_results_of_instructions_have_types():
     out = new_function()
     small = out.load("i32", "%p")
     assert small.type == out.op("lshr", small, 3).type == "i32"
@@ -84,7 +84,7 @@ def test_calls_are_checked_against_the_signature():
     assert compile_function(out)(6) == 42
 
 
-def test_control():
+def test_structured_control():
     out = new_function("i64 %x")
     cell = out.alloca("i64", "0")
 

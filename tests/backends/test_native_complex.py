@@ -20,7 +20,7 @@ FUNCTIONS = {
     "imag": np.imag, "log": np.log, "negative": np.negative, "real": np.real, "sin": np.sin, "sinh": np.sinh,
     "sqrt": np.sqrt, "square": np.square, "tan": np.tan, "tanh": np.tanh,
 }  # fmt: skip
-UNITS = 10.0  # in the last place, of each part, between NumPy's result and ours
+UNITS = 10.0  # in the last place of each part, between NumPy's results and native ones
 
 
 def numbers(*shape: int, dtype: Any = np.complex128, seed: int = 0) -> np.ndarray:
@@ -29,7 +29,7 @@ def numbers(*shape: int, dtype: Any = np.complex128, seed: int = 0) -> np.ndarra
 
 
 def special(dtype: Any) -> np.ndarray:
-    """Each of some real numbers with each: zeros of both signs, infinities, nan, large, tiny and subnormal ones."""
+    """Return all pairs of special real and imaginary parts: signed zeros, infinities, nan, large and tiny numbers."""
     kind = np.finfo(dtype).dtype.type
     facts = np.finfo(kind)
     parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, np.pi / 2, 1e-5, -30.0, 120.0, 750.0, -750.0, np.inf, -np.inf, np.nan]
@@ -47,24 +47,26 @@ def native(build: Callable[..., Any], *inputs: Any) -> np.ndarray:
     return np.asarray(run([np.asarray(x) for x in inputs])[0])
 
 
-def same_parts(found: Any, expected: Any, units: float = 0.0) -> None:
-    """nan, infinities and signs of zero the same, everything else within so many units in the last place."""
+def assert_same_parts(found: Any, expected: Any, units: float = 0.0) -> None:
+    """Compare nan, infinities and signs of zeros exactly, other parts within so many units in the last place."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     for part in ("real", "imag"):
-        one, other = getattr(found, part), getattr(expected, part)
-        np.testing.assert_array_equal(np.isnan(one), np.isnan(other))
-        np.testing.assert_array_equal(np.where(np.isinf(one), one, 0), np.where(np.isinf(other), other, 0))
-        zero = (one == 0) & (other == 0)
-        np.testing.assert_array_equal(np.signbit(one[zero]), np.signbit(other[zero]))
+        found_part, expected_part = getattr(found, part), getattr(expected, part)
+        np.testing.assert_array_equal(np.isnan(found_part), np.isnan(expected_part))
+        infinite = np.isinf(expected_part)
+        np.testing.assert_array_equal(np.isinf(found_part), infinite)
+        np.testing.assert_array_equal(found_part[infinite], expected_part[infinite])
+        zero = (found_part == 0) & (expected_part == 0)
+        np.testing.assert_array_equal(np.signbit(found_part[zero]), np.signbit(expected_part[zero]))
         if not units:
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(found_part, expected_part)
             continue
-        finite = np.isfinite(other)
-        smallest = np.finfo(other.dtype).tiny
-        gap = np.abs(one[finite].astype(np.longdouble) - other[finite])
-        assert np.all(gap <= units * np.spacing(np.maximum(np.abs(other[finite]), smallest)))
+        finite = np.isfinite(expected_part)
+        smallest = np.finfo(expected_part.dtype).tiny
+        gap = np.abs(found_part[finite].astype(np.longdouble) - expected_part[finite])
+        assert np.all(gap <= units * np.spacing(np.maximum(np.abs(expected_part[finite]), smallest)))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -73,11 +75,11 @@ def same_parts(found: Any, expected: Any, units: float = 0.0) -> None:
 def test_functions_are_numpys(name: str, dtype: Any) -> None:
     with np.errstate(all="ignore"):
         for x in (special(dtype), 10 * numbers(500, dtype=dtype)):
-            same_parts(native(op(name), x), FUNCTIONS[name](x), UNITS)
+            assert_same_parts(native(op(name), x), FUNCTIONS[name](x), UNITS)
 
 
-def close(found: Any, expected: Any, units: float) -> None:
-    """Within so many units of the whole number's size; what is not finite the same."""
+def assert_close(found: Any, expected: Any, units: float) -> None:
+    """Compare finite numbers within so many units of their absolute value, others exactly."""
     finite = np.isfinite(expected)
     np.testing.assert_array_equal(found[~finite].astype(str), expected[~finite].astype(str))
     gap = np.abs(found[finite].astype(np.clongdouble) - expected[finite])
@@ -86,11 +88,11 @@ def close(found: Any, expected: Any, units: float) -> None:
 
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", ["expm1", "log1p"])
-def test_functions_beside_1_are_numpys(name: str, dtype: Any) -> None:
+def test_expm1_and_log1p_are_numpys(name: str, dtype: Any) -> None:
     x = numbers(300, dtype=dtype)
-    close(native(op(name), x), getattr(np, name)(x.astype(np.complex128)), UNITS)
+    assert_close(native(op(name), x), getattr(np, name)(x.astype(np.complex128)), UNITS)
     with np.errstate(all="ignore"):
-        same_parts(native(op(name), special(dtype)), getattr(np, name)(special(dtype)), UNITS)
+        assert_same_parts(native(op(name), special(dtype)), getattr(np, name)(special(dtype)), UNITS)
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 7, 99, -1, -2, -5])
@@ -98,16 +100,16 @@ def test_whole_powers_are_numpys_to_the_last_bit(exponent: int) -> None:
     with np.errstate(all="ignore"):
         for x in (numbers(50), special(np.complex128)):
             power = np.array(exponent, np.complex128)
-            same_parts(native(lambda b, x: b.power(x, power), x), np.power(x, power))  # noqa: B023
-            same_parts(native(op("power"), x, np.full(x.shape, power)), np.power(x, power))
+            assert_same_parts(native(lambda b, x: b.power(x, power), x), np.power(x, power))  # noqa: B023
+            assert_same_parts(native(op("power"), x, np.full(x.shape, power)), np.power(x, power))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
 def test_powers(dtype: Any) -> None:
     x, y = numbers(300, dtype=dtype), 2 * numbers(300, dtype=dtype, seed=3)
-    close(native(op("power"), x, y), np.power(x.astype(np.complex128), y), 40.0)
-    close(native(op("power"), x, y[0]), np.power(x.astype(np.complex128), y[0]), 40.0)
-    close(native(op("power"), x[0], y), np.power(x[0].astype(np.complex128), y), 40.0)
+    assert_close(native(op("power"), x, y), np.power(x.astype(np.complex128), y), 40.0)
+    assert_close(native(op("power"), x, y[0]), np.power(x.astype(np.complex128), y[0]), 40.0)
+    assert_close(native(op("power"), x[0], y), np.power(x[0].astype(np.complex128), y), 40.0)
 
 
 def test_powers_at_edges() -> None:
@@ -115,7 +117,7 @@ def test_powers_at_edges() -> None:
     with np.errstate(all="ignore"):
         found, expected = native(op("power"), x, y), np.power(x, y)
     small = np.abs(expected.real) + np.abs(expected.imag) < 1e-290
-    close(found[~small], expected[~small], 4000.0)  # magnitudes of e to 700
+    assert_close(found[~small], expected[~small], 4000.0)  # magnitudes of e to 700
     assert np.all(np.abs(found[small]) < 2e-290)
 
 
@@ -135,7 +137,7 @@ def test_arithmetic_is_numpys_to_the_last_bit(name: str, dtype: Any) -> None:
     given = [(left, right), (numbers(300, dtype=dtype), numbers(300, dtype=dtype, seed=1))]
     with np.errstate(all="ignore"):
         for one, other in given:
-            same_parts(native(op(name), one, other), getattr(np, name)(one, other))
+            assert_same_parts(native(op(name), one, other), getattr(np, name)(one, other))
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sinh", "tanh", "abs"])
@@ -143,12 +145,12 @@ def test_single_numbers_are_as_arrays_of_them(name: str) -> None:
     x = special(np.complex128)[::7]
     with np.errstate(all="ignore"):
         found = np.array([native(op(name), one) for one in x])
-        same_parts(found, FUNCTIONS[name](x), UNITS)
+        assert_same_parts(found, FUNCTIONS[name](x), UNITS)
 
 
 def test_the_logarithm_near_the_unit_circle_keeps_its_digits() -> None:
     x = np.exp(1j * np.linspace(0.1, 3.0, 200)) * (1 + 1e-9 * np.linspace(-1, 1, 200))
-    same_parts(native(op("log"), x), np.log(x), 2.0)
+    assert_same_parts(native(op("log"), x), np.log(x), 2.0)
 
 
 @pytest.mark.parametrize("name", ["equal", "not_equal"])
@@ -225,7 +227,7 @@ def test_loops_carry_both_parts() -> None:
 
 
 @autoconv.compile
-def turned(z: Any, times: int) -> Any:
+def rotated(z: Any, times: int) -> Any:
     if times > 2:
         w = z * 1j
     else:
@@ -236,10 +238,10 @@ def turned(z: Any, times: int) -> Any:
 def test_conditions_choose_between_complex_numbers() -> None:
     z = numbers(6)
     for times, expected in ((1, np.conj(z)), (3, z * 1j)):
-        found = turned(z, times)
+        found = rotated(z, times)
         np.testing.assert_allclose(found[0], expected + z[0], rtol=1e-15)
         np.testing.assert_allclose(found[1], expected.sum(), rtol=1e-14)
-    assert "by kernels" not in turned.explain()
+    assert "by kernels" not in rotated.explain()
 
 
 @autoconv.compile

@@ -1,5 +1,6 @@
-"""Inverse functions of complex numbers in native code, against exact ones: each part within 4 units of its own in the
-last place, on either side of the branch cuts."""
+"""Inverse functions of complex numbers in native code, against exact ones, on either side of the branch cuts.
+
+Each part is within 4 of its own units in the last place."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import autoconv
-from tests.backends.test_native_complex import native, op, same_parts, special
+from tests.backends.test_native_complex import assert_same_parts, native, op, special
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -23,7 +24,7 @@ LIMIT = 4.0
 
 
 def arguments(dtype: Any) -> np.ndarray:
-    """Bits drawn at random, numbers of all sizes, and what lies close to 1, to i and to the unit circle."""
+    """Return numbers of random bits, of all magnitudes, and close to 1, to i and to the unit circle."""
     kind, random, count = np.finfo(dtype).dtype, np.random.default_rng(11), 25
     word = np.uint32 if kind.itemsize == 4 else np.uint64
     least = -37 if kind.itemsize == 4 else -300
@@ -64,7 +65,7 @@ def test_each_part_is_within_four_units(name: str, dtype: Any) -> None:
         for z, one in zip(x, found, strict=True):
             exact = getattr(mpmath, name)(mpmath.mpc(float(z.real), float(z.imag)))
             for part, true in ((one.real, exact.real), (one.imag, exact.imag)):
-                # What lies on a branch cut has both signs: which one it is, NumPy says.
+                # On a branch cut the sign is ambiguous: it is compared with NumPy's.
                 unit = float(np.spacing(max(kind(abs(float(true))), np.finfo(kind).tiny)))
                 error = float(abs(abs(mpmath.mpf(float(part))) - abs(true)) / unit)
                 worst = max(worst, (error, complex(z)), key=_first)
@@ -81,7 +82,7 @@ def _first(pair: tuple[float, complex]) -> float:
 @pytest.mark.parametrize("name", sorted(NUMPY))
 def test_special_numbers_are_numpys(name: str, dtype: Any) -> None:
     with np.errstate(all="ignore"):
-        same_parts(native(op(name), special(dtype)), NUMPY[name](special(dtype)), 8.0)
+        assert_same_parts(native(op(name), special(dtype)), NUMPY[name](special(dtype)), 8.0)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +97,8 @@ def test_special_numbers_are_numpys(name: str, dtype: Any) -> None:
     ],
 )  # fmt: skip
 def test_values_on_branch_cuts(name: str, z: complex, expected: complex) -> None:
-    """As C's standard lists them: continuous with the quadrant that the zero belongs to."""
-    same_parts(native(op(name), np.full(3, z)), np.full(3, expected), 2.0)
+    """The values of C's standard: continuous with the quadrant of the signed zero."""
+    assert_same_parts(native(op(name), np.full(3, z)), np.full(3, expected), 2.0)
 
 
 @pytest.mark.parametrize("name", ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"])

@@ -22,19 +22,19 @@ def numbers(*shape: int, seed: int = 0, dtype: str = "float64") -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-def groups(build: Any, *arrays: np.ndarray) -> list[int]:
-    """How many steps run side by side, each time."""
+def concurrent_group_sizes(build: Any, *arrays: np.ndarray) -> list[int]:
+    """Return the number of members of each concurrent plan item."""
     plan = schedule(legalize_graph(graph_of(build, *arrays)))
     return [len(item.members) for item in plan.items if item.is_concurrent]
 
 
-def same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
-    together = llvm.compile_graph(graph_of(build, *arrays))(arrays)
+def check_same_bits(build: Any, *arrays: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    concurrent_results = llvm.compile_graph(graph_of(build, *arrays))(arrays)
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "PASSES", pipeline.PASSES[:-1])
-        alone = llvm.compile_graph(graph_of(build, *arrays))(arrays)
-    for one, other in zip(together, alone, strict=True):
-        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+        sequential_results = llvm.compile_graph(graph_of(build, *arrays))(arrays)
+    for concurrent_result, sequential_result in zip(concurrent_results, sequential_results, strict=True):
+        assert np.asarray(concurrent_result).tobytes() == np.asarray(sequential_result).tobytes()
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +52,9 @@ def test_decompositions_sorts_and_loops(monkeypatch: pytest.MonkeyPatch) -> None
         return (*s, b.matmul(q, r), b.reduce_max(ordered, axis=None, keepdims=False), b.add(places, 1), *sums)
 
     arrays = numbers(70, 80), numbers(90, 60, seed=1), numbers(15000, seed=2), numbers(9000, seed=3)
-    assert groups(build, *arrays) == [4]
+    assert concurrent_group_sizes(build, *arrays) == [4]
     run_both(build, *arrays, rtol=1e-10)
-    same_bits(build, *arrays, monkeypatch=monkeypatch)
+    check_same_bits(build, *arrays, monkeypatch=monkeypatch)
 
 
 def test_products_of_other_heights(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,11 +62,11 @@ def test_products_of_other_heights(monkeypatch: pytest.MonkeyPatch) -> None:
         return b.tanh(b.matmul(x, x)), b.exp(b.matmul(y, y, transpose_b=True))
 
     arrays = numbers(80, 80, dtype="float32"), numbers(90, 90, dtype="float32")
-    same_bits(build, *arrays, monkeypatch=monkeypatch)
+    check_same_bits(build, *arrays, monkeypatch=monkeypatch)
 
 
-def test_one_that_needs_another_comes_after_it() -> None:
-    """Two chains of two: first the first of each, side by side, then the second ones."""
+def test_dependent_items_run_in_order() -> None:
+    """Of two chains of two items, the first ones run concurrently, then the second ones."""
 
     def build(b: Any, x: Any, y: Any) -> Any:
         ordered = lambda z: b.argsort(z, axis=0, descending=False)
@@ -74,30 +74,30 @@ def test_one_that_needs_another_comes_after_it() -> None:
         return ordered(b.add(first, 1)), ordered(b.add(second, 1))
 
     arrays = numbers(9000), numbers(8000, seed=1)
-    assert groups(build, *arrays) == [2, 2]
+    assert concurrent_group_sizes(build, *arrays) == [2, 2]
     run_both(build, *arrays)
 
 
-def test_small_ones_and_those_that_are_split_stay_alone() -> None:
+def test_small_items_and_parallel_items_run_alone() -> None:
     def build(b: Any, x: Any, y: Any) -> Any:
         return b.argsort(x, axis=0, descending=False), b.argsort(y, axis=0, descending=False)
 
-    assert groups(build, numbers(100), numbers(90)) == []
-    assert groups(build, numbers(9000), numbers(8000)) == [2]
-    assert groups(build, numbers(40000), numbers(30000)) == []  # two threads sort the halves of each
+    assert concurrent_group_sizes(build, numbers(100), numbers(90)) == []
+    assert concurrent_group_sizes(build, numbers(9000), numbers(8000)) == [2]
+    assert concurrent_group_sizes(build, numbers(40000), numbers(30000)) == []  # two threads sort the halves of each
 
     def chains(b: Any, x: Any, y: Any) -> Any:
         return b.tanh(b.exp(x)), b.tanh(b.exp(y))
 
-    assert groups(chains, numbers(900000), numbers(800000)) == []
+    assert concurrent_group_sizes(chains, numbers(900000), numbers(800000)) == []
 
 
-def test_refusals_of_one_and_effects_around() -> None:
+def test_errors_of_a_member_and_effects_around() -> None:
     def build(b: Any, x: Any, y: Any) -> Any:
         return b.svd(x, full_matrices=False, compute_uv=True)[0], b.svd(y, full_matrices=False, compute_uv=True)[0]
 
     x, bad = numbers(60, 60), np.full((60, 60), np.nan)
-    assert groups(build, x, x) == [2]
+    assert concurrent_group_sizes(build, x, x) == [2]
     assert "did not converge" in compare_errors(build, x, bad)
     assert "did not converge" in compare_errors(build, bad, x)
     if "blas_get_threads" in abi.symbols():  # of NumPy's BLAS, each sets them to one and back

@@ -18,7 +18,7 @@ def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
     return (np.random.default_rng(seed).standard_normal(shape) * 4).astype(dtype)
 
 
-def close(dtype: str) -> float:
+def tolerance(dtype: str) -> float:
     return 1e-4 if dtype == "float32" else 1e-11
 
 
@@ -37,7 +37,8 @@ def test_products_of_batches(shapes: Any, dtype: str) -> None:
         for flip_y in (False, True):
             left = np.swapaxes(x, -1, -2).copy() if flip_x else x
             right = np.swapaxes(y, -1, -2).copy() if flip_y else y
-            (found,) = run_both(op("matmul", transpose_a=flip_x, transpose_b=flip_y), left, right, rtol=close(dtype))
+            product = op("matmul", transpose_a=flip_x, transpose_b=flip_y)
+            (found,) = run_both(product, left, right, rtol=tolerance(dtype))
             np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
@@ -72,7 +73,7 @@ def test_products_of_batches_whose_matrices_are_large_or_special() -> None:
 def test_einsum(equation: str, dtype: str) -> None:
     operands = equation.split("->")[0].split(",")
     arrays = [numbers(tuple(SIZES[c] for c in labels), dtype, i) for i, labels in enumerate(operands)]
-    (found,) = run_both(op("einsum", equation=equation), *arrays, rtol=close(dtype) if dtype != "int32" else 0.0)
+    (found,) = run_both(op("einsum", equation=equation), *arrays, rtol=tolerance(dtype) if dtype != "int32" else 0.0)
     np.testing.assert_allclose(found, np.einsum(equation, *arrays), rtol=1e-3, atol=1e-2)
 
 
@@ -124,7 +125,7 @@ def test_the_logarithm_of_a_sum_of_powers(axis: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
-def test_means_of_integers_and_best_ones_with_their_dimension(dtype: str) -> None:
+def test_means_of_integers_and_kept_dimensions_of_extremes(dtype: str) -> None:
     x = np.random.default_rng(0).integers(0 if dtype[0] == "u" else -100, 100, (5, 7)).astype(dtype)
     for axis in (None, (0,), (1,)):
         (found,) = run_both(op("reduce_mean", axis=axis, keepdims=False), x)
@@ -135,7 +136,7 @@ def test_means_of_integers_and_best_ones_with_their_dimension(dtype: str) -> Non
 
 
 def test_positions_through_a_view_of_a_view() -> None:
-    """A slice whose elements are read as positions lies in memory, also where a reshape is in between."""
+    """A slice that is read as an array of positions is stored, also through a reshape."""
 
     def build(b: Any, x: Any, i: Any) -> Any:
         some = b.get_item(i, spec=(Slice(None, 3, None),))
@@ -146,7 +147,7 @@ def test_positions_through_a_view_of_a_view() -> None:
     np.testing.assert_array_equal(found[:, 0], x[[0, 1, 2], i[:3]])
 
 
-def test_a_product_with_a_block_of_what_is_turned_round() -> None:
+def test_a_product_with_a_block_of_a_transposed_matrix() -> None:
     def build(b: Any, x: Any, y: Any) -> Any:
         turned = b.reverse(b.get_item(x, spec=(Slice(None, None, 2),)), axis=(0,))
         return b.matmul(b.get_item(turned, spec=(At(1),)), y)
@@ -156,7 +157,7 @@ def test_a_product_with_a_block_of_what_is_turned_round() -> None:
     np.testing.assert_allclose(found, x[::2][::-1][1] @ y)
 
 
-def test_a_dimension_of_1_goes_with_no_other_in_a_tensordot() -> None:
+def test_tensordot_does_not_broadcast_dimensions_of_1() -> None:
     spec = ac.TensorSpec([None])
     product = ac.function(lambda x, y: ac.tensordot(x, y, 1), input_signature=[spec, spec])
     assert float(product([1.0, 2.0], [3.0, 4.0])) == 11.0

@@ -79,14 +79,14 @@ def test_distinct_elements(dtype: str, counts: str) -> None:
     run_both(op("unique", dtype=ac.int32), np.zeros(3000, dtype))
 
 
-def test_zeros_are_one_and_every_nan_another() -> None:
+def test_signed_zeros_are_equal_and_nans_distinct() -> None:
     x = np.array([np.nan, 0.0, -0.0, np.nan, 1.0, -np.nan, 0.0])
     values, indices, counts = run_both(op("unique", dtype=ac.int32), x)
     np.testing.assert_array_equal(values, [np.nan, 0.0, np.nan, 1.0, np.nan])
     assert indices.tolist() == [0, 1, 1, 2, 3, 4, 1] and counts.tolist() == [1, 3, 1, 1, 1]
 
 
-def test_in_loops_and_with_what_follows() -> None:
+def test_results_in_loops_and_as_operands() -> None:
     @ac.function
     def run(x: Any, steps: Any) -> Any:
         total = 0.0
@@ -108,13 +108,13 @@ def test_in_loops_and_with_what_follows() -> None:
     np.testing.assert_array_equal(places.numpy(), np.argwhere(y > 3))
 
 
-def test_distinct_complex_numbers_go_by_their_kernel() -> None:
+def test_distinct_complex_numbers_use_the_kernel() -> None:
     x = np.array([3j, 1 + 2j, 3j])
     values, *_ = llvm.compile_graph(graph_of(op("unique", dtype=ac.int32), x))([x])
     assert values.tolist() == [3j, 1 + 2j]
 
 
-def test_halves() -> None:
+def test_float16_and_bfloat16() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     for dtype in (np.float16, ml_dtypes.bfloat16):
         x = np.array([1, 2, np.nan, 1, -0.0, 0, 3, np.nan, 2], dtype)

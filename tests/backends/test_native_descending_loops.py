@@ -40,7 +40,7 @@ def test_from_the_end(function, dtype):
 
 
 def counted(step):
-    """Return the lines of a loop over 31 elements, `step` bytes apart, once its function is added."""
+    """Return the lines of a function with a loop over 31 elements, `step` bytes apart."""
     module = ModuleText()
     module.has_loops = True
     out = FunctionText(module, Signature("void", ("ptr noalias %s", "ptr noalias %d")))

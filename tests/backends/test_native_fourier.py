@@ -20,7 +20,7 @@ def numbers(*shape: int, dtype: Any = np.complex128) -> np.ndarray:
     return (draws.standard_normal(shape) + 1j * draws.standard_normal(shape)).astype(dtype)
 
 
-def near(found: Any, expected: Any) -> None:
+def assert_close(found: Any, expected: Any) -> None:
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
     assert found.dtype == expected.dtype
@@ -29,14 +29,14 @@ def near(found: Any, expected: Any) -> None:
 
 
 def check(build: Any, inputs: list[np.ndarray], expected: list[Any], kernels: tuple[str, ...] = ()) -> None:
-    """The results, by no other kernels."""
+    """Compare results, which run by these kernels alone."""
     run = llvm.compile_graph(graph_of(build, *inputs))
     if isinstance(run, llvm.NativeGraph):
         assert sorted(run.kernels) == sorted(kernels)
     else:
         assert kernels
     for one, other in zip(run(inputs), expected, strict=True):
-        near(one, other)
+        assert_close(one, other)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -101,7 +101,7 @@ def test_programs_of_transforms_need_no_kernel() -> None:
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "irfft", "hfft", "rfft", "ihfft", "fft2", "irfftn", "ifftn"])
 def test_numbers_that_are_not_finite(name):
-    """Nan and infinite elements are where NumPy has them: that depends on the order of its computation."""
+    """Nan and infinite elements are at NumPy's positions, which depend on the order of its computation."""
     function = getattr(np.fft, name)
 
     def f(x):

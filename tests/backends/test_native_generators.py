@@ -7,7 +7,7 @@ import numpy as np
 import autoconv
 
 
-def test_draws_in_a_loop_are_numpys_and_go_on_where_they_stopped():
+def test_draws_in_a_loop_are_numpys_and_continue_the_stream():
     def inside(n, seed):
         rng = np.random.default_rng(seed)
         count = 0

@@ -19,8 +19,8 @@ from autoconv.graph.text_parser import from_text
 from autoconv.ops import OPS
 
 
-def both(text: str, *arguments: Any) -> list[Any]:
-    """Runs the graph natively and on the reference; both have to agree, and leave the arguments alone."""
+def run_both(text: str, *arguments: Any) -> list[Any]:
+    """Run the graph natively and by the interpreter, compare results, and check that no argument changes."""
     graph = from_text(text, OPS)
     before = [np.array(a) for a in arguments]
     expected = interpreter.compile_graph(graph)([np.array(a) for a in arguments])
@@ -63,7 +63,7 @@ graph prefix(%x: float64[8]) {
 
 def test_an_array_is_changed_in_place_and_the_argument_is_not() -> None:
     x = np.arange(8.0)
-    sums, same = both(PREFIX_SUMS, x)
+    sums, same = run_both(PREFIX_SUMS, x)
     np.testing.assert_array_equal(sums, np.cumsum(x))
     np.testing.assert_array_equal(same, x)
 
@@ -97,7 +97,7 @@ def test_loop_state_may_change_places(count: int) -> None:
         changed = b.copy()
         changed[0] = 10.0
         a, b = changed, a
-    found = both(SWAPS, x, y, np.asarray(count))
+    found = run_both(SWAPS, x, y, np.asarray(count))
     np.testing.assert_array_equal(found, [a, b])
 
 
@@ -119,12 +119,12 @@ graph choice(%c: bool[], %x: float64[4]) {
 
 
 @pytest.mark.parametrize("choice", [True, False])
-def test_an_arm_may_give_back_what_it_got(choice: bool) -> None:
-    both(CHOICE, np.asarray(choice), np.linspace(0, 1, 4))
+def test_an_arm_may_return_its_operand(choice: bool) -> None:
+    run_both(CHOICE, np.asarray(choice), np.linspace(0, 1, 4))
 
 
-def test_nothing_is_kept() -> None:
-    """No reference is left over, nor one too few, after many calls, also after errors."""
+def test_reference_counts_are_unchanged() -> None:
+    """Reference counts are the same after many calls, also after errors."""
     graph = from_text(PREFIX_SUMS, OPS)
     run = llvm.compile_graph(graph)
     x = np.arange(8.0)
@@ -155,8 +155,8 @@ def test_an_index_out_of_range_raises_what_the_kernel_raises() -> None:
         assert str(caught.value) == str(expected.value)
 
 
-def test_slices_of_what_a_loop_computes() -> None:
-    both(
+def test_slices_of_arrays_that_a_loop_computes() -> None:
+    run_both(
         """
         graph stencil(%x: float64[6,5]) {
           %y = multiply(%x, %x): float64[6,5]
@@ -179,10 +179,10 @@ def kernels(function, *arguments):
     return function.get_concrete_function(*arguments)._run.kernels
 
 
-def test_what_a_loop_keeps_for_its_way_back_is_native() -> None:
+def test_the_stack_of_a_loop_for_its_gradient_is_native() -> None:
     @ac.function
     def forward(h, w):
-        for _ in ac.range(40):  # more than a new stack has room for
+        for _ in ac.range(40):  # more than the capacity of a new stack
             if ac.reduce_sum(h) > 0.0:
                 h = ac.tanh(h @ w)
             else:
@@ -235,7 +235,7 @@ def test_nested_loops_share_a_stack() -> None:
 
 
 def test_a_list_that_is_used_twice_is_no_stack() -> None:
-    found = both(
+    found = run_both(
         """
         graph twice(%x: float64[]) {
           %empty = list_empty(dtype=float64, shape=(), weak=False): list<float64[]>
@@ -301,7 +301,7 @@ except KeyboardInterrupt:
         assert time.perf_counter() - before < 2.0  # 0.1 on a machine with nothing else to do
 
 
-def test_several_matrices_by_one() -> None:
+def test_a_batch_times_one_matrix() -> None:
     @ac.function
     def f(x, w):
         return x @ w, ac.matmul(x, w, transpose_b=False)

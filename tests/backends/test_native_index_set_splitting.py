@@ -76,7 +76,7 @@ def test_large_rolls_are_split_over_threads() -> None:
         np.testing.assert_array_equal(found, x + np.roll(x, 5, last))
 
 
-def test_what_is_known_of_positions() -> None:
+def test_comparisons_with_counter_ranges() -> None:
     out = FunctionText(ModuleText())
     record_counter_range(out, "%i", 0, 10)
     moved = plus(out, times(out, "%i", -1), 9)
@@ -87,7 +87,7 @@ def test_what_is_known_of_positions() -> None:
     assert is_below(out, 3, 4) is True
 
 
-def test_where_what_is_known_of_positions_changes() -> None:
+def test_positions_where_a_span_is_cut() -> None:
     i = Symbol("i")
     span = Span(i, 0, 10)
     assert span.is_below(dimensions.plus(dimensions.times(i, -1), 9), 4) is None  # from i = 6 on

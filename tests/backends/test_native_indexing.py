@@ -159,7 +159,7 @@ def test_unsigned_positions_do_not_count_from_the_end() -> None:
 
 
 def test_gathered_rows_are_not_stored() -> None:
-    """An embedding, its sum, and its update are one loop each, over rows that are looked through."""
+    """An embedding, its sum and its update are one loop each, over rows that are read in place."""
 
     def build(b: Any, table: Any, source: Any, target: Any) -> Any:
         rows = b.multiply(b.gather(table, source, axis=0), b.constant(value=np.float32(2)))
@@ -185,7 +185,7 @@ def test_errors_come_in_the_order_of_the_program() -> None:
 
 
 def test_an_effect_between_a_scatter_and_its_updates() -> None:
-    """What the updates are computed by runs before, the scatter itself behind what may raise in between."""
+    """The updates are computed before an op that may raise, and the scatter runs after it."""
 
     def build(b: Any, x: Any, y: Any, positions: Any) -> Any:
         twice = b.multiply(y, y)
@@ -198,7 +198,7 @@ def test_an_effect_between_a_scatter_and_its_updates() -> None:
 
 
 def test_a_histogram_is_counted_in_place() -> None:
-    """The loop's array is nobody else's: a million times ten counters are not copied."""
+    """The loop owns its array: ten counters are not copied a million times."""
 
     @ac.function
     def count(values: Any, counters: Any) -> Any:
@@ -212,7 +212,7 @@ def test_a_histogram_is_counted_in_place() -> None:
     assert not counters.any()
 
 
-def test_a_scatter_leaves_what_others_read() -> None:
+def test_a_scatter_does_not_change_an_array_that_others_read() -> None:
     def build(b: Any, x: Any, positions: Any) -> Any:
         y = b.add(x, x)
         rows = b.gather(y, positions, axis=0)
@@ -246,7 +246,7 @@ def test_gradients_are_native_and_those_of_numpy(name: str) -> None:
         np.testing.assert_array_equal(to_y, 2 * summed[positions[:, 0]])
 
 
-def test_a_position_out_of_range_says_where() -> None:
+def test_the_error_of_a_position_out_of_range() -> None:
     @ac.function
     def rows(x: Any, i: Any) -> Any:
         return ac.gather(x, i) + 1.0
@@ -256,7 +256,7 @@ def test_a_position_out_of_range_says_where() -> None:
         rows(np.float32([1, 2, 3]), np.array([3, 0]))
 
 
-def test_columns_of_unlike_sizes_are_checked_each() -> None:
+def test_each_column_of_positions_is_checked_against_its_size() -> None:
     x = np.arange(10.0).reshape(2, 5)
     assert run_both(op("gather_nd"), x, np.array([[1, 4], [0, 3]]))[0].tolist() == [9.0, 3.0]
     assert "indices[1] = [4, 1]" in compare_errors(op("gather_nd"), x, np.array([[1, 4], [4, 1]]))
@@ -270,14 +270,14 @@ def test_one_element_of_a_gathered_vector() -> None:
     assert run_both(build, np.arange(6.0).reshape(3, 2), np.array([0, 2]))[0] == 4.0
 
 
-def test_kernels_are_left_for_shapes_that_are_not_known() -> None:
+def test_unknown_shapes_run_by_kernels() -> None:
     graph = graph_of(op("segment_sum"), np.ones(3), np.array([0, 1, 1]))
     assert not isinstance(llvm.compile_graph(graph), llvm.NativeGraph)
 
 
 @pytest.mark.parametrize(("axis", "shape"), [(0, (4000, 300)), (1, (300, 4000))])
 def test_large_scatters_are_the_same_on_several_threads(axis: int, shape: tuple[int, ...]) -> None:
-    """Parts are cut where no two of them meet: across the slices, or before the axis."""
+    """Updates are divided so that parts are disjoint: across the slices, or before the axis."""
     random = np.random.default_rng(0)
     x, like = random.random(shape), np.zeros((50, 300) if axis == 0 else (300, 50))
     positions = random.integers(0, 50, 4000)
@@ -298,7 +298,7 @@ def test_a_million_single_updates() -> None:
 
 @pytest.mark.parametrize("index", [-7, 3, 5, 6])
 def test_positions_in_another_shape_of_the_same_memory(index: int) -> None:
-    """The position is out of range of the shape that is indexed, whatever the shape that memory was made with."""
+    """A position is checked against the shape that is indexed, not the shape of the allocation."""
 
     def one(b: Any, x: Any, i: Any) -> Any:
         row = b.get_item(b.reshape(x, shape=(3, 4)), i, spec=(At("input"),))
@@ -320,7 +320,7 @@ def test_a_scatter_into_another_shape_of_the_same_memory() -> None:
     run_both(build, np.arange(12.0), np.array([[2], [0], [2]]))
 
 
-def test_a_number_in_the_place_of_an_array_of_positions() -> None:
+def test_a_number_as_an_array_of_positions() -> None:
     def build(b: Any, x: Any, n: Any) -> Any:
         one = b.reshape(n, shape=(1,))
         return b.gather(x, one, axis=0), b.get_item(x, one, spec=(Gather(),)), b.gather_nd(x, one)

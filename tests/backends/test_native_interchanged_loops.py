@@ -48,7 +48,7 @@ def test_a_recurrence_of_two_arrays(size: int, dtype: Any) -> None:
 
 
 def test_numbers_and_arrays_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interchanged_loop, "_CALL_WORK_LIMIT", 5000)  # several calls, the last of them shorter
+    monkeypatch.setattr(interchanged_loop, "_CALL_WORK_LIMIT", 5000)  # several blocks, the last one shorter
 
     @ac.function
     def settle(x: Any, c: Any, factor: Any, limit: Any) -> Any:
@@ -70,7 +70,7 @@ def test_numbers_and_arrays_from_outside(monkeypatch: pytest.MonkeyPatch) -> Non
     assert is_sunk(settle, *arguments)
 
 
-def test_what_is_not_sunk_is_right() -> None:
+def test_loops_that_are_not_sunk() -> None:
     @ac.function
     def counted(x: Any) -> Any:
         for i in ac.range(5):

@@ -1,4 +1,4 @@
-"""Copies in other layouts, and views that say what an element is by where it stands."""
+"""Copies in other layouts, and views by index maps."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def positive(x: np.ndarray) -> np.ndarray:
     return (x @ np.swapaxes(x, -1, -2) + np.eye(x.shape[-1])).astype(x.dtype)
 
 
-def close(dtype: str) -> float:
+def tolerance(dtype: str) -> float:
     return 3e-5 if dtype == "float32" else 1e-11
 
 
@@ -32,16 +32,16 @@ def close(dtype: str) -> float:
 @pytest.mark.parametrize("shape", [*SQUARES, *SMALL])
 @pytest.mark.search
 def test_square_matrices(shape: tuple[int, ...], dtype: str) -> None:
-    """To the last bit what NumPy answers, where it is LAPACK that computes."""
+    """Results of LAPACK are NumPy's to the last bit."""
     x = matrices(shape, dtype)
-    exact: Any = {"rtol": close(dtype) if shape[-1] <= 4 else 0.0}
+    exact: Any = {"rtol": tolerance(dtype) if shape[-1] <= 4 else 0.0}
     (found,) = run_both(op("inverse"), x, **exact)
     np.testing.assert_allclose(
         found @ x, np.broadcast_to(np.eye(shape[-1]), shape), atol=0.05 if dtype == "float32" else 1e-9
     )
     run_both(op("inverse", adjoint=True), x, **exact)
     (found,) = run_both(op("determinant"), x, **exact)
-    np.testing.assert_allclose(found, np.linalg.det(x), rtol=close(dtype))
+    np.testing.assert_allclose(found, np.linalg.det(x), rtol=tolerance(dtype))
     run_both(op("slogdet"), x, **exact)
     (factor,) = run_both(op("cholesky"), positive(x), **exact)
     np.testing.assert_allclose(factor @ np.swapaxes(factor, -1, -2), positive(x), rtol=1e-3, atol=1e-4)
@@ -71,7 +71,7 @@ def test_decompositions_of_other_shapes(shape: tuple[int, ...], dtype: str, full
 @pytest.mark.parametrize("shapes", [((3, 3), (4, 3, 2)), ((2, 1, 6, 6), (5, 6, 3)), ((4, 6, 6), (6, 1))])
 def test_systems_whose_batches_are_broadcast(shapes: Any, dtype: str) -> None:
     x, right = matrices(shapes[0], dtype), matrices(shapes[1], dtype, seed=1)
-    (found,) = run_both(op("solve", adjoint=False), x, right, rtol=close(dtype))
+    (found,) = run_both(op("solve", adjoint=False), x, right, rtol=tolerance(dtype))
     np.testing.assert_allclose(found, np.linalg.solve(x, right + np.zeros(found.shape, dtype)), rtol=1e-3, atol=1e-4)
 
 
@@ -79,14 +79,14 @@ def test_systems_whose_batches_are_broadcast(shapes: Any, dtype: str) -> None:
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("adjoint", [False, True])
 def test_triangular_systems(lower: bool, adjoint: bool, dtype: str) -> None:
-    """What lies beyond the triangle is not looked at."""
+    """Elements outside of the triangle are not read."""
     x = matrices((2, 9, 9), dtype) + 4 * np.eye(9, dtype=dtype)
     beyond = np.where(
         np.tril(np.ones((9, 9), bool)) if lower else np.triu(np.ones((9, 9), bool)), x, np.asarray(np.nan, dtype)
     )
     for columns in (1, 5):
         right = matrices((9, columns), dtype, seed=1)
-        (found,) = run_both(op("triangular_solve", lower=lower, adjoint=adjoint), beyond, right, rtol=close(dtype))
+        (found,) = run_both(op("triangular_solve", lower=lower, adjoint=adjoint), beyond, right, rtol=tolerance(dtype))
         triangle = np.tril(x) if lower else np.triu(x)
         triangle = np.swapaxes(triangle, -1, -2) if adjoint else triangle
         np.testing.assert_allclose(triangle @ found, np.broadcast_to(right, found.shape), atol=1e-3)
@@ -109,7 +109,7 @@ def test_refusals_are_the_kernels(size: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("size", [3, 6])
 @pytest.mark.parametrize("special", [np.nan, np.inf, 1e150, 1e-200, 5e-324])
-def test_special_numbers_are_answered_as_numpy_answers_them(special: float, size: int) -> None:
+def test_special_numbers_are_treated_as_by_numpy(special: float, size: int) -> None:
     x = np.eye(size) * 2
     x[1, 2] = x[0, 0] = special
     for name in ("determinant", "slogdet", "inverse", "eigh", "qr"):
@@ -120,8 +120,8 @@ def test_special_numbers_are_answered_as_numpy_answers_them(special: float, size
             compare_errors(op(name), x)
 
 
-def test_nothing_to_decompose() -> None:
-    """Is for the kernels."""
+def test_empty_matrices() -> None:
+    """Empty matrices run by the kernels."""
     for name, shape in (("determinant", (0, 3, 3)), ("determinant", (2, 0, 0)), ("inverse", (2, 0, 0))):
         x = np.zeros(shape)
         (found,) = llvm.compile_graph(graph_of(op(name), x))([x])
@@ -129,7 +129,7 @@ def test_nothing_to_decompose() -> None:
 
 
 def test_in_loops_and_branches() -> None:
-    """Newton's iteration for a root, each step a system; with an error inside of a loop."""
+    """Newton's iteration, which solves a system in each step, and an error inside of a loop."""
 
     @ac.function
     def run(x: Any, steps: Any) -> Any:
@@ -167,7 +167,7 @@ def test_gradients_run_natively() -> None:
 
 
 def test_every_thread_takes_matrices() -> None:
-    """A batch that is split over threads gives what its matrices give alone."""
+    """A batch that is split over threads has the results of its matrices alone."""
     x = matrices((400, 12, 12), "float64")
     (whole,) = run_both(op("inverse"), x)
     for i in (0, 133, 399):

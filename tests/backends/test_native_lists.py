@@ -1,4 +1,4 @@
-"""Lists that native code is given and gives out: stacks within, values to the caller, as by the kernels."""
+"""Lists as arguments and results of native code: stacks inside, values for the caller, as by the kernels."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ graph perhaps(%list: list<float64[]>, %c: bool[]) {
 """
 
 
-def test_a_list_that_is_given_grows():
+def test_a_list_argument_grows():
     run, kernels = native(PUSHES)
     for start in (numbers(), numbers(5.0, 6.0)):
         for count in (0, 3, 2000):
@@ -89,7 +89,7 @@ def test_a_list_that_is_given_grows():
     assert start == numbers(5.0, 6.0)
 
 
-def test_what_is_popped_and_pushed_leaves_the_callers_list_alone():
+def test_pops_and_pushes_do_not_change_the_callers_list():
     run, kernels = native(REPLACES)
     (first,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(3)])
     for given in (numbers(1.0, 2.0, 3.0), first):
@@ -104,14 +104,14 @@ def test_what_is_popped_and_pushed_leaves_the_callers_list_alone():
         run([numbers(), np.array(10.0)])
 
 
-def test_a_list_that_goes_through():
+def test_a_returned_list_argument():
     run, kernels = native(PERHAPS)
     for given in (numbers(1.0, 2.0), PackedList(np.array([1.0, 2.0]))):
         for taken in (np.array(True), np.array(False)):
             assert run([given, taken]) == kernels([given, taken])
 
 
-def test_elements_are_arrays_of_their_own_once_python_asks():
+def test_elements_are_separate_arrays_in_python():
     (found,) = native(PUSHES)[0]([numbers(), np.array(1.0), np.array(3)])
     other = found.alias()
     element = found.get(1)
@@ -140,7 +140,7 @@ def test_python_numbers_and_rows():
     """
     run, kernels = native(text)
     row = np.arange(6, dtype=np.float32).reshape(2, 3)
-    rows = ListValue([row, None], dtype=float32, shape=(2, 3))  # what was never written reads as zeros
+    rows = ListValue([row, None], dtype=float32, shape=(2, 3))  # elements that were never written are zeros
     empty = ListValue([np.zeros(0)] * 2, dtype=float64, shape=(0,))
     arguments = [numbers(3, 4, weak=True), rows, empty]
     found, expected = run(arguments), kernels(arguments)

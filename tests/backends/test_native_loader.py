@@ -1,4 +1,4 @@
-"""Object files in memory, without LLVM's linker and with it."""
+"""Object files are loaded into memory, by the own loader and by LLVM's linker."""
 
 import ctypes
 import gc
@@ -65,7 +65,7 @@ def test_variables_are_not_shared_with_a_child():
 
 
 @here
-def test_code_is_not_writable_and_goes_with_its_object():
+def test_code_is_not_writable_and_is_freed_with_its_object():
     loaded = LoadedCode([object_file(COUNTER, 1)], {})
     place = loaded.address("next")
 
@@ -83,7 +83,7 @@ def test_code_is_not_writable_and_goes_with_its_object():
 
 
 @here
-def test_what_it_does_not_know_is_left_to_the_linker():
+def test_unsupported_object_files_are_left_to_llvms_linker():
     unknown = "declare void @there_is_no_such_function()\n" + COUNTER.replace("@memcpy", "@there_is_no_such_function2")
     with pytest.raises(Unlinkable, match="there_is_no_such_function2"):
         LoadedCode([object_file(unknown, 1)], {})
@@ -127,8 +127,8 @@ def test_llvmlites_binding_compiles_the_same(monkeypatch):
             assert object_file(COUNTER, level) == direct
 
 
-def test_modules_are_compiled_side_by_side(monkeypatch):
-    """Many times over: each thread takes a machine that no other one has."""
+def test_modules_are_compiled_concurrently(monkeypatch):
+    """Many concurrent compilations: each thread uses its own target machine."""
     monkeypatch.setattr(SETTINGS, "threads", 4)
     modules = [(COUNTER.replace("40", str(number)), (0, 1, 3)[number % 3]) for number in range(24)]
     found = compiler.object_files(modules)
@@ -145,7 +145,7 @@ def test_text_that_is_no_module_is_refused(monkeypatch):
         object_file("define nothing", 3)
 
 
-def test_llvms_linker_gives_the_same(monkeypatch):
+def test_llvms_linker_has_the_same_results(monkeypatch):
     def refuse(code, known):
         raise Unlinkable("for the test")
 

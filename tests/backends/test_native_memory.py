@@ -1,4 +1,4 @@
-"""Arrays that native code uses again, or has checked by a kernel."""
+"""Memory that native code reuses, and arithmetic of arrays that is checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def native(text: str) -> Any:
     return run
 
 
-def test_a_loop_uses_its_arrays_again() -> None:
+def test_a_loop_reuses_its_arrays() -> None:
     @autoconv.function
     def mix(x, y, n):
         z = x
@@ -49,7 +49,7 @@ def test_a_loop_uses_its_arrays_again() -> None:
         tracemalloc.stop()
     for one, other in zip(found, plain(x, y, 40), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
-    assert peak < 8.5 * x.nbytes  # the state twice, and what is between
+    assert peak < 8.5 * x.nbytes  # the state twice, and intermediate arrays
     np.testing.assert_array_equal(given[0], np.linspace(0, 1, size, dtype=np.float32))
     np.testing.assert_array_equal(given[1], np.linspace(1, 2, size, dtype=np.float32))
 
@@ -72,7 +72,7 @@ def test_steps_of_a_loop_ask_the_system_for_no_memory() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 5_000  # 100 arrays have 29,000 pages
 
 
-def test_what_somebody_keeps_is_not_used_again() -> None:
+def test_arrays_that_python_keeps_are_not_reused() -> None:
     kept: list[np.ndarray] = []
 
     def keep(array: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ def test_what_somebody_keeps_is_not_used_again() -> None:
         np.testing.assert_array_equal(array, np.full(1000, 2.0**i, np.float32))
 
 
-def test_loops_in_loops_and_a_second_one() -> None:
+def test_nested_and_successive_loops() -> None:
     @autoconv.function
     def nested(x, n):
         total = x * 0.0
@@ -138,7 +138,7 @@ def test_checked_arithmetic_of_arrays_is_a_loop() -> None:
 
 
 @pytest.mark.parametrize("beyond", [2**30, -(2**30) - 1, 2**61, -(2**61) - 1])
-def test_what_is_beyond_is_the_error_of_the_kernel(beyond: int) -> None:
+def test_overflow_raises_the_error_of_the_kernel(beyond: int) -> None:
     x, y = np.array([1, 2, beyond, 4]), np.zeros(4, np.int32)
     graph = from_text(CAST, OPS)
     with pytest.raises((ArithmeticError, AutoconvError)) as expected:
@@ -164,7 +164,7 @@ graph f(%x: float32[], %a: float32[2,3]) {
     assert [np.asarray(one).item() for one in found[1:]] == [6, 1.0]
 
 
-def test_what_is_padded_is_computed_in_its_place() -> None:
+def test_padded_arrays_are_computed_in_place() -> None:
     @autoconv.function
     def padded(x, y, w):
         z = autoconv.sin(x[1:]) + y
@@ -201,7 +201,7 @@ def test_what_is_padded_is_computed_in_its_place() -> None:
 @pytest.mark.parametrize("n", [4, 300, 300_000])
 @pytest.mark.parametrize("scale", [1.0, 1e9, 1e300])
 def test_functions_of_elements_that_are_assigned(n: int, scale: float) -> None:
-    """Long loops are split over threads; of arguments that are too large for the polynomials it is the C library's."""
+    """Long loops are split over threads; arguments too large for the polynomials use the C library."""
 
     def assign(x: Any, scale: float) -> Any:
         v = np.sin(x * scale) + 1.0
@@ -215,8 +215,10 @@ def test_functions_of_elements_that_are_assigned(n: int, scale: float) -> None:
     compiled = autoconv.compile(assign)
     for _ in range(2):
         x = np.random.default_rng(n).normal(size=n)
-        mine, its = x.copy(), x.copy()
-        for one, other in zip((*compiled(mine, scale), mine), (*assign(its, scale), its), strict=True):
+        compiled_array, plain_array = x.copy(), x.copy()
+        found = *compiled(compiled_array, scale), compiled_array
+        expected = *assign(plain_array, scale), plain_array
+        for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
     assert "plain Python" not in compiled.explain()
 
@@ -237,7 +239,7 @@ def test_functions_of_elements_that_are_assigned_at_open_sizes() -> None:
 
 
 def test_equal_slices_in_branches_and_loops() -> None:
-    """The bounds of a slice are resolved in each region that is not sure to run after another one."""
+    """The bounds of a slice are resolved anew in each region that no earlier region dominates."""
 
     def change(a: Any, n: int, k: int) -> Any:
         total = 0.0
@@ -256,9 +258,9 @@ def test_equal_slices_in_branches_and_loops() -> None:
     compiled = autoconv.compile(change)
     for n, k in ((5, 2), (3, 0), (6, 6), (6, -2), (6, 9), (0, -9)):
         a = np.random.default_rng(n).normal(size=(6, 7))
-        mine, its = a.copy(), a.copy()
-        np.testing.assert_allclose(compiled(mine, n, k), change(its, n, k), rtol=1e-12)
-        np.testing.assert_array_equal(mine, its)
+        compiled_array, plain_array = a.copy(), a.copy()
+        np.testing.assert_allclose(compiled(compiled_array, n, k), change(plain_array, n, k), rtol=1e-12)
+        np.testing.assert_array_equal(compiled_array, plain_array)
     assert "plain Python" not in compiled.explain()
 
 

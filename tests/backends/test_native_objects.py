@@ -1,4 +1,4 @@
-"""Lists, dicts, sets and numbers of Python's own in native code: what plain Python gives, without a kernel's call."""
+"""Lists, dicts, sets and numbers of Python's own in native code: results of plain Python, without kernels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PROGRAMS = [(fibonacci, 50), (sieve, 100), (stack, 90), (remainders, 40), (media
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda case: case[0].__name__)
-def test_programs_give_what_python_gives_without_kernels(program):
+def test_programs_have_pythons_results_without_kernels(program):
     function, *arguments = program
     compiled = autoconv.compile(function)
     expected = function(*arguments)
@@ -122,7 +122,7 @@ def _entries(error):
     return found
 
 
-def test_a_run_that_is_made_again_leaves_no_trace_of_the_first():
+def test_a_repeated_run_leaves_no_writes_of_the_first():
     """The second product does not fit into 64 bits; the argument list is as plain Python leaves it."""
 
     def f(xs, n):
@@ -138,9 +138,9 @@ def test_a_run_that_is_made_again_leaves_no_trace_of_the_first():
         return mine, big
 
     for n in (1, 2, 3, 5):
-        plain, ours = [7], [7]
-        assert autoconv.compile(f)(ours, n) == f(plain, n)
-        assert ours == plain
+        plain_list, compiled_list = [7], [7]
+        assert autoconv.compile(f)(compiled_list, n) == f(plain_list, n)
+        assert compiled_list == plain_list
 
 
 def test_numbers_of_numpy_keep_their_classes():
@@ -208,7 +208,7 @@ def test_attributes_of_objects_made_in_the_graph(kind):
         assert compiled(kind, n) == moved(kind, n)
 
 
-def test_attributes_of_objects_that_were_there_before():
+def test_attributes_of_objects_from_before_the_call():
     def f(particles, n):
         total = 0
         for p in particles:
@@ -226,7 +226,7 @@ def test_attributes_of_objects_that_were_there_before():
         assert [(p.x, p.v) for p in ours] == [(p.x, p.v) for p in plain]
 
 
-def test_nothing_is_kept_of_objects_that_are_gone():
+def test_objects_are_freed():
     compiled = autoconv.compile(remainders)
     for _ in range(20):
         compiled(60)

@@ -51,14 +51,14 @@ def test_large_after_small(name, dtype):
     compiled = autoconv.compile(function)
     for shape in shapes:
         a = np.random.default_rng(len(shape)).random(shape).astype(dtype)
-        found, wanted = compiled(a), function(a)
-        for one, other in zip(*(v if isinstance(v, tuple) else (v,) for v in (found, wanted)), strict=True):
+        found, expected = compiled(a), function(a)
+        for one, other in zip(*(v if isinstance(v, tuple) else (v,) for v in (found, expected)), strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_allclose(one, other, rtol=1e-9 if dtype == "float64" else 2e-3)
 
 
-def test_modules_agree_on_where_things_lie_in_structures():
-    """What passes compute of a structure's layout is what machine code without passes reads."""
+def test_modules_agree_on_the_layout_of_structures():
+    """Offsets of structures that optimisation passes compute equal those of unoptimised code."""
     text = """
     define i64 @NAME(ptr %x) {{
       %place = getelementptr {{ i8, i64, float, i64 }}, ptr %x, i32 0, i32 {number}

@@ -23,12 +23,12 @@ from autoconv.ops.elements import ELEMENTS
 from autoconv.ops.record import Op, Sample
 
 ARRAYS = (np.ndarray, np.generic)
-TOGETHER = 12
+GROUP_SIZE = 12
 NARROW = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else ("float16",)
 
 
-def comparable(op: Op, sample: Sample) -> bool:
-    """Neither random nor printing nor giving lists."""
+def is_comparable(op: Op, sample: Sample) -> bool:
+    """Return whether a sample can be compared: it has no effects, and arrays as inputs and results."""
     effects = op.effects if isinstance(op.effects, Effects) else Effects.PURE
     if effects.must_run or not sample.inputs or not all(isinstance(x, ARRAYS) for x in sample.inputs):
         return False
@@ -37,27 +37,27 @@ def comparable(op: Op, sample: Sample) -> bool:
 
 
 def groups() -> Iterator[Any]:
-    """The samples of each op in every dtype, some at a time: what is compiled together takes a fraction of the time."""
+    """Yield samples of each op in every dtype, in groups: compiling several in one graph saves most of the time."""
     for op in OPS.values():
         found = list(_samples(op))
-        for start in range(0, len(found), TOGETHER):
-            yield pytest.param(op, found[start : start + TOGETHER], id=f"{op.name}-{start // TOGETHER}")
+        for start in range(0, len(found), GROUP_SIZE):
+            yield pytest.param(op, found[start : start + GROUP_SIZE], id=f"{op.name}-{start // GROUP_SIZE}")
 
 
 def _samples(op: Op) -> Iterator[tuple[int, Sample, str]]:
     for number, sample in enumerate(op.samples):
-        if not comparable(op, sample):
+        if not is_comparable(op, sample):
             continue
         for dtype in ("", "float32", "int32", "uint8", "bool", *NARROW):
-            if dtype and not _converts(op, sample, dtype):
+            if dtype and not _is_convertible(op, sample, dtype):
                 continue
             if dtype in NARROW and not _is_native(op, converted(sample, dtype), sample.attributes):
                 continue
             yield number, sample, dtype
 
 
-def _converts(op: Op, sample: Sample, dtype: str) -> bool:
-    """Whether the sample can be run in another dtype: its float64 inputs alone are changed."""
+def _is_convertible(op: Op, sample: Sample, dtype: str) -> bool:
+    """Return whether the sample can run in another dtype: only its float64 inputs are converted."""
     if not sample.inputs or np.asarray(sample.inputs[0]).dtype not in (np.float64, np.int64):
         return False
     try:
@@ -66,12 +66,12 @@ def _converts(op: Op, sample: Sample, dtype: str) -> bool:
         results = kernel_results(op, inputs, sample.attributes)
     except Exception:
         return False
-    # NumPy divides bools to int8, which no graph does: they are cast before.
-    return all(one.dtype == as_dtype(result.dtype) for one, result in zip(types, results, strict=True))
+    # NumPy divides bools to int8, unlike graphs, which cast them before.
+    return all(type_.dtype == as_dtype(result.dtype) for type_, result in zip(types, results, strict=True))
 
 
 def _is_native(op: Op, inputs: list[np.ndarray], attributes: Any) -> bool:
-    return lowering_class(one_op(op, inputs, attributes, False).nodes[-1]) != "kernel"
+    return lowering_class(graph_of_op(op, inputs, attributes, False).nodes[-1]) != "kernel"
 
 
 def converted(sample: Sample, dtype: str) -> list[np.ndarray]:
@@ -88,15 +88,15 @@ def kernel_results(op: Op, inputs: list[np.ndarray], attributes: Any) -> list[np
     return [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
 
 
-def one_op(op: Op, inputs: list[np.ndarray], attributes: Any, surrounded: bool) -> Graph:
-    """A graph of the op; `surrounded` by ops that make its inputs and read its results."""
+def graph_of_op(op: Op, inputs: list[np.ndarray], attributes: Any, surrounded: bool) -> Graph:
+    """Return a graph of the op; if `surrounded`, other ops compute its inputs and read its results."""
     graph = Graph("one_op")
     graph.outputs = add_op(graph, op, inputs, attributes, surrounded)
     return graph
 
 
 def add_op(graph: Graph, op: Op, inputs: list[np.ndarray], attributes: Any, surrounded: bool) -> list[Value]:
-    """The results of the op on new parameters of the graph."""
+    """Add the op on new parameters to the graph, and return its results."""
     values = []
     for x in inputs:
         value = graph.add_parameter(TensorType(as_dtype(x.dtype), x.shape))
@@ -133,7 +133,7 @@ def test_agrees_with_the_kernel(op: Op, group: list[tuple[int, Sample, str]], su
         assert np.asarray(one).dtype == other.dtype, which
         assert np.shape(one) == other.shape, which
         if other.dtype.name in NARROW:
-            # One rounding for an op, where a kernel may be several of NumPy's ops, each of which rounds.
+            # Native code rounds once for an op; a kernel may be several NumPy ops, each with a rounding.
             tolerance = {"float16": 2**-9, "bfloat16": 2**-6}[other.dtype.name]
             one, other = one.astype(float), other.astype(float)
             np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance, err_msg=which)
@@ -146,7 +146,7 @@ def test_agrees_with_the_kernel(op: Op, group: list[tuple[int, Sample, str]], su
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_single_numbers_agree_with_the_kernel(name: str) -> None:
-    """Each rule on numbers without dimensions, which live in registers; special values too."""
+    """Compare each element rule on scalars, which live in registers, special values included."""
     op = OPS[name]
     special = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-310, 1e308, 2.5, 7.0]
     for sample in op.samples:
@@ -158,7 +158,7 @@ def test_single_numbers_agree_with_the_kernel(name: str) -> None:
             inputs = [
                 np.asarray(number if i in floats[:1] else x.reshape(-1)[0], x.dtype) for i, x in enumerate(arrays)
             ]
-            graph = one_op(op, inputs, sample.attributes, False)
+            graph = graph_of_op(op, inputs, sample.attributes, False)
             try:
                 expected: Any = interpreter.compile_graph(graph)(inputs)
             except Exception as error:
@@ -186,7 +186,7 @@ def test_floats_beyond_integers_are_cast_as_by_numpy(dtype):
 
 
 def test_rounding_to_ints():
-    """Half to even, by native code; what is no int of 64 bits is Python's result or error."""
+    """Native code rounds half to even; results beyond 64 bits are Python's result or error."""
     def rounded(x, n):
         return round(x) + round(n)
 

@@ -25,38 +25,38 @@ ROOT = Path(__file__).parents[2]
 
 
 @autoconv.function
-def next_one(x):
+def increment_tensor(x):
     return x + 1.0
 
 
 @autoconv.compile
-def next_array(x):
+def increment_array(x):
     return x + 1.0
 
 
-def made(count: int) -> np.ndarray:
-    return next_array(np.zeros(count, np.float32))
+def make_array(count: int) -> np.ndarray:
+    return increment_array(np.zeros(count, np.float32))
 
 
-def test_large_arrays_are_of_the_pool_and_small_ones_are_not() -> None:
-    large, small = made(array_pool.SMALLEST_BYTES), made(16)
+def test_large_arrays_use_the_pool_and_small_ones_do_not() -> None:
+    large, small = make_array(array_pool.SMALLEST_BYTES), make_array(16)
     assert get_handler_name(large) == "autoconv"
     assert get_handler_name(small) == get_handler_name(np.empty(3)) == get_handler_name()
     assert large.ctypes.data % 64 == 0 and large.flags.owndata and large.flags.writeable and large.base is None
 
 
-def test_memory_is_used_again_and_only_when_it_is_free() -> None:
+def test_memory_is_reused_only_when_it_is_free() -> None:
     size = 50_000
     x = autoconv.zeros(size)
-    next_one(x)
+    increment_tensor(x)
     seen = set()
     for _ in range(50):
-        one = next_one(x).numpy()
+        one = increment_tensor(x).numpy()
         seen.add(one.ctypes.data)
         np.testing.assert_array_equal(one, np.ones(size))
         del one
     assert len(seen) <= 3
-    held = [next_one(autoconv.fill([size], float(i))).numpy() for i in range(40)]
+    held = [increment_tensor(autoconv.fill([size], float(i))).numpy() for i in range(40)]
     assert not any(np.shares_memory(a, b) for a, b in itertools.pairwise(held))
     assert len({a.ctypes.data for a in held}) == 40
     for i, array in enumerate(held):
@@ -64,7 +64,7 @@ def test_memory_is_used_again_and_only_when_it_is_free() -> None:
 
 
 def test_arrays_can_be_resized_copied_and_pickled() -> None:
-    array = made(30_000)
+    array = make_array(30_000)
     again = pickle.loads(pickle.dumps(array))
     np.testing.assert_array_equal(again, array)
     array.resize(60_000, refcheck=False)
@@ -81,7 +81,7 @@ class HeapUse(ctypes.Structure):
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not count")
-def test_what_is_kept_is_bounded() -> None:
+def test_kept_memory_is_bounded() -> None:
     measure = ctypes.CDLL(None).mallinfo2
     measure.restype = HeapUse
 
@@ -89,10 +89,10 @@ def test_what_is_kept_is_bounded() -> None:
         use = measure()
         return int(use.uordblks + use.hblkhd)
 
-    made(4_000_000)
+    make_array(4_000_000)
     gc.collect()
     before = allocated()
-    arrays = [made(4_000_000) for _ in range(15)]  # 240 MB, of which up to 64 were kept before
+    arrays = [make_array(4_000_000) for _ in range(15)]  # 240 MB, of which up to 64 were kept before
     assert allocated() - before > 160e6
     del arrays
     assert allocated() - before < 80e6  # 64 MB of ours
@@ -104,10 +104,10 @@ def test_threads() -> None:
     def work(number: int) -> None:
         x = autoconv.fill([40_000], float(number))
         for _ in range(100):
-            if not (next_one(x).numpy() == number + 1).all():
+            if not (increment_tensor(x).numpy() == number + 1).all():
                 failed.append(number)
 
-    next_one(autoconv.zeros(40_000))
+    increment_tensor(autoconv.zeros(40_000))
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()

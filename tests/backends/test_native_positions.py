@@ -48,7 +48,7 @@ def inserted(a: Any, places: Any) -> Any:
 
 
 @pytest.mark.parametrize("program", [changed_where_large, caught, inserted])
-def test_positions(program: Any) -> None:
+def test_negative_and_out_of_range_positions(program: Any) -> None:
     draws = np.random.default_rng(0)
     calls = []
     for size, low, high in [(6, 0, 6), (6, -6, 6), (9, -9, 9), (7, -9, 7), (8, -8, 9), (1, -1, 1), (30, -30, 30)]:

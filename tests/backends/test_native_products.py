@@ -22,8 +22,8 @@ SHAPES = [
 BOUND = {"float32": 1e-6, "float64": 2e-15}
 
 
-def product(shape, dtype, flip_x=False, flip_y=False):
-    """The operands, the result, and NumPy's in float64."""
+def run_product(shape, dtype, flip_x=False, flip_y=False):
+    """Return the operands in float64, and the result of native code."""
     rows, columns, inner = shape
     random = np.random.default_rng(7)
     x = random.standard_normal((inner, rows) if flip_x else (rows, inner)).astype(dtype)
@@ -38,15 +38,15 @@ def product(shape, dtype, flip_x=False, flip_y=False):
 @pytest.mark.parametrize("flips", [(False, False), (True, False), (False, True), (True, True)])
 @pytest.mark.search
 def test_tiles_reach_every_edge(shape, dtype, flips):
-    x, y, found = product(shape, dtype, *flips)
+    x, y, found = run_product(shape, dtype, *flips)
     assert found.dtype == dtype
     error = np.abs(found - x @ y)
     assert (error <= BOUND[dtype] * (np.abs(x) @ np.abs(y)) * np.sqrt(shape[2])).all()
 
 
 @pytest.mark.parametrize("shape", [(0, 4, 3), (4, 0, 3), (4, 5, 0)])
-def test_nothing_to_add_up_gives_zeros(shape):
-    x, y, found = product(shape, "float32")
+def test_products_without_inner_elements_are_zeros(shape):
+    x, y, found = run_product(shape, "float32")
     np.testing.assert_array_equal(found, x @ y)
 
 
@@ -82,7 +82,7 @@ def test_batches_of_rows_are_rows():
 
 
 @pytest.mark.parametrize("flip", [False, True])
-def test_nan_and_inf_reach_the_numbers_that_numpy_says(flip):
+def test_nan_and_inf_spread_as_in_numpy(flip):
     x, y = np.ones((20, 6), np.float32), np.ones((6, 21), np.float32)
     x[3, 2], x[5, 1], y[2, 7], y[4, 20], y[0, 3] = np.nan, np.inf, -np.inf, np.nan, 0.0
     x[7, 0] = np.inf  # times 0: nan
@@ -97,7 +97,7 @@ def test_nan_and_inf_reach_the_numbers_that_numpy_says(flip):
 @pytest.mark.parametrize("shape", [(300, 130, 200), (64, 70, 900), (30, 70, 1024)])
 def test_long_sums_are_no_less_exact_than_numpys(shape):
     for flips in ((False, False), (True, True)):
-        x, y, found = product(shape, "float32", *flips)
+        x, y, found = run_product(shape, "float32", *flips)
         numpys = x.astype(np.float32) @ y.astype(np.float32)
         assert np.abs(found - x @ y).max() <= 1.25 * np.abs(numpys - x @ y).max()
 
@@ -116,7 +116,7 @@ def two_layers(x, w, v):
 
 
 def other_rows(x, w, v):
-    """What reads other rows of a product than its own."""
+    """Consumers of products that read other rows than their own."""
     z = x @ w
     turned = z[::-1] + 1.0
     return turned @ v, autoconv.reduce_sum(z * z), (z * z) @ v, autoconv.transpose(z) @ (x * 2.0)
@@ -179,8 +179,8 @@ def test_a_loop_of_products_gives_numpys_result():
 
 
 @pytest.mark.skipif(this_machine().vector_registers is None, reason="there are no tiles for this processor")
-def test_what_keeps_to_rows_runs_in_blocks():
-    """The softmax between two products is one step with them; of other rows it is not."""
+def test_consumers_of_own_rows_run_in_blocks():
+    """The softmax between two products joins their plan item; consumers of other rows do not."""
     shapes = [np.zeros(shape, np.float32) for shape in ((64, 16), (50, 16), (50, 24))]
 
     def chain(b, q, k, v):
@@ -232,7 +232,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_product(forker, tmp_path):
     assert len(found) == 1 and len(found.pop().strip()) == hashlib.sha256().digest_size * 2
 
 
-# ---- matrices the other way round
+# ---- transposed matrices
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (16, 16), (33, 5), (7, 40), (48, 31)])
@@ -246,7 +246,7 @@ def test_turned_matrices_are_what_products_see(shape, dtype):
     np.testing.assert_array_equal(np.asarray(found)[: shape[1]], y.T)
 
 
-def test_products_of_transposes_are_of_what_these_turn():
+def test_products_read_operands_of_transposes():
     random = np.random.default_rng(2)
     x, y = random.standard_normal((20, 30)), random.standard_normal((25, 20))
 
@@ -262,8 +262,8 @@ def test_products_of_transposes_are_of_what_these_turn():
 # ---- products side by side, in loops
 
 
-def test_runs_that_do_not_wait_for_each_other_go_side_by_side():
-    """Two products of one array, and what goes with each."""
+def test_independent_runs_are_concurrent():
+    """Two products of one array, with the consumers of each, are concurrent plan items."""
     x, w, v = (np.zeros(shape, np.float32) for shape in ((64, 32), (32, 24), (32, 40)))
 
     def both(b, x, w, v):
@@ -327,11 +327,11 @@ def test_blocks_of_arrays_are_read_in_place():
 @pytest.mark.parametrize("features", [{"avx2", "fma"}, {"avx512f"}, set()])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_any_vector_registers_give_numpys_results(features, dtype):
-    """Of other processors, too: LLVM makes of long vectors several shorter ones."""
+    """Vectors of other processors have NumPy's results too: LLVM splits long ones."""
     for shape in ((25, 50, 9), (5, 17, 40), (2, 90, 3)):
         for flips in ((False, False), (True, True)):
             with compiling_for(Target(features=frozenset(features))):
-                x, y, found = product(shape, dtype, *flips)
+                x, y, found = run_product(shape, dtype, *flips)
             assert (np.abs(found - x @ y) <= 10 * BOUND[dtype] * (np.abs(x) @ np.abs(y))).all()
 
 

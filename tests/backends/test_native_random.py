@@ -73,7 +73,7 @@ def test_integers_are_the_same_numbers(dtype: str) -> None:
 
 
 def test_remainders_next_to_multiples() -> None:
-    """A billion numbers would meet few of them; so ranges that divide the bits are looked for."""
+    """A search for ranges that divide the bits finds such cases, which random draws would almost never meet."""
     (bits,) = run_both(op("stateless_random_bits", shape=(64,), dtype=ac.uint64), SEEDS[0])
     for number in bits:
         for divisor in (3, 7, 10, 641, 65_537, 2**31 - 1):
@@ -92,8 +92,8 @@ def test_bounds_out_of_order_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["uniform", "normal", "truncated_normal"])
 @pytest.mark.parametrize("seed", [None, 3])
-def test_draws_go_on_where_others_left_off(name: str, seed: int | None) -> None:
-    """Natively and on the reference: one state, and one sequence."""
+def test_draws_continue_the_sequence_of_the_other_backend(name: str, seed: int | None) -> None:
+    """Native code and the interpreter continue one state and one sequence."""
     build = op(f"random_{name}", shape=(7,), dtype=ac.float32, seed=seed)
     runs = [llvm.compile_graph(graph_of(build)), interpreter.compile_graph(graph_of(build))]
     GLOBAL.set_seed(5)

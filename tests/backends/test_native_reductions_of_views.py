@@ -9,18 +9,18 @@ from tests.tracing.plain_comparison import check_against_plain
 KINDS = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin"]
 
 
-def in_native_code(compiled):
-    """Asserts that the graph is native, and that no array is copied or computed by a kernel in it."""
-    told = compiled.explain()
-    assert "plain Python" not in told and "as Python objects" not in told, told
+def assert_native(compiled):
+    """Assert that the graph is native, and that no kernel copies or computes an array."""
+    report = compiled.explain()
+    assert "plain Python" not in report and "as Python objects" not in report, report
     for name in ("array_load", "multiply", "numpy_sum", "numpy_max", "matmul", "numpy_argmax"):
-        assert f"{name} (" not in told, told
+        assert f"{name} (" not in report, report
     return compiled
 
 
-def close(found, wanted):
-    assert found.dtype == wanted.dtype and found.shape == wanted.shape
-    np.testing.assert_allclose(found, wanted, rtol=2e-5 if found.dtype == np.float32 else 1e-12)
+def assert_close(found, expected):
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=2e-5 if found.dtype == np.float32 else 1e-12)
 
 
 def data(dtype, size=40):
@@ -34,7 +34,7 @@ def data(dtype, size=40):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "int8", "uint8", "uint64", "bool"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.search
-def test_of_windows(kind, dtype):
+def test_reductions_of_windows(kind, dtype):
     function = getattr(np, kind)
 
     def windows(x, w):
@@ -47,8 +47,8 @@ def test_of_windows(kind, dtype):
     compiled = autoconv.compile(windows)
     x = data(dtype)
     for w in (1, 3, 9):
-        close(compiled(x, w), windows(x, w))
-        close(compiled(x[::-2], w), windows(x[::-2], w))
+        assert_close(compiled(x, w), windows(x, w))
+        assert_close(compiled(x[::-2], w), windows(x[::-2], w))
     assert "plain Python" not in compiled.explain()
     with pytest.warns(RuntimeWarning) if kind == "mean" else pytest.raises((ValueError, IndexError)) if kind in (
         "max", "min", "argmax", "argmin",
@@ -74,7 +74,7 @@ def test_nan_infinity_and_zero(kind):
             np.testing.assert_array_equal(compiled(x, w), windows(x, w))
 
 
-def test_of_what_is_computed():
+def test_reductions_of_computed_elements():
     def program(p, k, n):
         out = np.zeros((len(p) - 2, 3))
         for i in range(len(p) - 2):
@@ -84,10 +84,10 @@ def test_of_what_is_computed():
             out[i, 2] = np.any(part > 1.5) + np.argmax(part.T * 2) + (part**2).sum() ** 0.5
         return out
 
-    compiled = in_native_code(autoconv.compile(program))
+    compiled = assert_native(autoconv.compile(program))
     p, k = np.random.default_rng(1).normal(size=(9, 7)), np.random.default_rng(2).normal(size=(3, 3))
-    close(compiled(p, k, 3), program(p, k, 3))
-    close(in_native_code(compiled)(p * 2, k, 3), program(p * 2, k, 3))
+    assert_close(compiled(p, k, 3), program(p, k, 3))
+    assert_close(assert_native(compiled)(p * 2, k, 3), program(p * 2, k, 3))
     for n, words in ((2, "(2,2) (3,3)"), (4, "(4,4) (3,3)")):
         for run in (program, compiled):
             with pytest.raises(ValueError) as error:
@@ -95,7 +95,7 @@ def test_of_what_is_computed():
             assert words in str(error.value)
 
 
-def test_one_element_goes_with_many():
+def test_one_element_broadcasts_against_many():
     def program(x, y, n, m):
         y[0] = 1
         return (x[:n] * y[:m]).sum(), (x[:n] + y[:m]).max()
@@ -104,13 +104,13 @@ def test_one_element_goes_with_many():
     x, y = np.arange(9.0) + 1, np.arange(9.0) * 2
     for n, m in ((3, 3), (1, 5), (5, 1), (1, 1), (0, 1), (0, 0), (2, 3)):
         try:
-            wanted = program(x, y.copy(), n, m)
+            expected = program(x, y.copy(), n, m)
         except ValueError as error:
             with pytest.raises(ValueError) as found:
                 compiled(x, y.copy(), n, m)
             assert str(found.value) == str(error)
         else:
-            assert compiled(x, y.copy(), n, m) == wanted
+            assert compiled(x, y.copy(), n, m) == expected
 
 
 def test_products_of_vectors():
@@ -123,11 +123,11 @@ def test_products_of_vectors():
     compiled = autoconv.compile(program)
     a = np.random.default_rng(0).normal(size=(7, 7)) + 7 * np.eye(7)
     for _ in range(2):
-        close(compiled(a, np.ones(7)), program(a, np.ones(7)))
-    in_native_code(compiled)
+        assert_close(compiled(a, np.ones(7)), program(a, np.ones(7)))
+    assert_native(compiled)
 
 
-def test_products_that_do_not_fit():
+def test_products_of_incompatible_sizes():
     def program(x, n, m):
         x[0] = 2
         return x[:n] @ x[:m]
@@ -136,7 +136,7 @@ def test_products_that_do_not_fit():
     check_against_plain(program, *((np.arange(6), n, m) for n, m in ((2, 2), (0, 0), (2, 3))))
 
 
-def test_what_was_computed_before_a_write():
+def test_reductions_of_elements_computed_before_a_write():
     def program(x, n):
         twice = x[:n] * 2
         total = x[1:n].sum()
@@ -161,8 +161,8 @@ def test_long_sums_are_accurate(dtype):
     exact[0] = 1
     for first, last in ((0, len(x)), (3, 4099), (1, 900_001)):
         found, part = compiled(x.copy(), first, last), exact[first:last]
-        wanted = part.sum(), part.mean(), part @ part
-        for one, other in zip(found, wanted, strict=True):
+        expected = part.sum(), part.mean(), part @ part
+        for one, other in zip(found, expected, strict=True):
             assert one.dtype == dtype
             assert abs(one - other) <= 64 * np.finfo(dtype).eps * abs(other)
 
@@ -177,8 +177,8 @@ def test_gradients():
     x = np.random.default_rng(0).normal(size=8)
     found = autoconv.grad(autoconv.compile(program))(x, 3)
     steps = 1e-6 * np.eye(8)
-    wanted = [(program(x + step, 3) - program(x - step, 3)) / 2e-6 for step in steps]
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-6)
+    expected = [(program(x + step, 3) - program(x - step, 3)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6, atol=1e-6)
 
 
 def of_views(x):
@@ -225,7 +225,7 @@ def read_twice(x):
 
 
 @pytest.mark.parametrize("function", [of_views, of_parts, of_rows, of_many_kinds, in_comprehensions, read_twice])
-def test_of_arrays_that_do_not_change(function):
+def test_reductions_of_unchanged_arrays(function):
     x = np.random.default_rng(3).random(20)
     compiled = autoconv.compile(function)
     for given in (x, x[::-1].copy(), x * 3):
@@ -233,7 +233,7 @@ def test_of_arrays_that_do_not_change(function):
     assert "plain Python" not in compiled.explain()
 
 
-def test_of_tensors():
+def test_reductions_of_tensors():
     @autoconv.function
     def windows(x, w):
         total = autoconv.constant(0.0, autoconv.float64)
@@ -243,11 +243,11 @@ def test_of_tensors():
         return total
 
     x = np.random.default_rng(3).random(20)
-    wanted = sum(2 * x[i : i + 4].sum() - x[i : i + 4].max() + x[i : i + 4].mean() for i in range(20))
-    np.testing.assert_allclose(float(windows(autoconv.constant(x), autoconv.constant(4))), wanted)
+    expected = sum(2 * x[i : i + 4].sum() - x[i : i + 4].max() + x[i : i + 4].mean() for i in range(20))
+    np.testing.assert_allclose(float(windows(autoconv.constant(x), autoconv.constant(4))), expected)
 
 
-def test_nothing_left_of_an_array():
+def test_reductions_of_empty_slices():
     def extreme(x, n):
         try:
             return x[n:].max(), x[n]
@@ -262,7 +262,7 @@ def test_nothing_left_of_an_array():
     check_against_plain(mean, (x, 3), (x, 5), (x, -2))
 
 
-def test_the_memory_of_a_part_stays_until_it_is_read():
+def test_the_memory_of_a_part_is_kept_until_it_is_read():
     def program(x, n):
         y = np.exp(x)
         part = y[:n]
@@ -286,7 +286,7 @@ def test_the_memory_of_a_part_stays_until_it_is_read():
             np.testing.assert_allclose(compiled(x, size // 3), function(x, size // 3), rtol=1e-9)
 
 
-def test_totals_of_what_a_condition_gives_beside_objects():
+def test_totals_of_branch_results_beside_objects():
     def f(v, data, b):
         items = [1, b, 3]
         if b > 2:

@@ -1,4 +1,4 @@
-"""Loops whose test goes over arrays: it is asked at the end of each iteration, in the loops of the body."""
+"""Loop rotation: a condition over arrays is computed at the end of each iteration, in the loops of the body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autoconv.backends.llvm.legalize.rotate_loops import rotate_loops
 from autoconv.graph.verify import verify
 
 
-def test_as_many_tests_and_bodies_as_before() -> None:
+def test_conditions_and_bodies_run_as_often_as_before() -> None:
     @ac.function
     def halve(x: ac.Tensor, limit: ac.Tensor) -> tuple[ac.Tensor, ac.Tensor]:
         steps = ac.constant(0)
@@ -26,7 +26,7 @@ def test_as_many_tests_and_bodies_as_before() -> None:
         np.testing.assert_array_equal(np.asarray(found), x * 0.5**expected)
 
 
-def test_test_and_body_share_a_loop() -> None:
+def test_condition_and_body_share_a_loop() -> None:
     def newton(a: ac.Tensor) -> ac.Tensor:
         x = a
         while ac.reduce_max(ac.abs(x * x - a)) > 1e-4:
@@ -39,7 +39,7 @@ def test_test_and_body_share_a_loop() -> None:
     graph = function.get_concrete_function(ac.TensorSpec([50], ac.float32)).optimised
     verify(rotate_loops(graph))
     lines = describe(graph)
-    assert sum("loop over 50" in line for line in lines) == 2  # the first test, and the body with the others
+    assert sum("loop over 50" in line for line in lines) == 2  # the first condition, and the body with the others
 
 
 def test_nested_loops_and_effects() -> None:
@@ -66,7 +66,7 @@ def test_nested_loops_and_effects() -> None:
     np.testing.assert_array_equal(np.asarray(nested(ac.constant(x), ac.constant(v))), expected)
 
 
-def test_a_test_that_raises_first() -> None:
+def test_a_condition_that_raises_at_first() -> None:
     @ac.function
     def count(x: ac.Tensor, i: ac.Tensor) -> ac.Tensor:
         while ac.reduce_sum(x) > 0.0:

@@ -1,4 +1,4 @@
-"""Loops that run row by row: the results of NumPy, and of the reference backend, whatever reads what."""
+"""Loops that run row by row: results of NumPy and of the reference backend, for all dependences between rows."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ def normalised(x):
     return (x - mean) * autoconv.math.rsqrt(spread + 1e-5), mean, spread
 
 
-def sums_that_leave(x):
+def returned_sums(x):
     total = autoconv.reduce_sum(autoconv.exp(x), axis=-1)
     share = autoconv.exp(x) / total[..., None]
     return share, total, autoconv.reduce_max(share * x, axis=-1), autoconv.sqrt(total)
 
 
 def rows_of_others(x):
-    """Each row by the sum of another row: nothing that could run row by row."""
+    """Each row is divided by the sum of another row, so the loop cannot run row by row."""
     total = autoconv.reduce_sum(x * x, axis=-1, keepdims=True)
     return x / autoconv.reverse(total, [0]), autoconv.cumsum(total, axis=0) * x
 
@@ -45,7 +45,7 @@ def both_ways(x):
 
 
 def in_between(x):
-    """What the second phase needs waits for all of the first."""
+    """The second phase needs the results of all rows of the first."""
     total = autoconv.reduce_sum(x, axis=-1, keepdims=True)
     whole = autoconv.reduce_max(total)
     return (x - total) / (1.0 + whole * whole)
@@ -56,7 +56,7 @@ def twice(x):
 
 
 def a_loop_before_those_it_reads(x):
-    """The last loop begins, in the text, before the one whose sums it reads."""
+    """The last loop begins, in program order, before the loop whose sums it reads."""
     largest = autoconv.reduce_max(x, axis=-1, keepdims=True)
     chosen = autoconv.where(x > 0.5, autoconv.zeros_like(x), x * 2.0)
     where = autoconv.cast(x == largest, x.dtype)
@@ -69,7 +69,7 @@ def bool_sums(x):
 
 
 FUNCTIONS = [
-    softmax, log_softmax, normalised, sums_that_leave, rows_of_others, both_ways, in_between, twice, bool_sums,
+    softmax, log_softmax, normalised, returned_sums, rows_of_others, both_ways, in_between, twice, bool_sums,
     a_loop_before_those_it_reads,
 ]  # fmt: skip
 
@@ -77,7 +77,7 @@ FUNCTIONS = [
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.search
-def test_as_the_reference(function, dtype):
+def test_results_are_those_of_the_reference(function, dtype):
     for shape in SHAPES:
         x = np.random.default_rng(len(shape)).standard_normal(shape).astype(dtype)
         concrete = autoconv.function(function).get_concrete_function(autoconv.constant(x))
@@ -86,19 +86,19 @@ def test_as_the_reference(function, dtype):
         right = interpreter.compile_graph(concrete.optimised)([x])
         tolerance = 2e-5 if dtype is np.float32 else 1e-12
         for one, wanted in zip(found, right, strict=True):
-            # how many numbers a register holds says in which order sums are added up, and so what differences leave
+            # The vector width decides the order of sums, and so the rounding of differences.
             rounding = 16 * np.finfo(dtype).eps * np.abs(wanted).max(initial=0)
             np.testing.assert_allclose(one.numpy(), wanted, rtol=tolerance, atol=max(tolerance, rounding))
 
 
-def plan(function, *shapes):
+def plan_of(function, *shapes):
     arguments = [autoconv.TensorSpec(shape) for shape in shapes]
     return schedule(expand(autoconv.function(function).get_concrete_function(*arguments).optimised))
 
 
 @pytest.mark.parametrize(("function", "loops"), [(softmax, 1), (log_softmax, 1), (normalised, 1), (in_between, 3)])
-def test_how_many_loops(function, loops):
-    assert sum(item.shape is not None for item in plan(function, (256, 1000)).items) == loops
+def test_loop_counts(function, loops):
+    assert sum(item.shape is not None for item in plan_of(function, (256, 1000)).items) == loops
 
 
 def test_attention_and_its_gradient():
@@ -121,7 +121,7 @@ def test_attention_and_its_gradient():
         assert gradient.numpy()[4, 5] == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
-def test_long_rows_are_not_kept():
+def test_long_rows_are_not_stored():
     lines = describe(autoconv.function(softmax).get_concrete_function(autoconv.TensorSpec((4, 100_000))).optimised)
     assert lines[-1].startswith("4 loops")  # one is of the rows' inverse sums
 

@@ -1,4 +1,4 @@
-"""Sums and products so far, and recurrences, as native loops."""
+"""Cumulative sums and products, and recurrences, as native loops."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_sums_begin_with_the_first_element(shape: tuple[int, ...]) -> None:
             np.testing.assert_array_equal(np.signbit(found), np.signbit(np.cumsum(x, axis)))
 
 
-def test_what_is_not_finite_stays_where_it_begins() -> None:
+def test_nan_and_infinity_do_not_spread_backwards() -> None:
     x = np.ones(8000)
     x[5000], x[7000] = np.inf, -np.inf
     (found,) = run_both(op("cumsum", axis=0, exclusive=False, reverse=False), x)
@@ -76,7 +76,7 @@ def test_extremes(shape: tuple[int, ...], dtype: str) -> None:
             np.testing.assert_array_equal(found, ufunc.accumulate(x, axis))
 
 
-def test_of_numpys_methods() -> None:
+def test_numpy_methods() -> None:
     x = np.arange(6, dtype=np.int8).reshape(2, 3)
     assert run_both(op("numpy_cumsum", axis=None), x)[0].tolist() == [0, 1, 3, 6, 10, 15]
     run_both(op("numpy_cumprod", axis=1), x)

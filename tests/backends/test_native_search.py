@@ -16,7 +16,7 @@ DTYPES = [np.float32, np.float64, np.int8, np.uint8, np.int32, np.uint32, np.int
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("shape", "axis"), [((40,), 0), ((30, 16), 1), ((7, 3), 1), ((9, 70), 0), ((3, 5, 130), -2)])
 def test_against_numpy(name: str, dtype: Any, shape: tuple[int, ...], axis: int) -> None:
-    x = (np.random.default_rng(1).random(shape) * 100).astype(dtype)  # with many equal ones
+    x = (np.random.default_rng(1).random(shape) * 100).astype(dtype)  # with many equal numbers
     (found,) = run_both(op(name, axis=axis), x)
     np.testing.assert_array_equal(found, getattr(np, name)(x, axis=axis))
 
@@ -52,7 +52,7 @@ def test_many_rows_are_split_over_threads() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["reduce_max", "reduce_min"])
-def test_the_best_of_special_numbers(name: str, dtype: Any) -> None:
+def test_extremes_of_special_numbers(name: str, dtype: Any) -> None:
     tiny = np.finfo(dtype).smallest_subnormal
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0, tiny, -tiny], dtype)
     rows = np.random.default_rng(5).choice(special, (400, 7))
@@ -63,7 +63,7 @@ def test_the_best_of_special_numbers(name: str, dtype: Any) -> None:
             np.testing.assert_array_equal(found, reduce(x, axis=axis))
 
 
-def test_the_best_of_many_over_threads() -> None:
+def test_extremes_of_many_numbers_over_threads() -> None:
     x = np.random.default_rng(6).standard_normal(2_000_000).astype(np.float32)
     for name, expected in (("reduce_max", x.max()), ("reduce_min", x.min())):
         assert run_both(op(name, axis=None, keepdims=False), x)[0] == expected

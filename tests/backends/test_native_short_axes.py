@@ -57,8 +57,8 @@ def test_reductions_over_any_axes(name: str, axes: tuple[int, ...], keepdims: bo
     np.testing.assert_allclose(found, reduce(chosen, axis=axes, keepdims=keepdims), rtol=2e-5)
 
 
-def test_a_sum_that_goes_back_into_its_vectors() -> None:
-    """The pull between bodies: one loop finds distances, and what they do to each."""
+def test_a_sum_that_is_broadcast_into_its_vectors() -> None:
+    """Gravity between bodies: one loop computes distances and accelerations."""
     place, mass = numbers(40, 3), numbers(40)
 
     def build(b: Any, place: Any, mass: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_sum_that_goes_back_into_its_vectors() -> None:
     assert len(loops(build, place, mass)) == 1
 
 
-def test_vectors_that_somebody_else_reads_stay_whole() -> None:
+def test_vectors_with_other_uses_are_not_unrolled() -> None:
     x = numbers(20, 3)
     for build in (
         lambda b, x: (b.square(x), b.reduce_sum(b.square(x), axis=(1,), keepdims=False)),

@@ -1,4 +1,4 @@
-"""Loops of a few turns in other loops: how many turns they take is known, and results are plain Python's."""
+"""Loops of a few turns in other loops: their trip counts are known, and results are plain Python's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def loops_of(graph: Graph) -> list[Node]:
     return [node for node in graph.walk() if node.op.name == "while"]
 
 
-def test_how_many_turns_loops_take() -> None:
+def test_trip_counts() -> None:
     def f(a, n):
         for i in range(20):
             for j in range(2, 8):
@@ -32,18 +32,18 @@ def test_how_many_turns_loops_take() -> None:
         return a
 
     compiled = ac.compile(f)
-    ours, theirs = np.linspace(0.0, 9.0, 20), np.linspace(0.0, 9.0, 20)
-    np.testing.assert_array_equal(compiled(ours, 3), f(theirs, 3))
+    compiled_array, plain_array = np.linspace(0.0, 9.0, 20), np.linspace(0.0, 9.0, 20)
+    np.testing.assert_array_equal(compiled(compiled_array, 3), f(plain_array, 3))
     outer, short, open_ended, whole, middle, inner = loops_of(compiled.concrete_functions[0].optimised)
     assert nested_trip_count_bound(inner) == 5
     assert nested_trip_count_bound(middle) == 6 * (5 + 1)
     assert nested_trip_count_bound(whole) == 20 * (6 * (5 + 1) + 1)
     assert iteration_weight(whole.regions[1]) == 6 * (5 + 1) + 1
-    assert nested_trip_count_bound(short) == 6  # at most: a break may come before
+    assert nested_trip_count_bound(short) == 6  # an upper bound: the loop has a break
     assert nested_trip_count_bound(open_ended) is None and nested_trip_count_bound(outer) is None
 
 
-def test_a_table_made_bit_by_bit() -> None:
+def test_a_checksum_table() -> None:
     def f(data):
         table = np.zeros(256, dtype=np.uint32)
         for i in range(256):
@@ -72,6 +72,6 @@ def test_long_loops_around_short_ones() -> None:
         return total
 
     compiled = ac.compile(f)
-    for n in (0, 1, 9, 100_000):  # runs of 131,072 turns and less
+    for n in (0, 1, 9, 100_000):  # runs of at most 131,072 iterations
         assert compiled(n, 10_007) == f(n, 10_007)
     assert compiled.experimental_get_tracing_count() == 1

@@ -16,7 +16,7 @@ LENGTHS = (0, 1, 2, 24, 25, 300, 1025, 5000)
 
 
 def numbers(dtype: str, count: int, seed: int = 0) -> np.ndarray:
-    """Many equal ones and the extremes; for floats nan, infinities and both zeros too."""
+    """Return numbers with many equal ones and the limits of the dtype; floats have nan, infinities and both zeros."""
     random = np.random.default_rng(seed)
     kind = np.dtype(dtype)
     if kind.kind == "f":
@@ -37,7 +37,7 @@ def test_sorts_and_orders_of_every_dtype(dtype: str, descending: bool) -> None:
     for count in LENGTHS if dtype in ("float32", "int64") else (24, 300):
         x = numbers(dtype, count)
         (found,) = run_both(op("sort", axis=0, descending=descending), x)
-        zeros = found == 0  # equal, but told apart: they stay in the order that they had
+        zeros = found == 0  # equal, but distinguishable: a stable sort keeps their order
         np.testing.assert_array_equal(np.signbit(found[zeros]) if x.dtype.kind == "f" else 0, signs_of_zeros(x))
         (order,) = run_both(op("argsort", axis=0, descending=descending), x)
         if not descending:
@@ -75,7 +75,7 @@ def test_along_every_axis(axis: int) -> None:
 
 @pytest.mark.parametrize("k", [0, 1, 5, 32, 33, 200])
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
-def test_the_largest(dtype: str, k: int) -> None:
+def test_top_k(dtype: str, k: int) -> None:
     x = numbers(dtype, 4 * 200).reshape(4, 200)
     values, positions = run_both(op("top_k", k=k), x)
     np.testing.assert_array_equal(values, np.take_along_axis(x, positions, 1))
@@ -117,7 +117,7 @@ def test_k_beyond_the_row_is_refused() -> None:
     assert "input must have at least k columns" in compare_errors(build, np.ones((2, 3)), np.int32(4))
 
 
-def test_the_gradient_of_a_sort_goes_back_to_where_elements_were() -> None:
+def test_the_gradient_of_a_sort_is_in_the_original_order() -> None:
     @ac.function
     def loss(x: Any) -> Any:
         best, _ = ac.math.top_k(x, 2)
@@ -127,7 +127,7 @@ def test_the_gradient_of_a_sort_goes_back_to_where_elements_were() -> None:
     np.testing.assert_array_equal(found, [13.0, 1.0, 14.0, 2.0])
 
 
-def test_what_has_been_sorted_may_share_a_graph() -> None:
+def test_sorts_that_share_a_graph() -> None:
     def build(b: Any, x: Any) -> Any:
         y = b.multiply(x, x)
         order = b.argsort(y, axis=0, descending=False)

@@ -1,4 +1,4 @@
-"""Modules of native code: what is optimised, and how much."""
+"""Texts of native modules: optimisation levels, functions, and declarations."""
 
 from pathlib import Path
 

@@ -1,5 +1,4 @@
-"""Tries in native code: what bodies raise goes on at the handlers, with what they keep in registers, and lets go of
-what it held."""
+"""Tries in native code: exceptions jump to handlers, with values in registers, and references are released."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import pytest
 import autoconv
 
 
-class Own(Exception):
+class UserError(Exception):
     pass
 
 
@@ -117,7 +116,7 @@ def linked(a, n):
     return found
 
 
-def again(a, n):
+def retried(a, n):
     count = 0
     for i in range(n):
         try:
@@ -157,14 +156,14 @@ def uncaught(a, n):
     return total
 
 
-def own_class(a, n):
+def user_defined_error(a, n):
     total = 0
     for i in range(n):
         try:
             total += i
             if total > 20:
-                raise Own(i, "much")
-        except Own as error:
+                raise UserError(i, "much")
+        except UserError as error:
             return error.args, total
     return total
 
@@ -228,7 +227,7 @@ def left_early(a, n):
 
 
 PROGRAMS = [
-    divided, summed, skipped, raised, nested, not_assigned, again, arrays, uncaught, own_class,
+    divided, summed, skipped, raised, nested, not_assigned, retried, arrays, uncaught, user_defined_error,
     appended, counted, perhaps_assigned, left_early, left_by_errors,
 ]  # fmt: skip
 
@@ -244,7 +243,7 @@ def _outcome(function, *arguments):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.search
-def test_programs_do_what_python_does_in_one_trace(program):
+def test_programs_have_pythons_results_in_one_trace(program):
     compiled = autoconv.compile(program)
     for n in (3, 6, 40, 3):
         for a in (np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 0.0, -5.0, 1.0])):
@@ -262,7 +261,7 @@ def test_links_between_exceptions_are_those_of_python():
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.search
-def test_nothing_stays_behind(program):
+def test_references_are_released(program):
     compiled, a = autoconv.compile(program), np.array([1.0, 2.0, 3.0, 4.0])
 
     def blocks():

@@ -123,7 +123,7 @@ def test_arrays_that_an_object_holds_are_inputs():
     np.testing.assert_allclose(found["new_Particle.x"], expected.x)
 
 
-def test_a_trained_model_takes_its_variables_along(tmp_path):
+def test_a_trained_model_contains_its_variables(tmp_path):
     class Layer(autoconv.Module):
         def __init__(self):
             self.w = autoconv.Variable([[1.0, -1.0], [0.5, 2.0]])
@@ -180,7 +180,7 @@ def test_arguments_are_checked():
         autoconv.onnx.load(b"no model")
 
 
-def test_damaged_files_are_found(tmp_path):
+def test_damaged_files_are_detected(tmp_path):
     weights = autoconv.Variable(np.random.default_rng(0).random((3, 4)).astype(np.float32))
     path, draw = tmp_path / "model.onnx", random.Random(0)
     autoconv.onnx.export(lambda x: x @ weights, autoconv.TensorSpec([None, 3], autoconv.float32), path=path)
@@ -228,6 +228,6 @@ def test_a_missing_package_is_named(monkeypatch):
         autoconv.onnx.export(lambda x: x + 1.0, autoconv.TensorSpec([2], autoconv.float32))
 
 
-def test_what_has_no_form_is_refused():
+def test_unsupported_ops_are_refused():
     with pytest.raises(GraphUnfit, match="fft"):
         autoconv.onnx.export(lambda x: autoconv.signal.fft(x), autoconv.TensorSpec([4], autoconv.complex64))

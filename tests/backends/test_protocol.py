@@ -75,7 +75,7 @@ def test_gradients_run_by_the_configured_backend(use):
     assert len(backend.compiled) >= 2
 
 
-def test_native_code_takes_the_place_of_a_backend_that_does_not_run_here(use):
+def test_native_code_replaces_a_backend_that_does_not_run_here(use):
     use(Missing())
     with pytest.warns(RuntimeWarning, match="graphs run without the backend missing: no such machine"):
         compiled = compile_graph(from_text(GRAPH, OPS))

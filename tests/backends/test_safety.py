@@ -1,4 +1,4 @@
-"""What native code has to survive: calls from inside of calls, functions dropped while they run, signals, threads."""
+"""Safety of native code: nested calls, functions dropped while they run, signals, threads."""
 
 import gc
 import os
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.optimised
 def test_a_callback_calls_the_function_that_it_is_called_from():
     depths = []
 
-    def again(x):
+    def call_again(x):
         depths.append(float(x))
         return f(x - 1.0) if x > 0 else x
 
     @autoconv.function
     def f(x):
-        below = autoconv.py_function(again, [x], autoconv.float32)
-        return below + autoconv.reduce_sum(autoconv.ones([100]) * x)
+        inner_result = autoconv.py_function(call_again, [x], autoconv.float32)
+        return inner_result + autoconv.reduce_sum(autoconv.ones([100]) * x)
 
     assert f(autoconv.constant(3.0)).numpy() == 600.0
     assert depths == [3.0, 2.0, 1.0, 0.0]
@@ -34,9 +34,9 @@ def test_a_callback_calls_the_function_that_it_is_called_from():
 def test_a_callback_in_a_loop_sees_the_loops_own_arrays():
     seen = []
 
-    def look(x):
+    def record_array(x):
         seen.append(x.numpy().copy())
-        g(autoconv.ones([200_000]))  # takes and gives back large arrays meanwhile
+        g(autoconv.ones([200_000]))  # allocates and frees large arrays meanwhile
         return x
 
     g = autoconv.function(lambda x: autoconv.reduce_sum(autoconv.exp(x) * 2.0))
@@ -44,7 +44,7 @@ def test_a_callback_in_a_loop_sees_the_loops_own_arrays():
     @autoconv.function
     def f(x):
         for _ in autoconv.range(3):
-            x = autoconv.py_function(look, [x * 2.0], autoconv.float32)
+            x = autoconv.py_function(record_array, [x * 2.0], autoconv.float32)
             x.set_shape([200_000])
         return x
 
@@ -131,7 +131,7 @@ print(again, os.waitpid(child, 0)[1])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_both_sides_of_a_fork_go_on(forker, tmp_path: Path):
+def test_parent_and_child_of_a_fork_go_on(forker, tmp_path: Path):
     file = tmp_path / "forks.py"
     file.write_text(FORK)
     done = forker.run([file], check=True)

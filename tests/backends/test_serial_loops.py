@@ -70,11 +70,11 @@ def test_sums_that_overflow_warn(program: Any, dtype: Any) -> None:
     calls += [(np.array([1, most, -most, most - 2], dtype), np.array([1, 2, 3, most], dtype))]
     calls += [(np.array([most, most, -most - 1, 5], dtype), np.array([-1, most, -most, most], dtype))]
     for arguments in calls:
-        found, expected = _called(compiled, arguments), _called(program, arguments)
+        found, expected = _call_program(compiled, arguments), _call_program(program, arguments)
         np.testing.assert_equal(found, expected)
 
 
-def _called(program: Any, arguments: Any) -> Any:
+def _call_program(program: Any, arguments: Any) -> Any:
     own = copy.deepcopy(arguments)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")

@@ -35,7 +35,7 @@ RUNTIMES = pytest.mark.parametrize("run", [by_xla, by_onnx])
 def test_error_functions(run):
     erf, erfc = run(lambda x: (ac.math.erf(x), ac.math.erfc(x)), X)
     np.testing.assert_allclose(erf, list(map(math.erf, X)), rtol=1e-15)
-    np.testing.assert_allclose(erfc, list(map(math.erfc, X)), rtol=1e-13)  # as far as XLA's exp is
+    np.testing.assert_allclose(erfc, list(map(math.erfc, X)), rtol=1e-13)  # the accuracy of XLA's exp
 
 
 @RUNTIMES
@@ -122,7 +122,7 @@ def test_recurrences(run):
 
 @RUNTIMES
 def test_numbers_that_are_drawn_until_they_are_accepted(run):
-    """The same bits of whole numbers, and of float32; float64 to rounding."""
+    """Integers and float32 have the same bits; float64 agrees up to rounding."""
     alpha, mean = np.array([0.1, 0.5, 1.0, 2.0, 1000.0]), np.array([0.0, 0.5, 9.9, 10.0, 500.0])
     counts, chances = np.array([0.0, 5.0, 50.0, 500.0, 20.0]), np.array([0.5, 0.2, 0.9, 0.3, 1.0])
 

@@ -1,4 +1,4 @@
-"""StableHLO: what is written, run by XLA on the CPU, against the ops' kernels, plain NumPy and finite differences."""
+"""StableHLO modules, run by XLA on the CPU, against the ops' kernels, plain NumPy and finite differences."""
 
 import importlib
 from pathlib import Path
@@ -115,7 +115,7 @@ def test_open_sizes_stay_open():
     np.testing.assert_allclose(found, grown / grown.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
-def test_what_has_no_form_is_refused_by_line():
+def test_unsupported_ops_are_refused_with_their_line():
     @autoconv.function
     def f(x):
         y = x + 1

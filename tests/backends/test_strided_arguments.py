@@ -1,4 +1,4 @@
-"""Arguments that are parts of other arrays: read where they lie, with NumPy's numbers, views and identities."""
+"""Arguments that are parts of other arrays: read in place, with NumPy's values, views and identities."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def _parts(dtype: Any) -> list[np.ndarray]:
     ]  # fmt: skip
 
 
-def _compare(found: Any, wanted: Any, tolerance: float) -> None:
-    if isinstance(wanted, (tuple, list)):
-        assert type(found) is type(wanted) and len(found) == len(wanted)
-        for one, other in zip(found, wanted, strict=True):
+def _compare(found: Any, expected: Any, tolerance: float) -> None:
+    if isinstance(expected, (tuple, list)):
+        assert type(found) is type(expected) and len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
             _compare(one, other, tolerance)
         return
-    assert type(found) is type(wanted)
-    if isinstance(wanted, np.ndarray):
-        assert found.dtype == wanted.dtype
-    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * 100)
+    assert type(found) is type(expected)
+    if isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * 100)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "complex128", "bool"])
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 @pytest.mark.search
-def test_numbers_are_numpys(number: int, dtype: str) -> None:
+def test_results_are_those_of_numpy(number: int, dtype: str) -> None:
     program = PROGRAMS[number]
     if (dtype == "complex128" and number in (3, 4, 7)) or (dtype == "bool" and number not in (0, 2, 6)):
         pytest.skip("NumPy refuses it, or warns")
@@ -100,7 +100,7 @@ def test_a_single_result_is_the_argument_or_a_view_of_it() -> None:
             np.testing.assert_array_equal(first, wanted)
 
 
-def test_what_is_written_later_does_not_show() -> None:
+def test_later_writes_do_not_show_in_results() -> None:
     def program(a: Any) -> Any:
         b = a * 1
         c = a.copy()

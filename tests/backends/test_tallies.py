@@ -1,4 +1,4 @@
-"""Counts in loops that branches change by constants: exact, also where they leave 64 bits."""
+"""Counters in loops that branches change by constants: exact, also beyond 64 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code is written for a Target that the compiler is given: nothing else decides on the machine."""
+"""Code is written for the compiler's Target argument, and nothing else reads the machine's features."""
 
 import ast
 from dataclasses import replace
@@ -32,7 +32,7 @@ PLAIN = Target()
 
 @pytest.fixture
 def texts(monkeypatch):
-    """The texts of what is compiled, one string for each graph."""
+    """Record the texts of compiled graphs, one string for each."""
     found = []
     plain = ModuleText.texts
 
@@ -61,7 +61,7 @@ def test_vectors_of_a_product_are_as_wide_as_the_targets(texts):
     assert " x float>" not in texts[-1]
 
 
-def test_a_target_without_conversions_of_16_bits_leaves_them_to_kernels():
+def test_a_target_without_16_bit_conversions_uses_kernels():
     graph = from_text(HALF, OPS)
     x = np.arange(40, dtype="float16")
     for target, kernels in ((AVX2, []), (PLAIN, None)):  # None: all

@@ -47,7 +47,7 @@ print(digest.hexdigest())
 
 
 def _run(forker, program, folder, count):
-    """What the program, a file in the folder, prints with that many threads."""
+    """Run the program, from a file in the folder, with that many threads; return what it prints."""
     file = folder / "program.py"
     file.write_text(program)
     environment = {**os.environ, "AUTOCONV_NUM_THREADS": str(count)}
@@ -92,14 +92,14 @@ def test_split_products_are_numpys(sizes, transpose_a, transpose_b):
     np.testing.assert_allclose(found, (x.T if transpose_a else x) @ (y.T if transpose_b else y), rtol=1e-10, atol=1e-10)
 
 
-def test_what_is_out_of_the_ordinary_in_one_part_is_found():
+def test_special_arguments_in_one_part_of_a_split_loop():
     x = np.full(300_000, 0.5)
     x[[10, 299_999]] = 1e300  # beyond the range of the polynomial
     found = autoconv.function(autoconv.sin)(autoconv.constant(x)).numpy()
     np.testing.assert_allclose(found, np.sin(x), rtol=1e-15)
 
 
-def test_products_leave_numpys_threads_as_they_were():
+def test_products_restore_the_number_of_numpys_threads():
     from autoconv.backends.llvm.target import abi
 
     if "blas_get_threads" not in abi.symbols():
@@ -147,7 +147,7 @@ def test_a_forked_process_starts_threads_of_its_own(forker, tmp_path):
     assert _run(forker, FORK, tmp_path, 3) == "0"
 
 
-def test_a_number_of_threads_that_is_none_is_named():
+def test_an_invalid_number_of_threads_is_named():
     program = "import autoconv.config"
     environment = {**os.environ, "AUTOCONV_NUM_THREADS": "many"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

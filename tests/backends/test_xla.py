@@ -209,11 +209,11 @@ CHOICES = [
 def test_arrays_that_are_chosen_are_written(plain):
     f = autoconv.compile(plain)
     for k in (3, 2, 1, 0):
-        mine, its = [(np.arange(4.0), np.arange(4.0) + 1.5) for _ in range(2)]
-        found, expected = f(*mine, k), plain(*its, k)
+        compiled_arguments, plain_arguments = [(np.arange(4.0), np.arange(4.0) + 1.5) for _ in range(2)]
+        found, expected = f(*compiled_arguments, k), plain(*plain_arguments, k)
         ours, theirs = (
             [*(result if isinstance(result, tuple) else (result,)), *given]
-            for result, given in ((found, mine), (expected, its))
+            for result, given in ((found, compiled_arguments), (expected, plain_arguments))
         )
         assert [x.tolist() for x in ours] == [x.tolist() for x in theirs]
         assert [np.shares_memory(x, y) for x in ours for y in ours] == [
@@ -264,17 +264,17 @@ SLICES = [slices_that_begin_in_a_loop, rows_of_open_size, chosen_and_sliced, siz
 def test_slices_whose_bounds_are_values(plain):
     f = autoconv.compile(plain)
     for k in (3, 2, 1, 0, -1, 4):
-        mine, its = [(np.arange(4.0), np.arange(4.0) + 2.0) for _ in range(2)]
+        compiled_arguments, plain_arguments = [(np.arange(4.0), np.arange(4.0) + 2.0) for _ in range(2)]
         try:
-            expected = plain(*its, k)
+            expected = plain(*plain_arguments, k)
         except (ValueError, IndexError) as error:
             with pytest.raises(type(error)):
-                f(*mine, k)
+                f(*compiled_arguments, k)
         else:
-            found = f(*mine, k)
+            found = f(*compiled_arguments, k)
             np.testing.assert_allclose(found[0], expected[0])
             np.testing.assert_allclose(found[1], expected[1])
-        np.testing.assert_allclose(mine, its)
+        np.testing.assert_allclose(compiled_arguments, plain_arguments)
     assert "compiled by XLA" in f.explain()
 
 
@@ -295,7 +295,7 @@ def test_a_branch_gives_an_array_as_it_leaves_it():
         assert x[0] == (0.0 if first < 1 else -8.0)
 
 
-def test_elements_that_are_read_are_those_before_the_write():
+def test_elements_are_read_before_the_write():
     @autoconv.compile
     def f(a, b, x):
         b.T[:] += np.maximum(b[::-1, :], a[1:2, 4:5]) - (x - x[::-1])

@@ -81,7 +81,7 @@ def test_results_outlive_the_function():
     assert (found == 3 * np.arange(50_000.0)).all()
 
 
-def test_what_an_argument_becomes_later_changes_no_result():
+def test_later_changes_of_arguments_do_not_change_results():
     f = autoconv.compile(plain)
     x = aligned(np.ones(50_000))
     found = f(x, x)

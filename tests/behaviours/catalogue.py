@@ -1,4 +1,4 @@
-"""The catalogue's sections, and the lines that are not to be shown yet, with the reason for each."""
+"""Sections of the catalogue, and lines that need no test yet, with the reason for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECTIONS = {
     "H": ("Gradients, data, others", range(128, 138)),
 }
 
-# Lines that need no test yet. A line that is here and has a test counts by its test.
+# Lines that need no test yet; one that has a test all the same is judged by it.
 EXCEPTED = {
     26: "ragged and sparse tensors and extension types are to come",
     57: "counts of nodes of a graph need not match",
@@ -25,7 +25,7 @@ EXCEPTED = {
     134: "needs SavedModel",
 }
 
-# Lines of which a part is left out by their tests.
+# Lines that their tests cover in part.
 IN_PART = {
     55: "same ops by shape, not by exact nodes",
     68: "without the second half, on optimizers",
@@ -35,7 +35,7 @@ IN_PART = {
 
 
 def section_of(line: int) -> str:
-    """The letter of the section that a line is in; raises KeyError for a number that no line has."""
+    """Return the letter of the section of a line; raise KeyError for an unknown number."""
     for letter, (_, lines) in SECTIONS.items():
         if line in lines:
             return letter

@@ -1,4 +1,4 @@
-"""What the tests of the catalogue's lines share."""
+"""Helpers of the tests of the catalogue's lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def values(*results: Any) -> list[Any]:
 
 @contextlib.contextmanager
 def raises(error: type[BaseException], *facts: str) -> Iterator[Any]:
-    """The block raises that error, and its message has all those parts."""
+    """Assert that the block raises that error with all these parts in its message."""
     with pytest.raises(error) as caught:
         yield caught
     text = str(caught.value)

@@ -1,4 +1,4 @@
-"""Runs the tests of the catalogue's lines and prints how many lines hold, a section a row.
+"""Run the tests of the catalogue's lines, and print how many lines hold, a section a row.
 
     python tests/behaviours/report.py [--section A] [--missing]
 
@@ -28,7 +28,7 @@ TEST = re.compile(r"test_line_(\d{3})_")
 
 
 class Outcomes:
-    """A plugin of pytest: the outcomes of the tests of each line."""
+    """A plugin of pytest that collects the outcomes of tests by line."""
 
     def __init__(self) -> None:
         self.by_line: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -48,7 +48,7 @@ class Outcomes:
 
 
 def run(section: str | None) -> Outcomes:
-    """The outcomes of the tests of one section, or of all."""
+    """Return the outcomes of the tests of one section, or of all."""
     outcomes = Outcomes()
     pattern = f"test_{section.lower()}_*.py" if section else "test_[a-h]_*.py"
     files = sorted(map(str, FOLDER.glob(pattern)))
@@ -58,8 +58,8 @@ def run(section: str | None) -> Outcomes:
     return outcomes
 
 
-def text(outcomes: Outcomes, letters: list[str], missing: bool) -> str:
-    """A row a section, what is excepted and why, and what fails."""
+def report_text(outcomes: Outcomes, letters: list[str], missing: bool) -> str:
+    """Return a row for each section, the exceptions with their reasons, and the failures."""
     rows = []
     total = shown = 0
     for letter in letters:
@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("--missing", action="store_true", help="list the lines that no test shows")
     arguments = parser.parse_args()
     outcomes = run(arguments.section)
-    print(text(outcomes, [arguments.section] if arguments.section else list(SECTIONS), arguments.missing))
+    print(report_text(outcomes, [arguments.section] if arguments.section else list(SECTIONS), arguments.missing))
     failed = any(outcome == "failed" for found in outcomes.by_line.values() for _, outcome in found)
     return 1 if failed or outcomes.broken else 0
 

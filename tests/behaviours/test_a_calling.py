@@ -1,4 +1,4 @@
-"""Section A: calling functions, what they give back, functions in functions and threads."""
+"""Section A: calls of functions, their results, functions in functions, and threads."""
 
 import collections
 import inspect
@@ -26,11 +26,11 @@ def test_line_001_decorating_does_not_run_the_body():
 
 def test_line_002_the_wrapper_looks_like_the_function():
     def py(a, b=2, *, c: int = 3):
-        """What py does."""
+        """The docstring of py."""
         return a
 
     f = tf.function(py)
-    assert (f.__name__, f.__doc__) == ("py", "What py does.")
+    assert (f.__name__, f.__doc__) == ("py", "The docstring of py.")
     assert inspect.signature(f) == inspect.signature(py)
     assert f.__wrapped__ is f.python_function
     assert isinstance(f, tf.types.experimental.PolymorphicFunction)

@@ -1,4 +1,4 @@
-"""Section A: what is part of the key, and what is shared."""
+"""Section A: the parts of the cache key, and calls that share a trace."""
 
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""Section A: which trace a call takes, the options and the warning about retracing."""
+"""Section A: the trace that a call uses, and the options and the warning about retracing."""
 
 import logging
 

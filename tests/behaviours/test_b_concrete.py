@@ -1,4 +1,4 @@
-"""Section B: concrete functions, their signatures and what they refuse."""
+"""Section B: concrete functions, their signatures and refusals."""
 
 
 import numpy as np

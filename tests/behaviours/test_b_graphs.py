@@ -1,4 +1,4 @@
-"""Section B: graphs to look at."""
+"""Section B: inspection of graphs."""
 
 import autoconv as tf
 

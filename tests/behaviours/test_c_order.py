@@ -1,4 +1,4 @@
-"""Section C: the order of reads and writes of variables, modules that count, and what is lifted out of a trace."""
+"""Section C: the order of reads and writes of variables, modules with counters, and `init_scope`."""
 
 import autoconv as tf
 

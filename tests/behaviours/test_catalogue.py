@@ -1,4 +1,4 @@
-"""The names of the tests of the catalogue's lines: the command that counts them goes by them."""
+"""Names of the tests of the catalogue's lines, by which `report.py` counts them."""
 
 import re
 import sys

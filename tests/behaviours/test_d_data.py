@@ -1,4 +1,4 @@
-"""What happens on every call: the next element, random numbers, the time."""
+"""Effects of every call: the next element, random numbers, the time."""
 
 from __future__ import annotations
 

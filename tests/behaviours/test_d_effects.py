@@ -1,4 +1,4 @@
-"""Section D: effects of Python and of ops, their order, and what is left out."""
+"""Section D: effects of Python and of ops, their order, and unused ops."""
 
 import datetime
 import random

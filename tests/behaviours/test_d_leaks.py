@@ -1,4 +1,4 @@
-"""Section D: what a loop or a branch leaves behind."""
+"""Section D: values that loops and branches leave in Python."""
 
 import pytest
 
@@ -6,7 +6,7 @@ import autoconv as tf
 
 
 def test_line_084_a_list_that_grows_in_a_loop_or_a_branch():
-    """The list becomes one of the graph, where TensorFlow leaks a tensor of the loop."""
+    """The list becomes a list of the graph; TensorFlow leaks a tensor of the loop."""
 
     @tf.function
     def f(n):
@@ -40,7 +40,7 @@ class Mode:
 
 
 def test_values_that_a_tensor_decides_are_not_left_outside():
-    """TensorFlow leaves what the arm traced last wrote, whichever arm runs."""
+    """In TensorFlow the value is that of the arm that was traced last, whichever arm runs."""
     log, named, mode = ["start"], {"k": 0}, Mode()
 
     def written(x):

@@ -1,4 +1,4 @@
-"""What AutoGraph gets wrong without a word, and what it refuses: both contracts give Python's result."""
+"""Programs with silently wrong results in AutoGraph, and programs that it refuses: here they have Python's results."""
 
 # ruff: noqa: RET503 - the programs are meant as they are written
 
@@ -9,23 +9,23 @@ import autoconv as ac
 
 CONTRACTS = [ac.function, ac.compile]
 NAMES = ["function", "compile"]
-both = pytest.mark.parametrize("contract", CONTRACTS, ids=NAMES)
+both_contracts = pytest.mark.parametrize("contract", CONTRACTS, ids=NAMES)
 
 
 def argument(contract, value):
-    """A tensor under the first contract, Python's number under the second."""
+    """Return a tensor under `function`, a Python number under `compile`."""
     return ac.constant(value) if contract is ac.function else value
 
 
 def plain(result):
-    """The result as Python's values, whichever contract it comes from."""
+    """Return the result as Python values, under either contract."""
     if isinstance(result, (tuple, list)):
         return type(result)(plain(part) for part in result)
     return np.asarray(result).item() if hasattr(result, "numpy") else result
 
 
 def check(contract, function, *inputs):
-    """The results are those of the plain function, with one trace a signature and nothing run as plain Python."""
+    """Compare results with the plain function; there is one trace for each signature, and no plain run."""
     traced = contract(function)
     for given in inputs:
         given = given if isinstance(given, tuple) else (given,)
@@ -35,10 +35,10 @@ def check(contract, function, *inputs):
     return traced
 
 
-# ---- wrong without a word
+# ---- silently wrong in AutoGraph
 
 
-@both
+@both_contracts
 def test_an_exception_in_a_branch_is_caught_when_it_is_raised(contract):
     def f(t, x):
         try:
@@ -53,7 +53,7 @@ def test_an_exception_in_a_branch_is_caught_when_it_is_raised(contract):
     check(contract, f, (1, 5), (-1, 5), (0, 7))
 
 
-@both
+@both_contracts
 def test_a_nonlocal_counter_in_a_staged_loop(contract):
     def f(n):
         c = 0
@@ -72,7 +72,7 @@ def test_a_nonlocal_counter_in_a_staged_loop(contract):
     check(contract, f, 3, 0, 1)
 
 
-@both
+@both_contracts
 def test_a_lambda_sees_the_loop_variable_as_it_is_now(contract):
     def f(n):
         i = 0
@@ -86,15 +86,15 @@ def test_a_lambda_sees_the_loop_variable_as_it_is_now(contract):
     check(contract, f, 4, 0, 1)
 
 
-@both
+@both_contracts
 def test_two_true_and_two_point_zero_are_different_traces(contract):
     def f(x):
         return x / 2 if isinstance(x, float) else x * 2
 
     traced = contract(f)
     for x in (2, True, 2.0, 1, 1.0, False, 0, 0.0, -0.0):
-        found, wanted = plain(traced(x)), f(x)
-        assert (found, str(found)) == (wanted, str(wanted)), x
+        found, expected = plain(traced(x)), f(x)
+        assert (found, str(found)) == (expected, str(expected)), x
 
 
 LIMIT = 10
@@ -105,7 +105,7 @@ class Settings:
         self.rate = 2
 
 
-@both
+@both_contracts
 def test_a_changed_attribute_or_global_is_noticed(contract, monkeypatch):
     settings = Settings()
     factor = 3
@@ -132,7 +132,7 @@ class Model:
         return x * self.rate
 
 
-@both
+@both_contracts
 def test_a_changed_attribute_of_self_is_noticed(contract):
     model = Model()
     scaled = contract(model.scaled)
@@ -145,7 +145,7 @@ def test_a_changed_attribute_of_self_is_noticed(contract):
 TOTAL = 0
 
 
-@both
+@both_contracts
 def test_a_global_assigned_in_a_staged_loop(contract, monkeypatch):
     monkeypatch.setitem(globals(), "TOTAL", 0)
 
@@ -158,10 +158,10 @@ def test_a_global_assigned_in_a_staged_loop(contract, monkeypatch):
         return TOTAL
 
     traced = contract(f)
-    for n, wanted in ((3, 6), (0, 0), (4, 10)):
-        assert plain(traced(argument(contract, n))) == wanted
+    for n, expected in ((3, 6), (0, 0), (4, 10)):
+        assert plain(traced(argument(contract, n))) == expected
         if contract is ac.compile:
-            assert wanted == TOTAL
+            assert expected == TOTAL
     if contract is ac.compile:
         return
     # at the top level of a trace Python's writes happen once; what stays behind says where it was made
@@ -173,7 +173,7 @@ def test_a_global_assigned_in_a_staged_loop(contract, monkeypatch):
             assert fact in str(caught.value)
 
 
-@both
+@both_contracts
 def test_a_chained_comparison_calls_its_middle_once(contract, capsys):
     def f(x):
         def m():
@@ -189,10 +189,10 @@ def test_a_chained_comparison_calls_its_middle_once(contract, capsys):
     assert capsys.readouterr().out == ("" if contract is ac.function else "m\n")
 
 
-# ---- refused
+# ---- refused by AutoGraph
 
 
-@both
+@both_contracts
 def test_return_inside_a_loop_without_another(contract):
     def f(n):
         i = 0
@@ -204,7 +204,7 @@ def test_return_inside_a_loop_without_another(contract):
     check(contract, f, 3, 20, 0)
 
 
-@both
+@both_contracts
 def test_a_conditional_expression_inside_another(contract):
     def f(x):
         return 1 if x > 10 else (2 if x > 5 else 3 if x > 0 else 4)
@@ -212,7 +212,7 @@ def test_a_conditional_expression_inside_another(contract):
     check(contract, f, 20, 7, 1, -1)
 
 
-@both
+@both_contracts
 def test_walrus_and_match(contract):
     def walrus(x):
         if (y := x * 2) > 10 and (z := y + 1) > 15:
@@ -237,15 +237,15 @@ def test_walrus_and_match(contract):
     else:
         traced = contract(matches)
         cases = ((0, 0, b"origin"), (0, 3, 3), (4, 0, 4), (5, 5, 500), (1, 2, -1))
-        for x, y, wanted in cases:
-            assert plain(traced(ac.constant(x), ac.constant(y))) == wanted
+        for x, y, expected in cases:
+            assert plain(traced(ac.constant(x), ac.constant(y))) == expected
 
 
-@both
+@both_contracts
 def test_loops_with_else(contract):
-    def for_else(n, wanted):
+    def for_else(n, expected):
         for i in range(n):
-            if i == wanted:
+            if i == expected:
                 break
         else:
             return -1
@@ -265,7 +265,7 @@ def test_loops_with_else(contract):
     check(contract, while_else, 5, 12, 1)
 
 
-@both
+@both_contracts
 def test_in_and_any(contract):
     def f(x):
         if x in (1, 2, 5):
@@ -301,7 +301,7 @@ class Private:
         return self.__more(n)
 
 
-@both
+@both_contracts
 def test_private_names(contract):
     def f(n):
         return Private(5).read(n)
@@ -317,7 +317,7 @@ def negative(x):
     return -x
 
 
-@both
+@both_contracts
 def test_functions_as_values_of_branches(contract):
     def f(x):
         chosen = square if x > 0 else negative
@@ -326,7 +326,7 @@ def test_functions_as_values_of_branches(contract):
     check(contract, f, 3, -3)
 
 
-@both
+@both_contracts
 def test_a_number_that_becomes_a_float_in_a_loop(contract):
     def f(n):
         s = 0

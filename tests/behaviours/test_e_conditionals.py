@@ -1,4 +1,4 @@
-"""Conditions that a tensor decides: what is traced, what the names hold afterwards, which errors there are."""
+"""Conditions that a tensor decides: traced branches, values of names afterwards, and errors."""
 
 # ruff: noqa: RET503, SIM222, SIM223, RUF021 - the programs are meant as they are written
 
@@ -56,7 +56,7 @@ def test_line_091_python_values_that_a_branch_changes():
     assert values(*f(tf.constant(3))) == [1, 5]
     assert values(*f(tf.constant(-3))) == [0, 5]
     assert [type(k).__name__ for k in kinds] == ["SymbolicTensor", "int"]
-    # what was a Python number mixes with any dtype
+    # a former Python number mixes with any dtype
 
     @tf.function
     def mixed(x):
@@ -221,7 +221,7 @@ def test_line_095_dtypes_and_shapes_that_differ():
 
 
 def test_line_096_structures_that_differ():
-    """Both are arms of a variant: the caller gets the one that was chosen."""
+    """Both structures are arms of a variant; the caller gets the chosen one."""
 
     @tf.function
     def f(c):

@@ -1,4 +1,4 @@
-"""Loops that tensors decide: what is traced and how often, exits, the types of what they carry."""
+"""Loops that tensors decide: number of traces, exits, and types of loop state."""
 
 # ruff: noqa: C417, RET503 - the programs are meant as they are written
 

@@ -1,4 +1,4 @@
-"""What is converted, what is left as it is, and what errors in converted code look like."""
+"""Converted and unconverted code, and errors in converted code."""
 
 # ruff: noqa: C416 - the programs are meant as they are written
 

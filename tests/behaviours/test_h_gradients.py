@@ -67,12 +67,12 @@ def test_line_128_through_cond() -> None:
             y = -x
         return y
 
-    for value, wanted in ((3.0, 6.0), (-3.0, -1.0)):
+    for value, expected in ((3.0, 6.0), (-3.0, -1.0)):
         x = tf.constant(value)
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = f(x)
-        assert tape.gradient(y, x).numpy() == wanted
+        assert tape.gradient(y, x).numpy() == expected
 
 
 def test_line_128_through_a_tensor_array() -> None:
@@ -165,8 +165,8 @@ def test_line_129_the_gradient_of_gather_is_of_rows() -> None:
 def test_line_129_watching_integers_warns(caplog: Any) -> None:
     with caplog.at_level(logging.WARNING, logger="autoconv"), tf.GradientTape() as tape:
         tape.watch(tf.constant(3))
-    wanted = "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.int32"
-    assert [record.getMessage() for record in caplog.records] == [wanted.replace("tf.", "autoconv.")]
+    expected = "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.int32"
+    assert [record.getMessage() for record in caplog.records] == [expected.replace("tf.", "autoconv.")]
 
 
 def test_line_130_gradients() -> None:
@@ -176,7 +176,7 @@ def test_line_130_gradients() -> None:
 
     assert [g.numpy() for g in slope(tf.constant(2.0))] == [12.0]
     x = tf.constant(2.0)
-    wanted = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+    expected = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
     with pytest.raises(RuntimeError) as caught:
         tf.gradients(x * x, x)
-    assert str(caught.value) == wanted.replace("tf.", "autoconv.")
+    assert str(caught.value) == expected.replace("tf.", "autoconv.")

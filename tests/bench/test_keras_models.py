@@ -1,4 +1,4 @@
-"""Keras models as workloads: the losses are TensorFlow's, and a call is an epoch."""
+"""Keras models as workloads: a call is an epoch, and losses are TensorFlow's."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ROWS = {
 }
 
 
-def printed() -> str:
+def print_table() -> str:
     out = io.StringIO()
     console = Console(file=out, width=160)
     for table in as_tables(ROWS):
@@ -38,14 +38,14 @@ def printed() -> str:
 
 
 def test_ratios_are_to_the_best_compiled_peer() -> None:
-    text = printed()
+    text = print_table()
     assert "4.00 x JAX" in text and "0.25 x Numba" in text
     assert geometric_mean(ROWS) == pytest.approx(1.0)
     assert "geometric mean" in text and "TensorFlow" not in text
 
 
 def test_figures_are_in_microseconds_milliseconds_and_megabytes() -> None:
-    fast = [line.split() for line in printed().splitlines() if "fast" in line]
+    fast = [line.split() for line in print_table().splitlines() if "fast" in line]
     assert [row[3:10:2] for row in fast] == [
         ["1.00", "2.00", "8.00", "9.00"],
         ["1.00", "20.0", "40.0", "400"],
@@ -54,7 +54,7 @@ def test_figures_are_in_microseconds_milliseconds_and_megabytes() -> None:
     assert fast[1][11] == "10.0"
 
 
-def test_notes_say_what_failed_and_what_ran_by_kernels() -> None:
+def test_notes_name_failures_and_kernels() -> None:
     assert notes(ROWS) == [
         "slow, JAX: Mismatch: result 0 has shape (1,), NumPy's (2,)",
         "slow: by kernels: gather, sort",
@@ -68,7 +68,7 @@ def test_data_is_json_in_seconds_and_bytes() -> None:
     assert data["absent"] == {"torch": "No module named 'torch'"}
 
 
-def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_without_matplotlib_raises_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(TargetError, match=r"pip install matplotlib"):
         draw_ratios(ROWS, "unused.png")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The process that measures one peer: what it answers where something is missing."""
+"""The process that measures one peer: its answers where a module is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORKER = Path(autoconv.bench.__file__).with_name("worker.py")
 
 
 def test_a_module_that_is_missing_in_a_call_is_a_failure_of_the_call(tmp_path):
-    """Numba, for example, needs SciPy for products, which only a call shows."""
+    """Numba, for example, needs SciPy for products, and imports it in the call."""
     workload = tmp_path / "needs.py"
     workload.write_text(
         '"""A program that imports late."""\n\nTOLERANCE = 0.0\n\n\ndef make(seed):\n    return (1.0,)\n\n\n'

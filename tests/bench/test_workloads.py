@@ -1,4 +1,4 @@
-"""Every workload with small inputs: what comes out is NumPy's, and nothing unexpected runs by a kernel."""
+"""Every workload with small inputs: results are NumPy's, and only expected ops run by kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = workloads(Path(__file__).parents[2] / "fixtures" / "bench")
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_workload_gives_what_numpy_gives(name: str) -> None:
+def test_a_workload_has_the_results_of_numpy(name: str) -> None:
     bench = Bench(str(FILES[name]), "autoconv", True)
     figures = bench.first(1)
     assert figures["seconds"] > 0
@@ -49,8 +49,8 @@ def test_a_wrong_result_is_found(tmp_path: Path) -> None:
         Bench(str(file), "autoconv", True).first(0)
 
 
-def test_the_longest_of_numpys_versions_are_right() -> None:
-    """Against values from elsewhere."""
+def test_numpy_versions_against_published_values() -> None:
+    """Compare with values from other sources."""
     collatz = Bench(str(FILES["collatz"]), "numpy", True).workload.with_numpy
     assert [int(collatz(np.asarray(n, np.int64))) for n in (1, 27, 837799)] == [0, 111, 524]  # OEIS A006577
     price = Bench(str(FILES["black_scholes"]), "numpy", True).workload.with_numpy

@@ -89,12 +89,12 @@ def main() -> None:
             found, wanted = map(jax.tree_util.tree_leaves, (ours(*given), jitted(*on_device)))
             for one, other in zip(found, wanted, strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
-            for _ in range(40):  # calls that choose between the graph and plain Python
+            for _ in range(40):  # the calls in which autoconv chooses between the graph and plain Python
                 ours(*given)
             calls = [lambda: ours(*given), lambda: jax.block_until_ready(jitted(*on_device))]  # noqa: B023
-            mine, theirs = best_times(calls)
-            ratios.append(theirs / mine)
-            print(f"{name:20}{rows:8}{mine * 1e6:13.1f}{theirs * 1e6:10.1f}{ratios[-1]:19.2f}")
+            own_seconds, peer_seconds = best_times(calls)
+            ratios.append(peer_seconds / own_seconds)
+            print(f"{name:20}{rows:8}{own_seconds * 1e6:13.1f}{peer_seconds * 1e6:10.1f}{ratios[-1]:19.2f}")
     print(f"geometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}")
 
 

@@ -1,4 +1,4 @@
-"""How conversion grows with the length of a function.
+"""Measure how the cost of conversion grows with the length of a function.
 
     python tests/benchmarks/conversion_cost.py [--only NAME] [--rounds N]
 
@@ -73,7 +73,7 @@ def tries(n: int) -> str:
 
 
 def largest_fixture(n: int) -> str:
-    """The fixture with the longest function, the body of that function n times over."""
+    """Return the fixture with the longest function, whose body is repeated n times."""
     texts = [path.read_text() for path in sorted(PROGRAMS.glob("*.py"))]
     tree, longest = max(
         ((tree, node) for tree in map(ast.parse, texts) for node in tree.body if isinstance(node, ast.FunctionDef)),
@@ -98,12 +98,12 @@ SHAPES: dict[str, tuple[int, Callable[[int], str]]] = {
 
 
 def seconds(work: Callable[[str, str], object], texts: list[str], rounds: int) -> list[float]:
-    """Processor time that `work` of each text and a name takes, the best of the rounds."""
+    """Return the processor time of `work` on each text and a name, the best of the rounds."""
     best = [float("inf")] * len(texts)
-    for _ in range(rounds):  # the lengths in turn, so that a slower while of the machine does not fall on one of them
+    for _ in range(rounds):  # The lengths take turns, so that a slow period of the machine does not affect one alone.
         for index, text in enumerate(texts):
             gc.collect()
-            gc.disable()  # a full collection falls on one length or on another
+            gc.disable()  # A full garbage collection would count for one of the lengths.
             start = time.process_time()
             work(text, "f.py")
             best[index] = min(best[index], time.process_time() - start)
@@ -112,7 +112,7 @@ def seconds(work: Callable[[str, str], object], texts: list[str], rounds: int) -
 
 
 def growth(measured: Sequence[float]) -> float:
-    """By how much doubling the length multiplied it at most."""
+    """Return the largest ratio of consecutive measurements, whose lengths double."""
     return max(later / earlier for earlier, later in itertools.pairwise(measured))
 
 

@@ -1,4 +1,4 @@
-"""Loads modules twice, as they are and converted, side by side in one process."""
+"""Load modules twice in one process, as they are and converted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from types import ModuleType
 
 from autoconv.emit.module import convert_source
 
-# With the accelerators gone, the Python code beside them is what runs.
+# Without these C modules, the Python code of the library runs.
 ACCELERATORS = ("_heapq", "_bisect", "_json", "_datetime", "_functools")
 
 
 def load(names: Sequence[str], converted: bool) -> dict[str, ModuleType]:
-    """Fresh modules of those names, each importing the others among them, written in Python throughout."""
+    """Load new modules of these names, in pure Python, which import each other."""
     loaded: dict[str, ModuleType] = {}
     with _without(ACCELERATORS), _in_place(loaded):
         for name in names:

@@ -1,10 +1,10 @@
-"""How much slower converted code is than the original on plain values.
+"""Measure how much slower converted code is than the original on plain values.
 
     python tests/benchmarks/plain_slowdown.py [--only NAME] [--rounds N] [--json] [--through-operators]
 
 Each workload runs on the modules as they are and converted, in turns, and the best of the rounds counts. Prints the
 times (of the processor), the ratio of each workload, the geometric mean and the worst. With --through-operators the
-converted code goes the way it goes inside of a trace: every statement through its operator. The exit code is 1 when
+converted code runs as inside of a trace, every statement through its operator. The exit code is 1 when
 the worst is above --bar (3 by default), or when results differ."""
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from workloads import LOOPS, WORKLOADS, Workload
 
 from autoconv.runtime.recording.activity import as_if_traced
 
-SAMPLE = 0.01  # seconds that one sample of the original takes, at least
+SAMPLE = 0.01  # the least seconds of one sample of the original
 
 
-def prepared(workload: Workload, converted: bool) -> Callable[[], Any]:
+def prepare(workload: Workload, converted: bool) -> Callable[[], Any]:
     if workload.modules == (LOOPS.stem,):
         return workload.prepare({LOOPS.stem: load_file(LOOPS, converted)})
     return workload.prepare(load(workload.modules, converted))
@@ -37,7 +37,7 @@ def prepared(workload: Workload, converted: bool) -> Callable[[], Any]:
 
 def measure(workload: Workload, rounds: int) -> tuple[float, float]:
     """(seconds of the original, seconds converted) of one run: the best of the rounds, which take turns."""
-    plain, converted = prepared(workload, False), prepared(workload, True)
+    plain, converted = prepare(workload, False), prepare(workload, True)
     expected, found = plain(), converted()
     if repr(expected) != repr(found):
         raise SystemExit(f"{workload.name}: the original gives {expected!r}, converted {found!r}")

@@ -392,7 +392,7 @@ def sliding_medians(x):
     return out
 
 
-def measured(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, str]:
+def measure(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, str]:
     """Return the ratio of warm calls, the seconds of the first one, and how calls run."""
     compiled = autoconv.compile(function)
     clock = time.perf_counter
@@ -401,8 +401,8 @@ def measured(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: i
     first = clock() - start
     expected = function(*arguments)
     pairs = zip(*(v if isinstance(v, tuple) else (v,) for v in (found, expected)), strict=True)
-    for mine, its in pairs:
-        np.testing.assert_allclose(mine, its, rtol=1e-6, atol=1e-9)
+    for compiled_arguments, plain_arguments in pairs:
+        np.testing.assert_allclose(compiled_arguments, plain_arguments, rtol=1e-6, atol=1e-9)
     for _ in range(30 if SETTINGS.tiers == "auto" else 0):
         compiled(*arguments)
     best = [math.inf, math.inf]
@@ -414,8 +414,9 @@ def measured(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: i
             one(*arguments)
             best[at] = min(best[at], clock() - before)
         turn += 1
-    told = compiled.explain()
-    return best[0] / best[1], first, "plain" if "plain Python:" in told else "kernels" if "by kernels" in told else ""
+    report = compiled.explain()
+    runs_as = "plain" if "plain Python:" in report else "kernels" if "by kernels" in report else ""
+    return best[0] / best[1], first, runs_as
 
 
 def main() -> int:
@@ -433,7 +434,7 @@ def main() -> int:
         cells = []
         for size in sizes:
             try:
-                ratio, first, how = measured(function, make(np.random.default_rng(size), size), options.rounds)
+                ratio, first, how = measure(function, make(np.random.default_rng(size), size), options.rounds)
             except AssertionError as error:
                 print(f"--- {name}, size {size}: {str(error)[:300]}")
                 return 1

@@ -1,8 +1,8 @@
-"""Loops that do next to nothing a turn: what conversion costs shows most in them."""
+"""Loops with little work in an iteration, where the overhead of conversion is largest."""
 
 
 def collatz(limit):
-    """The start below `limit` with the longest way to 1."""
+    """Return the start below `limit` with the longest path to 1."""
     best, longest = 0, 0
     for start in range(1, limit):
         n, steps = start, 0
@@ -18,7 +18,7 @@ def collatz(limit):
 
 
 def sieve(limit):
-    """The number of primes below `limit`."""
+    """Return the number of primes below `limit`."""
     is_prime = [True] * limit
     count = 0
     for i in range(2, limit):
@@ -30,7 +30,7 @@ def sieve(limit):
 
 
 def nested_loops(n):
-    """The number of right triangles with whole sides up to `n`."""
+    """Return the number of right triangles with integer sides up to `n`."""
     found = 0
     for a in range(1, n):
         for b in range(a, n):
@@ -42,7 +42,7 @@ def nested_loops(n):
 
 
 def nqueens(n):
-    """In how many ways `n` queens fit on a board."""
+    """Return the number of placements of `n` queens on a board."""
     columns, rising, falling = set(), set(), set()
 
     def place(row):
@@ -65,7 +65,7 @@ def nqueens(n):
 
 
 def scan_words(text):
-    """(words, numbers, the longest word) of a text, one character at a time."""
+    """Return the counts of words and numbers and the longest word of a text, read by characters."""
     words, numbers, longest = 0, 0, ""
     position = 0
     while position < len(text):

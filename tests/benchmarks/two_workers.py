@@ -56,7 +56,7 @@ def work(seconds: float) -> None:
     for _ in range(3):
         train(x, y)
     strategy.reduce("SUM", ac.zeros([1]), axis=None)
-    # The number of steps is agreed on: all workers have to make the same calls.
+    # The number of steps is reduced over workers, as all have to make the same calls.
     begin = time.perf_counter()
     for _ in range(10):
         train(x, y).numpy()

@@ -1,4 +1,4 @@
-"""What `plain_slowdown.py` times: functions of the standard library on plain values, and tight loops."""
+"""Workloads of `plain_slowdown.py`: functions of the standard library on plain values, and tight loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOPS = Path(__file__).resolve().parent / "tight_loops.py"
 
 @dataclass(frozen=True)
 class Workload:
-    """`prepare` gets the modules, original or converted, and answers what to time, whose result is compared."""
+    """A workload: `prepare` takes the modules, original or converted, and returns the function to time."""
 
     name: str
     modules: tuple[str, ...]

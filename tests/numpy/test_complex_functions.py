@@ -28,7 +28,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def pairs(values: list[float], dtype: Any) -> np.ndarray:
-    """Each of some numbers as the real part with each as the imaginary one."""
+    """Return all pairs of these numbers as real and imaginary parts."""
     kind = np.finfo(dtype).dtype
     real, imag = np.meshgrid(np.array(values, kind), np.array(values, kind))
     found = np.empty(real.size, dtype)
@@ -42,8 +42,8 @@ def special(dtype: Any) -> np.ndarray:
     return pairs([*map(float, values), float(facts.max)], dtype)
 
 
-def same(found: Any, expected: Any, units: float) -> None:
-    """nan, infinities and signs of zero the same, each part within so many units of its own in the last place."""
+def assert_same(found: Any, expected: Any, units: float) -> None:
+    """Compare nan, infinities and signs of zeros exactly, other parts within so many units in the last place."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
@@ -76,14 +76,14 @@ def by_numpy_and_natively(function: Callable[..., Any], *arrays: np.ndarray) -> 
 @pytest.mark.parametrize("name", sorted(UNARY))
 @pytest.mark.search
 def test_functions_of_special_numbers(name: str, dtype: Any) -> None:
-    same(*by_numpy_and_natively(UNARY[name], special(dtype)), 8.0)
+    assert_same(*by_numpy_and_natively(UNARY[name], special(dtype)), 8.0)
 
 
 @pytest.mark.parametrize("name", sorted(BINARY))
 def test_the_order_of_special_numbers(name: str) -> None:
     z = pairs([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan], np.complex128)
     x, y = (np.ascontiguousarray(one.ravel()) for one in np.meshgrid(z, z))
-    same(*by_numpy_and_natively(BINARY[name], x, y), 0.0)
+    assert_same(*by_numpy_and_natively(BINARY[name], x, y), 0.0)
 
 
 ROWS: dict[str, Callable[[Any], Any]] = {
@@ -113,7 +113,7 @@ CLOSE: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", sorted(ROWS))
 @pytest.mark.search
 def test_rows_of_few_different_numbers(name: str, dtype: Any) -> None:
-    """With nans and without, equal ones among them."""
+    """Sort and search rows with equal numbers, with and without nans."""
     draws = np.random.default_rng(2)
     for values in ([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan], [0.5, 1.0, 1.5]):
         z = draws.choice(pairs(values, dtype), (9, 31))

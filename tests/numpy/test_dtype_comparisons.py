@@ -1,4 +1,4 @@
-"""NumPy's dtypes compared with values of every kind: NumPy itself asks the other operand for its dtype."""
+"""NumPy's dtypes compared with values of every kind: NumPy converts the other operand to a dtype."""
 
 import linecache
 
@@ -10,13 +10,13 @@ import autoconv as ac
 OTHERS = ("x", "x + 1", "x[0]", "x.sum()", "k", "k + 1", "y", "y.dtype", "d.pop()")
 
 
-def _program(text):
+def _build_function(text):
     name = f"<{text}>"
     source = f"def program(x, y, k, d):\n    x[0] = k\n    return {text}\n"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(source, name, "exec"), space)
-    return space["program"]
+    namespace = {"np": np}
+    exec(compile(source, name, "exec"), namespace)
+    return namespace["program"]
 
 
 def _outcome(function):
@@ -30,7 +30,7 @@ def _outcome(function):
 @pytest.mark.parametrize("other", OTHERS)
 def test_as_in_numpy(operator, other):
     for text in (f"x.dtype {operator} {other}", f"{other} {operator} x.dtype"):
-        program = _program(text)
+        program = _build_function(text)
         compiled = ac.compile(program)
         expected = _outcome(program)
         assert [_outcome(compiled) for _ in range(2)] == [expected] * 2, text

@@ -9,7 +9,7 @@ from tests.numpy.agreement import check_agreement, outcome
 
 
 @pytest.mark.parametrize("kind", ["raise", "call"])
-def test_what_numpy_is_asked_to_do_about_errors_of_floats(kind):
+def test_each_setting_for_float_errors(kind):
     told = []
 
     def f(x):
@@ -20,16 +20,16 @@ def test_what_numpy_is_asked_to_do_about_errors_of_floats(kind):
     assert len(told) == (6 if kind == "call" else 0)
 
 
-def test_nothing_is_traced_while_numpy_is_asked_to_raise():
+def test_nothing_is_traced_while_float_errors_raise():
     def f(x):
         return 1 / x
 
-    compiled = agrees_under(f, np.zeros(2))
+    compiled = check_under_errstate(f, np.zeros(2))
     np.testing.assert_array_equal(compiled(np.full(2, 4.0)), [0.25, 0.25])
     assert "NumPy raise, call" in compiled.explain() and "1 trace" in compiled.explain()
 
 
-def agrees_under(function, x):
+def check_under_errstate(function, x):
     compiled = ac.compile(function)
     before = np.seterr(all="raise")
     try:

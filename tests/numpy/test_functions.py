@@ -59,11 +59,11 @@ def outcome(function, values):
             return None, error
 
 
-def same(found, expected, where, half=False):
+def assert_same(found, expected, where, half=False):
     if isinstance(expected, (tuple, list)) and not isinstance(expected, np.ndarray):
         assert len(found) == len(expected), where
         for one, other in zip(found, expected, strict=True):
-            same(one, other, where, half)
+            assert_same(one, other, where, half)
         return
     if isinstance(expected, (bool, int, np.dtype)):
         assert found == expected, where
@@ -80,12 +80,12 @@ def same(found, expected, where, half=False):
     np.testing.assert_allclose(one, other, rtol=64 * eps, atol=64 * eps * max(scale, 1e-30), err_msg=str(where))
 
 
-# NumPy transforms arrays without elements into what was in memory.
+# NumPy's transforms of arrays without elements are uninitialised.
 NOT_INITIALISED = {"irfft", "hfft"}
 
 
-def agree(function, values, name):
-    """As NumPy does: the same result, or an error of the same kind (or of one that is both)."""
+def check(function, values, name):
+    """Compare with NumPy: the same result, or an error of the same class or of a common subclass."""
     expected, error = outcome(function, values)
     found, other = outcome(function, [ac.constant(v) for v in values])
     if name in NOT_INITIALISED and 0 in values[0].shape:
@@ -98,7 +98,7 @@ def agree(function, values, name):
         return
     if other is not None:
         raise AssertionError((where, repr(other))) from other
-    same(found, expected, where, half=any(v.dtype == np.float16 for v in values))
+    assert_same(found, expected, where, half=any(v.dtype == np.float16 for v in values))
 
 
 def samples(dtypes=DTYPES, shapes=SHAPES, seed=0):
@@ -113,9 +113,9 @@ def samples(dtypes=DTYPES, shapes=SHAPES, seed=0):
 
 
 @pytest.mark.parametrize("name", calls.OF_ARRAYS)
-def test_of_an_array(name):
+def test_functions_of_an_array(name):
     for x in samples():
-        agree(calls.OF_ARRAYS[name], [x], name)
+        check(calls.OF_ARRAYS[name], [x], name)
 
 
 PAIRS = [
@@ -128,33 +128,33 @@ TWO_SHAPES = [((), ()), ((3,), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,
 
 
 @pytest.mark.parametrize("name", calls.OF_TWO)
-def test_of_two_arrays(name):
+def test_functions_of_two_arrays(name):
     for pair in PAIRS:
         for shapes in TWO_SHAPES:
             x, y = (next(samples([d], [s], seed)) for seed, (d, s) in enumerate(zip(pair, shapes, strict=True)))
-            agree(calls.OF_TWO[name], [x, y], name)
+            check(calls.OF_TWO[name], [x, y], name)
 
 
 @pytest.mark.parametrize("name", calls.OF_MATRICES)
-def test_of_matrices(name):
+def test_functions_of_matrices(name):
     for shape in ((2, 3), (3, 3), (4, 3)):
         for pair in PAIRS:
             m, v = (next(samples([d], [s], seed)) for seed, (d, s) in enumerate(zip(pair, (shape, (3,)), strict=True)))
-            agree(calls.OF_MATRICES[name], [np.nan_to_num(x, posinf=1, neginf=2) for x in (m, v)], name)
+            check(calls.OF_MATRICES[name], [np.nan_to_num(x, posinf=1, neginf=2) for x in (m, v)], name)
 
 
 @pytest.mark.parametrize("name", calls.OF_SQUARES)
-def test_of_squares(name):
+def test_functions_of_square_matrices(name):
     for dtype in ("float32", "float64", "complex64", "complex128", "int64"):
         rows = np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], dtype)
         for matrix in (rows, np.stack([rows, rows + 2 * np.eye(3, dtype=dtype)])):
-            agree(calls.OF_SQUARES[name], [matrix], name)
+            check(calls.OF_SQUARES[name], [matrix], name)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
 @given(st.sampled_from(sorted(calls.OF_ARRAYS)), array())
-def test_of_what_is_drawn(name, x):
-    agree(calls.OF_ARRAYS[name], [x], name)
+def test_functions_of_drawn_arrays(name, x):
+    check(calls.OF_ARRAYS[name], [x], name)
 
 
 def groups(size=8):
@@ -178,7 +178,7 @@ def groups(size=8):
 
 @pytest.mark.parametrize(("group", "values"), list(groups()))
 def test_traced(group, values):
-    """As one graph: the same results, and nothing plain."""
+    """Trace several functions as one graph: results are the same, and no call runs plain."""
 
     first, second, third, fourth, fifth, sixth, seventh, eighth = [*group, *[lambda *given: 0] * (8 - len(group))]
 
@@ -195,4 +195,4 @@ def test_traced(group, values):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for one, call in zip((*before, *after), group, strict=False):
-            same(one, call(*values), compiled.explain())
+            assert_same(one, call(*values), compiled.explain())

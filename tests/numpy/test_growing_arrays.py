@@ -24,11 +24,11 @@ USES = (
 SIZES = (3, 4, 5, 2**21, 6)
 
 
-def defined(text, name):
+def build_function(text, name):
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
+    namespace = {"np": np}
+    exec(compile(text, name, "exec"), namespace)
+    return namespace["f"]
 
 
 def outcome(function, *arguments):
@@ -42,7 +42,7 @@ def outcome(function, *arguments):
 def test_products_of_sizes(use):
     wrong = []
     for expression in GROWING[use % 2 :: 2]:
-        function = defined(f"def f(x, n):\n{USES[use].format(expression)}", f"<growing {use} {expression}>")
+        function = build_function(f"def f(x, n):\n{USES[use].format(expression)}", f"<growing {use} {expression}>")
         compiled = ac.compile(function)
         for size in SIZES:
             expected, found = (outcome(each, np.ones(size), 7) for each in (function, compiled))
@@ -52,7 +52,7 @@ def test_products_of_sizes(use):
     assert not wrong
 
 
-def test_what_fits_stays_compiled():
+def test_arrays_that_fit_stay_compiled():
     def distances(x, y):
         return ((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=2)
 
@@ -72,12 +72,12 @@ UNUSED = (
 
 @pytest.mark.parametrize("expression", UNUSED)
 def test_in_branches_and_loops(expression):
-    """What only raises stays in a branch or loop that has no results."""
-    branch = defined(
+    """Nodes that may only raise stay in a branch or loop without results."""
+    branch = build_function(
         f"def f(x, n):\n    n = n + 0\n    if n != 1000:\n        {expression}\n    return x.sum()\n",
         f"<branch {expression}>",
     )
-    loop = defined(
+    loop = build_function(
         f"def f(x, n):\n    for _ in range(n % 3):\n        {expression}\n    return x.sum()\n", f"<loop {expression}>"
     )
     x = np.arange(3.0)
@@ -88,7 +88,7 @@ def test_in_branches_and_loops(expression):
             assert outcome(compiled, x, n) == expected, n
 
 
-def test_no_error_where_nothing_runs():
+def test_no_error_in_branches_that_do_not_run():
     def f(x, n):
         total = x.sum()
         for _ in range(int(n < 0)):
@@ -111,7 +111,7 @@ VALUES = ("np.ones(1)", "np.ones((1, 1))", "[1.0]", "(1.0,)", "np.ones(2)", "2.5
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("place", ["()", "..."])
 def test_assignment_to_an_array_without_dimensions(place, value):
-    function = defined(f"def f(x):\n    x[{place}] = {value}\n    return x\n", f"<element {place} {value}>")
+    function = build_function(f"def f(x):\n    x[{place}] = {value}\n    return x\n", f"<element {place} {value}>")
     compiled = ac.compile(function)
     for _ in range(2):
         expected, found = (_text(each, np.array(7.0)) for each in (function, compiled))
@@ -127,7 +127,7 @@ def _text(function, x):
 
 def test_rotations_of_few_dimensions():
     for axes in ((0, 1), (1, 0), (0, 0), (0, -1), (0, 5), (0,)):
-        function = defined(f"def f(x):\n    return np.rot90(x, 1, {axes})\n", f"<rotation {axes}>")
+        function = build_function(f"def f(x):\n    return np.rot90(x, 1, {axes})\n", f"<rotation {axes}>")
         compiled = ac.compile(function)
         for x in (np.arange(3.0), np.arange(6.0).reshape(2, 3), np.ones((2, 2, 2))):
             assert _text(compiled, x) == _text(function, x)

@@ -8,8 +8,8 @@ import pytest
 import autoconv as ac
 
 
-def agrees(function, *arguments):
-    """The same results, types and dtypes as plain Python's, as one graph."""
+def check(function, *arguments):
+    """Compare results, types and dtypes with plain Python's, in one graph."""
     compiled = ac.compile(function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -35,14 +35,14 @@ def test_methods_of_arrays():
         chosen = y.take(i), y.take([0, 1], axis=1), y.repeat(2, axis=0), y.compress([True, False], axis=0)
         return *turned, *chosen, y.argsort(axis=1, kind="stable"), y.diagonal() + 0, y.trace(), y.conj() + 0, y.itemsize
 
-    agrees(f, X, np.array([3, 0]))
+    check(f, X, np.array([3, 0]))
 
 
 def test_parts_of_complex_numbers():
     def f(z):
         return (z * 2).real + 0, (z * 2).imag + 0, abs(z), z.conjugate() * z, z.dtype, z.shape
 
-    agrees(f, np.array([1 + 2j, -0.5j]))
+    check(f, np.array([1 + 2j, -0.5j]))
 
 
 def test_parts_of_complex_arrays_that_are_written():
@@ -54,7 +54,7 @@ def test_parts_of_complex_arrays_that_are_written():
         np.imag(z)[2] = 9
         return real, z, np.imag(z) + np.real(z)
 
-    agrees(f, np.arange(5.0))
+    check(f, np.arange(5.0))
 
 
 def test_shapes_and_dtypes_are_numpys():
@@ -62,7 +62,7 @@ def test_shapes_and_dtypes_are_numpys():
         rows, columns = x.shape
         return x.shape, rows * columns, x.dtype, np.zeros(x.shape, x.dtype) + 1, x.ndim, x.dtype == np.float64, x.size
 
-    agrees(f, X)
+    check(f, X)
 
 
 PAIRS = [
@@ -78,7 +78,7 @@ def test_operators_promote_as_numpy_does(pair):
         return x + y, x * y, x / (y + y), x == y, x != y, x + 1, x * 2.5, 1 - (y + y), x / 2
 
     x, y = (np.array([1, 0, 3]).astype(name) for name in pair)
-    agrees(f, x, y)
+    check(f, x, y)
 
 
 def test_constants_and_contexts():
@@ -87,17 +87,17 @@ def test_constants_and_contexts():
             y = np.log(x) * np.pi
         return y[np.newaxis, :] + np.float32(n), np.where(np.isnan(y), np.inf, y), np.e + n
 
-    compiled = agrees(f, np.array([1.0, -2.0]), 3)
+    compiled = check(f, np.array([1.0, -2.0]), 3)
     compiled(np.array([1.0, 2.0]), 4)
     assert compiled.experimental_get_tracing_count() == 1
 
 
-def test_sizes_that_the_graph_knows():
+def test_computed_sizes():
     def f(n, step):
         x = np.arange(n) * step
         return x, np.zeros(n), np.sum(x), np.full((n, 2), step), x.shape[0] + 1, np.ones(n, dtype=np.int8) + 1
 
-    compiled = agrees(f, 3, 0.5)
+    compiled = check(f, 3, 0.5)
     compiled(5, 1.5)
     assert compiled.experimental_get_tracing_count() == 1
     np.testing.assert_array_equal(compiled(4, 2.0)[0], [0.0, 2.0, 4.0, 6.0])
@@ -113,7 +113,7 @@ def test_new_arrays_on_every_call():
     assert second[0][0] == 0 and second[1][0] == 0
 
 
-def test_what_numpy_refuses_is_refused_alike():
+def test_arguments_that_numpy_refuses():
     def f(x, y):
         return np.concatenate([x, y]) + np.ones(2)
 
@@ -128,12 +128,12 @@ def test_functions_that_only_eager_tensors_have():
     assert np.linalg.eig(np.asarray(x))[0].shape == np.linalg.eig(x)[0].shape == (2,)
 
 
-def test_numpys_functions_of_eager_tensors_give_arrays():
+def test_numpys_functions_of_eager_tensors_return_arrays():
     x = ac.constant([[1.0, np.nan], [3.0, 4.0]])
     for found in (np.isnan(x), np.stack([x, x]), np.exp(x), np.add.reduce(x), np.where(np.isnan(x), 0, x)):
         assert type(found) is np.ndarray
     assert np.isnan(x).any() and np.stack([x, x]).sum(axis=0)[1, 0] == 6.0
-    assert isinstance(np.ones(2, np.float32) + x, ac.Tensor)  # an operator has the tensor's rules
+    assert isinstance(np.ones(2, np.float32) + x, ac.Tensor)  # operators follow the rules of tensors
     with ac.GradientTape() as tape:
         tape.watch(x)
         followed, other = np.exp(x), np.exp(ac.constant(1.0))

@@ -1,4 +1,4 @@
-"""NumPy's functions that change their first argument, `out=` and `where=`: what NumPy leaves in results, arguments."""
+"""NumPy's functions that change their first argument, `out=` and `where=`: results and arguments are NumPy's."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,18 @@ import pytest
 import autoconv as ac
 
 
-def agrees(function, *arguments):
+def check(function, *arguments):
     compiled = ac.compile(function)
     for _ in range(2):
-        mine, its = ([np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2))
-        found, expected = compiled(*mine), function(*its)
-        for one, other in zip((*found, *mine), (*expected, *its), strict=True):
+        compiled_arguments, plain_arguments = (
+            [np.array(x) if isinstance(x, np.ndarray) else x for x in arguments] for _ in range(2)
+        )
+        found, expected = compiled(*compiled_arguments), function(*plain_arguments)
+        for one, other in zip((*found, *compiled_arguments), (*expected, *plain_arguments), strict=True):
             np.testing.assert_array_equal(one, other)
             assert np.asarray(one).dtype == np.asarray(other).dtype
-    told = compiled.explain()
-    assert "plain Python" not in told and "as Python objects" not in told, told
+    report = compiled.explain()
+    assert "plain Python" not in report and "as Python objects" not in report, report
 
 
 X = np.array([0.5, -1.25, 2.0, 3.5])
@@ -31,7 +33,7 @@ def test_at():
         np.add.at(counts, places, 1)
         return counts, x.sum()
 
-    agrees(f, X, np.array([1, 1, 3]), 4)
+    check(f, X, np.array([1, 1, 3]), 4)
 
 
 def test_copies():
@@ -43,7 +45,7 @@ def test_copies():
         np.place(z, z < 0, 9.0)
         return z, x + 0
 
-    agrees(f, X, X[::-1].copy())
+    check(f, X, X[::-1].copy())
 
 
 def test_places():
@@ -53,7 +55,7 @@ def test_places():
         np.put_along_axis(m, np.argmax(m, axis=1)[:, None], -1.0, axis=1)
         return x.sum(), m.sum()
 
-    agrees(f, X, np.arange(9.0).reshape(3, 3))
+    check(f, X, np.arange(9.0).reshape(3, 3))
 
 
 def test_out_and_where():
@@ -66,10 +68,10 @@ def test_out_and_where():
         np.sum(z, out=total)
         return z, total + 0
 
-    agrees(f, X, X + 1)
+    check(f, X, X + 1)
 
 
-def test_what_a_cast_would_lose_is_refused_as_by_numpy():
+def test_lossy_casts_are_refused_as_by_numpy():
     def f(n):
         x = np.zeros(n, dtype=np.int64)
         np.add(x, 0.5, out=x)
@@ -89,7 +91,7 @@ def test_tensors_are_not_changed():
     assert x.numpy().tolist() == [1.0, 2.0]
 
 
-def test_numbers_that_are_assigned_are_constants_of_the_graph():
+def test_assigned_numbers_are_constants_of_the_graph():
     def marked(x):
         for i in range(len(x)):
             x[i] = -1 if x[i] > 2 else 7

@@ -1,4 +1,4 @@
-"""Arguments that NumPy treats in a way of their own, under `compile` against plain NumPy."""
+"""Arguments that NumPy treats specially, under `compile` against plain NumPy."""
 
 import math
 import operator
@@ -43,7 +43,7 @@ def test_reshape_in_an_order(order):
     check_agreement(f, columns)
 
 
-def test_arrays_that_are_asked_for_in_columns():
+def test_arrays_in_fortran_order():
     def f(x):
         return np.copy(x, "F"), np.array(x, order="F"), np.zeros((2, 3), order="F"), np.asfortranarray(x), x.copy("F")
 
@@ -98,7 +98,7 @@ def test_weights_whose_sum_is_zero():
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float32", "float64", "bool"])
 @pytest.mark.parametrize("size", [7, 40, 1000])
-def test_ties_come_in_numpys_order(dtype, size):
+def test_equal_elements_are_in_numpys_order(dtype, size):
     def f(x):
         return np.argsort(x), x.argsort(), (x + x).argsort(kind="stable")
 
@@ -144,7 +144,7 @@ def test_kinds_of_numbers_that_math_takes(name, number):
         check_agreement(lambda a: function(a), number)
 
 
-def test_arrays_beyond_all_memory():
+def test_arrays_larger_than_memory():
     def f(x):
         np.empty(2**60 - 1)
         return x
@@ -249,7 +249,7 @@ def test_result_type_of_a_list():
         check_agreement(function, 1.5)
 
 
-def test_lists_deeper_than_their_place():
+def test_lists_with_more_dimensions_than_their_target():
     def f(x, k):
         x[0] = [[k, 2, 3]]
         return x

@@ -22,11 +22,11 @@ def odd_bools():
         lambda x: np.diag(x + 1) * 2, lambda x: [np.imag(x), x + 1], lambda x: np.linalg.diagonal(x + 1),
     ],
 )  # fmt: skip
-def test_what_is_for_reading_only(f):
+def test_read_only_results(f):
     check_agreement(f, lambda: np.arange(9.0).reshape(3, 3))
 
 
-def test_writing_to_what_is_for_reading_only():
+def test_writes_to_read_only_arrays():
     def f(x):
         y = x.imag
         y[0] = 1
@@ -54,12 +54,12 @@ def test_steps_near_the_ends_of_64_bits(step):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_written_steps_near_the_ends_of_64_bits(step):
-    space = {}
-    exec(f"def f(x, k):\n    x[k::{step}] = 9\n    return x[::{step}], x[k:{step}:{step}], x.sum()", space)
-    compiled = ac.compile(space["f"])
+    namespace = {}
+    exec(f"def f(x, k):\n    x[k::{step}] = 9\n    return x[::{step}], x[k:{step}:{step}], x.sum()", namespace)
+    compiled = ac.compile(namespace["f"])
     for size in (5, 6, 7, 8):
         x, y = np.arange(size), np.arange(size)
-        for one, other in zip(compiled(x, 2), space["f"](y, 2), strict=True):
+        for one, other in zip(compiled(x, 2), namespace["f"](y, 2), strict=True):
             np.testing.assert_array_equal(one, other)
         np.testing.assert_array_equal(x, y)
 
@@ -124,7 +124,7 @@ def test_arrays_from_another_process_run_natively(dtype, monkeypatch):
         lambda x: x.copy(), lambda x: np.zeros_like(x, shape=(2, 2)), lambda x: x.reshape(2, 2), lambda x: x.sum(),
     ],
 )  # fmt: skip
-def test_bytes_in_the_other_order(f):
+def test_swapped_byte_order(f):
     check_agreement(f, lambda: np.array([1.0, 2.0, 0.5, 3.0], ">f8"))
 
 

@@ -25,12 +25,12 @@ def outcome(function, *arguments):
 def test_as_numpy(expression):
     text, name = f"def f(x, k):\n    return {expression}\n", f"<odd size {expression}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
-    compiled = ac.compile(space["f"])
+    namespace = {"np": np}
+    exec(compile(text, name, "exec"), namespace)
+    compiled = ac.compile(namespace["f"])
     for x in (np.array([True, True]), np.array([1.0, 2.0]), np.array([1, 2])):
         for _ in range(2):
-            assert outcome(compiled, x, 1) == outcome(space["f"], x, 1)
+            assert outcome(compiled, x, 1) == outcome(namespace["f"], x, 1)
 
 
 ARGUMENTS = (
@@ -51,43 +51,43 @@ def test_arguments_that_are_no_sizes(call):
         for expression in (call.replace("k", value), call):
             text, name = f"def f(x, k):\n    return {expression}\n", f"<no size {expression} {value}>"
             linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-            space = {"np": np}
-            exec(compile(text, name, "exec"), space)
+            namespace = {"np": np}
+            exec(compile(text, name, "exec"), namespace)
             x, k = np.array([1.0, 2.0, 3.0]), eval(value)
-            assert outcome(ac.compile(space["f"]), x, k) == outcome(space["f"], x, k), (expression, value)
+            assert outcome(ac.compile(namespace["f"]), x, k) == outcome(namespace["f"], x, k), (expression, value)
 
 
-def made_for_nothing(n):
+def unused_array(n):
     np.empty(n)
     return n + 1
 
 
-def filled_for_nothing(n):
+def unused_full(n):
     np.full((2, n), 1.5)
     return n + 1
 
 
-def counted_for_nothing(n):
+def unused_range(n):
     np.arange(n) * 2.0
     return n + 1
 
 
-def repeated_for_nothing(n):
+def unused_repeat(n):
     np.repeat(np.ones(2), n)
     return n + 1
 
 
-def spread_for_nothing(n):
+def unused_linspace(n):
     np.linspace(0, 1, n)
     return n + 1
 
 
-def diagonal_for_nothing(n):
+def unused_diagonal(n):
     np.eye(n, 3)
     return n + 1
 
 
-def frequencies_for_nothing(n):
+def unused_frequencies(n):
     np.fft.fftfreq(n)
     return n + 1
 
@@ -95,17 +95,17 @@ def frequencies_for_nothing(n):
 @pytest.mark.parametrize(
     "function",
     [
-        frequencies_for_nothing,
-        made_for_nothing,
-        filled_for_nothing,
-        counted_for_nothing,
-        repeated_for_nothing,
-        spread_for_nothing,
-        diagonal_for_nothing,
+        unused_frequencies,
+        unused_array,
+        unused_full,
+        unused_range,
+        unused_repeat,
+        unused_linspace,
+        unused_diagonal,
     ],
 )
 def test_unused_arrays_of_impossible_sizes(function):
-    """An unused array raises where its size, known only at run time, is negative or more than memory holds."""
+    """An unused array raises where its size, known only at run time, is negative or larger than memory."""
     compiled = ac.compile(function)
     for n in (3, 4, 5, -1, 0, 2**60, 2**62, 2**42, 6):
         expected = _error_or_result(function, n)
@@ -123,17 +123,17 @@ def transformed(x):
     return np.fft.fft(x)
 
 
-def transformed_for_nothing(x):
+def unused_transform(x):
     np.fft.fftn(x[None])
     return x.size
 
 
-def real_for_nothing(x):
+def unused_real_transform(x):
     np.fft.rfft(x)
     return x.size
 
 
-def inverse_for_nothing(x):
+def unused_inverse_transform(x):
     np.fft.irfft(x)
     return x.size
 
@@ -152,7 +152,7 @@ def chosen_by_scalar(x):
 
 @pytest.mark.parametrize(
     "function",
-    [transformed, transformed_for_nothing, real_for_nothing, inverse_for_nothing, inverse, chosen, chosen_by_scalar],
+    [transformed, unused_transform, unused_real_transform, unused_inverse_transform, inverse, chosen, chosen_by_scalar],
 )
 def test_sizes_that_a_function_refuses(function):
     """The class and the text are NumPy's, also where nothing uses the result."""

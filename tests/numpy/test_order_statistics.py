@@ -1,4 +1,4 @@
-"""Medians, percentiles and elements of sorted arrays: the same as NumPy's to the last bit, and no sort behind them."""
+"""Medians, percentiles and elements of sorted arrays: the same as NumPy's to the last bit, without a sort."""
 
 import numpy as np
 import pytest
@@ -42,9 +42,9 @@ def test_as_numpy(function, dtype):
     for size in (600, 40, 602):
         for seed in range(3):
             given = numbers(dtype, size, seed)
-            for mine, its in zip(compiled(given.copy()), function(given), strict=True):
-                np.testing.assert_array_equal(mine, its)
-                assert type(mine) is type(its) and mine.dtype == its.dtype
+            for part, expected in zip(compiled(given.copy()), function(given), strict=True):
+                np.testing.assert_array_equal(part, expected)
+                assert type(part) is type(expected) and part.dtype == expected.dtype
 
 
 def test_nans_and_empty_arrays():
@@ -94,9 +94,9 @@ def test_orders_as_numpy(function, dtype):
             given = numbers(dtype, size, seed)
             if seed == 1 and given.dtype.kind == "f":
                 given[[3, 8]] = np.nan
-            for mine, its in zip(compiled(given.copy()), function(given), strict=True):
-                np.testing.assert_array_equal(mine, its)
-                assert type(mine) is type(its) and np.asarray(mine).dtype == np.asarray(its).dtype
+            for part, expected in zip(compiled(given.copy()), function(given), strict=True):
+                np.testing.assert_array_equal(part, expected)
+                assert type(part) is type(expected) and np.asarray(part).dtype == np.asarray(expected).dtype
 
 
 def test_positions_out_of_range():

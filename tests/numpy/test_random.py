@@ -6,7 +6,7 @@ import pytest
 import autoconv as ac
 
 
-def agrees(function, *calls, traces=1):
+def check(function, *calls, traces=1):
     compiled = ac.compile(function)
     for arguments in calls:
         for found, expected in zip(compiled(*arguments), function(*arguments), strict=True):
@@ -24,7 +24,7 @@ def test_draws_of_all_kinds():
         arrays = rng.random(3), rng.normal(size=(2, 2)), rng.integers(0, 9, size=4), rng.random(2, dtype=np.float32)
         return *numbers, *arrays, rng.permutation(5), rng.choice([3, 1, 2], size=2), rng.poisson(2.0, 3), rng.gamma(2.0)
 
-    agrees(f, (1,), (2,), (2,))
+    check(f, (1,), (2,), (2,))
 
 
 def test_draws_in_loops_and_branches():
@@ -38,15 +38,15 @@ def test_draws_in_loops_and_branches():
                 accepted += 1
         return place, accepted
 
-    agrees(f, (0, 30), (1, 10), (5, 0))
+    check(f, (0, 30), (1, 10), (5, 0))
 
 
-def test_sizes_and_parameters_that_the_graph_knows():
+def test_computed_sizes_and_parameters():
     def f(x, seed, count):
         rng = np.random.default_rng(seed)
         return rng.normal(x, 0.5), rng.normal(size=count), rng.permutation(x), rng.uniform(0, x.sum(), size=(count, 2))
 
-    agrees(f, (np.arange(3.0), 7, 2), (np.ones(3), 8, 4), traces=2)  # a trace for each size
+    check(f, (np.arange(3.0), 7, 2), (np.ones(3), 8, 4), traces=2)  # a trace for each size
 
 
 def test_sizes_that_loops_compute():
@@ -56,10 +56,10 @@ def test_sizes_that_loops_compute():
             total += rng.random(i + 1)[i]
         return total, count
 
-    agrees(f, (1, 3), (1, 5))
+    check(f, (1, 3), (1, 5))
 
 
-def test_a_generator_without_a_seed_is_left_to_python():
+def test_a_generator_without_a_seed_runs_plain():
     @ac.compile
     def f(n):
         return np.random.default_rng().random(n)
@@ -68,7 +68,7 @@ def test_a_generator_without_a_seed_is_left_to_python():
     assert "numpy.random.default_rng" in f.explain()
 
 
-def test_what_generators_do_not_have():
+def test_missing_methods_of_generators():
     @ac.compile
     def f(seed):
         return np.random.default_rng(seed).nothing
@@ -77,7 +77,7 @@ def test_what_generators_do_not_have():
         f(1)
 
 
-def test_what_is_chosen_by_probabilities_of_the_graph():
+def test_choice_by_computed_probabilities():
     def chain(transitions, n, state, seed):
         rng = np.random.default_rng(seed)
         path = [state]

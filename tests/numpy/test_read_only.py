@@ -113,11 +113,11 @@ def test_as_in_numpy(function):
         assert _outcome(compiled, x) == _outcome(function, x)
 
 
-def returned_as_made(x):
+def returned_without_write(x):
     return np.broadcast_to(1.0, (2, 2)), np.broadcast_to(x, (3,))[1:], np.imag([1, 2]), np.imag([])
 
 
 def test_results_without_writes():
-    compiled = ac.compile(returned_as_made)
+    compiled = ac.compile(returned_without_write)
     for x in (2.5, 1.5):
-        assert _outcome(compiled, x) == _outcome(returned_as_made, x)
+        assert _outcome(compiled, x) == _outcome(returned_without_write, x)

@@ -21,9 +21,9 @@ def test_operators(operator):
                 expression = f"{first} {operator} {second}"
                 text, name = f"def f(x, y, k):\n    return {expression}\n", f"<scalar {expression}>"
                 linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-                space = {"np": np}
-                exec(compile(text, name, "exec"), space)
-                expected, found = (outcome(each) for each in (space["f"], ac.compile(space["f"])))
+                namespace = {"np": np}
+                exec(compile(text, name, "exec"), namespace)
+                expected, found = (outcome(each) for each in (namespace["f"], ac.compile(namespace["f"])))
                 if found != expected:
                     wrong.append((expression, expected, found))
     assert not wrong
@@ -44,15 +44,15 @@ CLIPPED = ("np.clip(1, 0, x)", "np.clip(k, x, 9)", "np.clip(2.5, x, None)", "np.
 
 @pytest.mark.parametrize("expression", CLIPPED)
 def test_clip_of_a_number(expression):
-    """NumPy makes an array of the number, so that it decides the dtype as an array does."""
+    """NumPy converts the number to an array, which takes part in promotion as an array."""
     text, name = f"def f(x, k):\n    return {expression}\n", f"<clip {expression}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    space = {"np": np}
-    exec(compile(text, name, "exec"), space)
+    namespace = {"np": np}
+    exec(compile(text, name, "exec"), namespace)
     for dtype in (np.uint64, np.int8, np.float32, np.float64):
-        x, compiled = np.array([1, 2, 3], dtype), ac.compile(space["f"])
+        x, compiled = np.array([1, 2, 3], dtype), ac.compile(namespace["f"])
         for k in (2, 2, 4):
-            expected, found = space["f"](x, k), compiled(x, k)
+            expected, found = namespace["f"](x, k), compiled(x, k)
             assert (type(found), found.dtype) == (type(expected), expected.dtype)
             np.testing.assert_array_equal(found, expected)
 
@@ -71,7 +71,7 @@ def divided(z):
 
 @pytest.mark.parametrize("function", [halved, divided])
 def test_parts_of_an_array_without_dimensions(function):
-    """They are views, in place of scalars."""
+    """Parts of arrays without dimensions are views, not scalars."""
     compiled = ac.compile(function)
     for _ in range(2):
         found, expected = (text(each, np.array(3 + 1j)) for each in (compiled, function))

@@ -112,7 +112,7 @@ def test_gradients_are_those_of_finite_differences() -> None:
         assert abs(gradient[place] - expected) < 1e-6
 
 
-def test_windows_of_what_is_written_are_views() -> None:
+def test_windows_of_written_arrays_are_views() -> None:
     def program(x: Any, out: Any) -> None:
         for i in range(3):
             x[i] += windows(x, 3)[i + 1].sum()

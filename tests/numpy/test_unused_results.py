@@ -1,4 +1,4 @@
-"""Results that nothing reads, of calls that raise by sizes which only the run decides: NumPy's error stays."""
+"""Unused results of calls that raise for sizes known only at run time: NumPy's error is raised."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_an_unused_result_raises(call, tmp_path):
     "np.correlate(y, v[3:])", "np.convolve(y, v[3:])", "np.nanmax(v[3:] * 0.5)", "np.nanmin(v[3:] * 0.5)",
     "np.average(y, weights=y * (v.shape[0] - 2))", "np.arange(0, 5, v.shape[0] - 2)",
 ])  # fmt: skip
-def test_an_error_behind_a_print_is_numpys(call, tmp_path, capsys):
-    """The call cannot run once more as plain Python, which would print twice."""
+def test_an_error_after_a_print_is_numpys(call, tmp_path, capsys):
+    """The call cannot run again as plain Python, which would print twice."""
     path = tmp_path / "prints.py"
     path.write_text(PROGRAM.format(call=f"print(v.shape)\n    {call}"))
     program = load_module(path).program

@@ -1,4 +1,4 @@
-"""Gradients of what is computed of complex matrices, against finite differences of NumPy's own functions.
+"""Gradients of functions of complex matrices, against finite differences of NumPy's own functions.
 
 A cotangent of a complex number is dL/d(real) + i·dL/d(imag). Losses do not depend on the phases of vectors.
 """
@@ -22,8 +22,8 @@ def matrix(*shape: int, seed: int = 0) -> np.ndarray:
     return draws.standard_normal(shape) + 1j * draws.standard_normal(shape)
 
 
-def weighed(x: Any) -> Any:
-    """A real number that depends on both parts of each element."""
+def weigh(x: Any) -> Any:
+    """Return a real number that depends on both parts of each element."""
     rows, columns = x.shape[-2:]
     return np.sum(np.real(_WEIGHTS[:rows, :columns] * x)) + np.sum(np.imag(x * x))
 
@@ -42,20 +42,20 @@ def of_logarithm(z: Any) -> Any:
 
 
 def of_inverse(z: Any) -> Any:
-    return weighed(np.linalg.inv(z))
+    return weigh(np.linalg.inv(z))
 
 
 def of_system(z: Any) -> Any:
-    return weighed(np.linalg.solve(z, z[:, :2] * z[:, 1:3]))
+    return weigh(np.linalg.solve(z, z[:, :2] * z[:, 1:3]))
 
 
 def of_cholesky(z: Any) -> Any:
-    return weighed(np.linalg.cholesky(hermitian(z)))
+    return weigh(np.linalg.cholesky(hermitian(z)))
 
 
 def of_qr(z: Any) -> Any:
     q, r = np.linalg.qr(z)
-    return weighed(q) + weighed(r)
+    return weigh(q) + weigh(r)
 
 
 def of_eigenvalues(z: Any) -> Any:
@@ -64,7 +64,7 @@ def of_eigenvalues(z: Any) -> Any:
 
 def of_eigenvectors(z: Any) -> Any:
     values, vectors = np.linalg.eigh(hermitian(z))
-    return weighed((vectors * (np.sin(values) + 2)) @ np.conj(vectors.T))
+    return weigh((vectors * (np.sin(values) + 2)) @ np.conj(vectors.T))
 
 
 def of_singular_values(z: Any) -> Any:
@@ -72,18 +72,18 @@ def of_singular_values(z: Any) -> Any:
 
 
 def of_singular_vectors(z: Any) -> Any:
-    """Each left vector with its right one: their phase is one."""
+    """Combine each left vector with its right one, as both have one common phase."""
     u, s, vh = np.linalg.svd(z, full_matrices=False)
-    return weighed((u * np.cos(s)) @ vh) + weighed((u * s) @ np.conj(u.T)[:, :3])
+    return weigh((u * np.cos(s)) @ vh) + weigh((u * s) @ np.conj(u.T)[:, :3])
 
 
 def of_left_vectors(z: Any) -> Any:
     u, _, _ = np.linalg.svd(z, full_matrices=False)
-    return weighed((u[:, :1] @ np.conj(u[:, :1].T))[:, :3])
+    return weigh((u[:, :1] @ np.conj(u[:, :1].T))[:, :3])
 
 
 def of_products_so_far(z: Any) -> Any:
-    return weighed(np.cumprod(z, axis=0)) + weighed(np.cumprod(z, axis=1))
+    return weigh(np.cumprod(z, axis=0)) + weigh(np.cumprod(z, axis=1))
 
 
 def of_spread(z: Any) -> Any:
@@ -91,11 +91,11 @@ def of_spread(z: Any) -> Any:
 
 
 def of_pseudoinverse(z: Any) -> Any:
-    return weighed(np.linalg.pinv(z)) + np.linalg.cond(z)
+    return weigh(np.linalg.pinv(z)) + np.linalg.cond(z)
 
 
 def of_neighbours(z: Any) -> Any:
-    return weighed(np.gradient(z, 0.5, axis=0, edge_order=2)) + weighed(np.sort(z, axis=0)) + np.real(np.max(z))
+    return weigh(np.gradient(z, 0.5, axis=0, edge_order=2)) + weigh(np.sort(z, axis=0)) + np.real(np.max(z))
 
 
 SQUARE: list[Callable[[Any], Any]] = [
@@ -106,7 +106,7 @@ SQUARE: list[Callable[[Any], Any]] = [
 TALL = [of_qr, of_singular_values, of_singular_vectors, of_left_vectors, of_pseudoinverse]
 
 
-def by_differences(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
+def finite_differences(function: Callable[[Any], Any], z: np.ndarray) -> np.ndarray:
     found, step = np.zeros(z.shape, complex), 1e-6
     for place in np.ndindex(*z.shape):
         for unit in (1.0, 1j):
@@ -123,6 +123,6 @@ def test_gradients_are_those_of_finite_differences(function: Callable[[Any], Any
     z = matrix(*shape) + 2 * np.eye(*shape)
     compiled = autoconv.compile(function)
     np.testing.assert_allclose(
-        np.asarray(autoconv.grad(compiled)(z)), by_differences(function, z), rtol=2e-6, atol=2e-7
+        np.asarray(autoconv.grad(compiled)(z)), finite_differences(function, z), rtol=2e-6, atol=2e-7
     )
     assert "plain Python" not in compiled.explain()

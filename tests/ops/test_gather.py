@@ -19,7 +19,7 @@ def run(name: str, *inputs: Any, **attributes: Any) -> Any:
     return OPS[name].kernel(*inputs, **attributes)
 
 
-def rule(name: str, *inputs: Any, **attributes: Any) -> Any:
+def result_type(name: str, *inputs: Any, **attributes: Any) -> Any:
     return OPS[name].result(*(TensorType(as_dtype(x.dtype), np.shape(x)) for x in inputs), **attributes)
 
 
@@ -30,7 +30,7 @@ def rule(name: str, *inputs: Any, **attributes: Any) -> Any:
 def test_gather(axis: int, indices: np.ndarray) -> None:
     found = run("gather", X, indices, axis=axis)
     np.testing.assert_array_equal(found, np.take(X, indices, axis))
-    assert rule("gather", X, indices, axis=axis).shape == found.shape
+    assert result_type("gather", X, indices, axis=axis).shape == found.shape
 
 
 @pytest.mark.parametrize(("axis", "lead"), [(1, 1), (2, 1), (2, 2), (-1, 1)])
@@ -40,7 +40,7 @@ def test_gather_with_batch(axis: int, lead: int) -> None:
     at = axis % 3
     for batch in np.ndindex(X.shape[:lead]):
         np.testing.assert_array_equal(found[batch], np.take(X[batch], indices[batch], at - lead))
-    assert rule("gather", X, indices, axis=axis, batch_dims=lead).shape == found.shape
+    assert result_type("gather", X, indices, axis=axis, batch_dims=lead).shape == found.shape
 
 
 def test_gather_nd() -> None:
@@ -50,7 +50,7 @@ def test_gather_nd() -> None:
     np.testing.assert_array_equal(run("gather_nd", X, np.zeros((2, 0), int)), np.stack([X, X]))
     batched = run("gather_nd", X, np.array([[[2, 3]], [[0, 1]]]), batch_dims=1)
     np.testing.assert_array_equal(batched, [[X[0, 2, 3]], [X[1, 0, 1]]])
-    assert rule("gather_nd", X, indices[:, :2]).shape == (2, 4)
+    assert result_type("gather_nd", X, indices[:, :2]).shape == (2, 4)
 
 
 def test_scatter() -> None:
@@ -60,11 +60,11 @@ def test_scatter() -> None:
     )
     base = np.array([10, 10, 10, 10])
     updates = np.array([1, 2, 4])
-    for name, wanted in {
+    for name, expected in {
         "update": [10, 4, 10, 2], "add": [10, 15, 10, 12], "sub": [10, 5, 10, 8], "min": [10, 1, 10, 2],
         "max": [10, 10, 10, 10],
     }.items():  # fmt: skip
-        np.testing.assert_array_equal(run(f"tensor_scatter_nd_{name}", base, indices, updates), wanted)
+        np.testing.assert_array_equal(run(f"tensor_scatter_nd_{name}", base, indices, updates), expected)
     np.testing.assert_array_equal(base, [10, 10, 10, 10])
     rows = run("tensor_scatter_nd_update", np.zeros((2, 3)), np.array([[1]]), np.ones((1, 3)))
     np.testing.assert_array_equal(rows, [[0, 0, 0], [1, 1, 1]])
@@ -110,25 +110,25 @@ def test_errors(name: str, inputs: Any, attributes: Any, text: str) -> None:
 
 def test_rules_refuse() -> None:
     with pytest.raises(TypeError, match="integers"):
-        rule("gather", X, np.array([0.5]), axis=0)
+        result_type("gather", X, np.array([0.5]), axis=0)
     with pytest.raises(ValueError, match="batch_dims"):
-        rule("gather", X, np.array([[0]]), axis=0, batch_dims=1)
+        result_type("gather", X, np.array([[0]]), axis=0, batch_dims=1)
     with pytest.raises(ValueError, match="updates"):
-        rule("tensor_scatter_nd_add", X, np.array([[0]]), np.ones((1, 5)))
+        result_type("tensor_scatter_nd_add", X, np.array([[0]]), np.ones((1, 5)))
     with pytest.raises(TypeError, match="bools"):
-        rule("select", np.array([1]), np.array([1]), np.array([2]))
+        result_type("select", np.array([1]), np.array([1]), np.array([2]))
 
 
 def test_one_hot() -> None:
     indices = np.array([[0, 2], [-1, 5]])
     on, off = np.float32(1), np.float32(0)
     found = run("one_hot", indices, on, off, depth=3, dtype=float32)
-    wanted = np.zeros((2, 2, 3))
-    wanted[0, 0, 0] = wanted[0, 1, 2] = 1
-    np.testing.assert_array_equal(found, wanted)
+    expected = np.zeros((2, 2, 3))
+    expected[0, 0, 0] = expected[0, 1, 2] = 1
+    np.testing.assert_array_equal(found, expected)
     first = run("one_hot", indices, on, off, depth=3, axis=0, dtype=float32)
-    np.testing.assert_array_equal(first, np.moveaxis(wanted, -1, 0))
-    assert rule("one_hot", indices, on, off, depth=3, axis=1, dtype=float32).shape == (2, 3, 2)
+    np.testing.assert_array_equal(first, np.moveaxis(expected, -1, 0))
+    assert result_type("one_hot", indices, on, off, depth=3, axis=1, dtype=float32).shape == (2, 3, 2)
 
 
 def test_where_and_segments() -> None:

@@ -1,6 +1,6 @@
-"""The gradient of every op on its own samples, taken in the other ways there are: by a tape, in a loop, in an arm.
+"""The gradient of every op on its own samples, by a tape, in a loop and in an arm.
 
-That it is right is checked in test_registry.py, against finite differences; here it has to be the same.
+test_registry.py compares gradients with finite differences; these have to be equal to them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from tests.module_loading import load_module
 registry = load_module(Path(__file__).with_name("test_registry.py"), "registry")
 
 SAMPLES = list(registry.differentiable_samples())
-_WANTED: dict[tuple[str, int], list[Any]] = {}  # by op and identity of the sample, which several ops may share
+# By op and identity of the sample: several ops may share a sample.
+_EXPECTED_GRADIENTS: dict[tuple[str, int], list[Any]] = {}
 
 
 def cotangents(op: Op, sample: Sample) -> list[Any]:
-    """One for each result, None for those that have none."""
+    """Return a cotangent for each result, None for results without one."""
     results = registry.run(op, *sample.inputs, **sample.attributes)
     found = []
     for i, result in enumerate(results):
@@ -44,19 +45,20 @@ def cotangents(op: Op, sample: Sample) -> list[Any]:
     return found
 
 
-def wanted(op: Op, sample: Sample) -> list[Any]:
-    """The cotangents of the perturbed inputs, from the graph of the op alone."""
+def expected_gradients(op: Op, sample: Sample) -> list[Any]:
+    """Return the cotangents of the perturbed inputs, from a graph of the op alone."""
     key = op.name, id(sample)
-    if key not in _WANTED:
+    if key not in _EXPECTED_GRADIENTS:
         graph = Graph(op.name)
         parameters = [graph.add_parameter(t) for t in registry.input_types(sample)]
         graph.outputs = list(graph.add(op, parameters, sample.attributes).results)
-        _WANTED[key] = prepared(vjp(graph, registry.perturbed(op, sample)), op, sample)()
-    return _WANTED[key]
+        backward = vjp(graph, registry.differentiable_inputs(op, sample))
+        _EXPECTED_GRADIENTS[key] = compile_for_sample(backward, op, sample)()
+    return _EXPECTED_GRADIENTS[key]
 
 
-def prepared(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
-    """What runs the graph, optimised, on the inputs of the sample, with more of them before the cotangents."""
+def compile_for_sample(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
+    """Return a function that runs the optimised graph on the inputs of the sample, further inputs and cotangents."""
     verify(graph)
     finished = optimise(graph)
     verify(finished)
@@ -66,14 +68,14 @@ def prepared(graph: Graph, op: Op, sample: Sample) -> Callable[..., list[Any]]:
         for r, ct in zip(registry.run(op, *sample.inputs, **sample.attributes), given, strict=True)
     ]
     compiled = REFERENCE.compile(finished)
-    # Copies of the seeds: a graph may write into what it alone holds.
+    # The seeds are copied: a graph may write into arrays that it owns.
     return lambda *more: compiled([*map(np.asarray, sample.inputs), *more, *map(np.copy, seeds)])
 
 
 @pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 def test_by_a_tape(op: Op, sample: Sample) -> None:
-    chosen = registry.perturbed(op, sample)
+    chosen = registry.differentiable_inputs(op, sample)
     weak = op.name.startswith("python_")
     inputs = [autoconv.constant(x) if not weak else autoconv.python_number(x.item()) for x in sample.inputs]
     with autoconv.GradientTape() as tape:
@@ -85,7 +87,7 @@ def test_by_a_tape(op: Op, sample: Sample) -> None:
         [r for r, _ in pairs], [inputs[i] for i in chosen],
         output_gradients=[apply("constant", value=ct, weak=weak) for _, ct in pairs], unconnected_gradients="zero",
     )  # fmt: skip
-    for slope, expected in zip(slopes, wanted(op, sample), strict=True):
+    for slope, expected in zip(slopes, expected_gradients(op, sample), strict=True):
         if isinstance(slope, autoconv.IndexedSlices):
             slope = dense(slope)
         np.testing.assert_allclose(np.asarray(slope), expected, rtol=1e-12, atol=1e-14)
@@ -96,7 +98,7 @@ def constant(graph: Graph, value: Any) -> Any:
 
 
 def in_a_loop(op: Op, sample: Sample) -> Graph:
-    """The op as the only iteration of a while, whose state are the results, zeros at first."""
+    """Return a graph with the op in the only iteration of a loop, whose state is the results, at first zeros."""
     types = registry.input_types(sample)
     results = op.result_types(types, sample.attributes)
     graph = Graph(op.name)
@@ -127,7 +129,7 @@ def in_a_loop(op: Op, sample: Sample) -> Graph:
 
 
 def in_an_arm(op: Op, sample: Sample) -> Graph:
-    """The op in one arm of a cond, zeros in the other."""
+    """Return a graph with the op in one arm of a cond, and zeros in the other."""
     types = registry.input_types(sample)
     results = op.result_types(types, sample.attributes)
     shapes = [np.shape(r) for r in registry.run(op, *sample.inputs, **sample.attributes)]
@@ -152,8 +154,9 @@ def in_an_arm(op: Op, sample: Sample) -> Graph:
 @pytest.mark.parametrize("every", [None, 1])
 def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
     graph = in_a_loop(op, sample)
-    found = prepared(vjp(graph, registry.perturbed(op, sample), recompute_every=every), op, sample)()
-    for slope, expected in zip(found, wanted(op, sample), strict=True):
+    backward = vjp(graph, registry.differentiable_inputs(op, sample), recompute_every=every)
+    found = compile_for_sample(backward, op, sample)()
+    for slope, expected in zip(found, expected_gradients(op, sample), strict=True):
         np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-14)
 
 
@@ -161,8 +164,8 @@ def test_in_a_loop(op: Op, sample: Sample, every: int | None) -> None:
 @pytest.mark.parametrize(("op", "sample"), SAMPLES)
 def test_in_an_arm(op: Op, sample: Sample) -> None:
     graph = in_an_arm(op, sample)
-    back = prepared(vjp(graph, registry.perturbed(op, sample)), op, sample)
+    back = compile_for_sample(vjp(graph, registry.differentiable_inputs(op, sample)), op, sample)
     for taken in (True, False):
         found = back(np.array(taken))
-        for slope, expected in zip(found, wanted(op, sample), strict=True):
+        for slope, expected in zip(found, expected_gradients(op, sample), strict=True):
             np.testing.assert_allclose(slope, expected if taken else 0.0 * expected, rtol=1e-12, atol=1e-14)

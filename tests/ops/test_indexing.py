@@ -34,7 +34,7 @@ INDICES = [
 
 
 def split(index: Any) -> tuple[Any, list[np.ndarray]]:
-    """The spec and operands of an index without tensors."""
+    """Return the spec and the operands of an index without tensors."""
     spec, operands = parse_index(index, lambda item: False)
     return spec, [np.asarray(o) for o in operands]
 
@@ -47,15 +47,15 @@ def types(*arrays: Any) -> list[TensorType]:
 def test_get_item(index: Any) -> None:
     spec, operands = split(index)
     hash(spec)
-    wanted = X[index]
+    expected = X[index]
     found = OPS["get_item"].kernel(X, *operands, spec=spec)
-    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(found, expected)
     rule = OPS["get_item"].result(*types(X, *operands), spec=spec)
-    assert shapes_compatible(rule.shape, wanted.shape) and rule.shape is not None
+    assert shapes_compatible(rule.shape, expected.shape) and rule.shape is not None
     if Mask() not in spec:
-        assert rule.shape == wanted.shape
+        assert rule.shape == expected.shape
     unknown = [TensorType(t.dtype, (None,) * t.rank) for t in types(X, *operands)]
-    assert shapes_compatible(OPS["get_item"].result(*unknown, spec=spec).shape, wanted.shape)
+    assert shapes_compatible(OPS["get_item"].result(*unknown, spec=spec).shape, expected.shape)
     x, *rest = types(X, *operands)
     assert OPS["get_item"].result(TensorType(x.dtype, None), *rest, spec=spec).shape is None
 
@@ -65,17 +65,17 @@ def test_set_and_add(index: Any) -> None:
     spec, operands = split(index)
     value = np.asarray(X[index]) * 2 + 1
     for wide in (value, np.array(7.0), value[None]):
-        wanted = X.copy()
-        wanted[index] = wide[0] if wide is not value and wide.ndim else wide
-        np.testing.assert_array_equal(OPS["set_item"].kernel(X, wide, *operands, spec=spec), wanted)
+        expected = X.copy()
+        expected[index] = wide[0] if wide is not value and wide.ndim else wide
+        np.testing.assert_array_equal(OPS["set_item"].kernel(X, wide, *operands, spec=spec), expected)
         rule = OPS["set_item"].result(*types(X, wide, *operands), spec=spec)
         assert rule.shape == X.shape
-    wanted = X.copy()
-    np.add.at(wanted, ... if isinstance(index, tuple) and not index else index, value)
-    np.testing.assert_array_equal(OPS["add_at_item"].kernel(X, value, *operands, spec=spec), wanted)
+    expected = X.copy()
+    np.add.at(expected, ... if isinstance(index, tuple) and not index else index, value)
+    np.testing.assert_array_equal(OPS["add_at_item"].kernel(X, value, *operands, spec=spec), expected)
 
 
-def bounds() -> st.SearchStrategy[Any]:
+def slice_bounds() -> st.SearchStrategy[Any]:
     return st.one_of(st.none(), st.integers(-7, 7))
 
 
@@ -83,7 +83,7 @@ def items(size: int) -> st.SearchStrategy[Any]:
     places = st.integers(-size, size - 1)
     return st.one_of(
         places,
-        st.builds(slice, bounds(), bounds(), st.one_of(st.none(), st.integers(-3, 3).filter(bool))),
+        st.builds(slice, slice_bounds(), slice_bounds(), st.one_of(st.none(), st.integers(-3, 3).filter(bool))),
         st.lists(places, min_size=2, max_size=2),
         st.lists(places, min_size=1, max_size=1).map(lambda row: [row, row]),
         st.lists(st.booleans(), min_size=size, max_size=size).filter(lambda row: sum(row) in (1, 2)),
@@ -111,20 +111,20 @@ def whole_indices(draw: Any) -> tuple[Any, ...]:
 def test_any_index(index: tuple[Any, ...]) -> None:
     spec, operands = split(index)
     try:
-        wanted = X[index]
+        expected = X[index]
     except IndexError:  # arrays that do not broadcast
         with pytest.raises((InvalidArgumentError, ValueError)):
             OPS["get_item"].kernel(X, *operands, spec=spec)
         return
-    np.testing.assert_array_equal(OPS["get_item"].kernel(X, *operands, spec=spec), wanted)
-    assert shapes_compatible(OPS["get_item"].result(*types(X, *operands), spec=spec).shape, wanted.shape)
+    np.testing.assert_array_equal(OPS["get_item"].kernel(X, *operands, spec=spec), expected)
+    assert shapes_compatible(OPS["get_item"].result(*types(X, *operands), spec=spec).shape, expected.shape)
     changed = X.copy()
     changed[index] = -1.0
     np.testing.assert_array_equal(OPS["set_item"].kernel(X, np.array(-1.0), *operands, spec=spec), changed)
 
 
-class Stand:
-    """Stands for a tensor: parse_index asks for no more."""
+class TensorStandIn:
+    """A stand-in for a tensor, with the attributes that parse_index reads."""
 
     def __init__(self, value: Any) -> None:
         self.value = np.asarray(value)
@@ -132,27 +132,27 @@ class Stand:
         self.shape = self.value.shape
 
     def __repr__(self) -> str:
-        return f"Stand({self.value.tolist()})"
+        return f"TensorStandIn({self.value.tolist()})"
 
 
 def test_tensors_in_indices() -> None:
-    index = (Stand(1), slice(Stand(0), Stand(3), Stand(2)), Stand([4, 0]))
-    spec, operands = parse_index(index, lambda item: isinstance(item, Stand))
+    index = (TensorStandIn(1), slice(TensorStandIn(0), TensorStandIn(3), TensorStandIn(2)), TensorStandIn([4, 0]))
+    spec, operands = parse_index(index, lambda item: isinstance(item, TensorStandIn))
     assert spec == (At(INPUT), Slice(INPUT, INPUT, INPUT), Gather())
     found = OPS["get_item"].kernel(X, *(o.value for o in operands), spec=spec)
     np.testing.assert_array_equal(found, X[1, 0:3:2, [4, 0]])
-    spec, operands = parse_index(Stand(MASK), lambda item: isinstance(item, Stand))
+    spec, operands = parse_index(TensorStandIn(MASK), lambda item: isinstance(item, TensorStandIn))
     assert spec == (Mask(),)
-    spec, operands = parse_index(([Stand(1), 0], 2), lambda item: isinstance(item, Stand))
+    spec, operands = parse_index(([TensorStandIn(1), 0], 2), lambda item: isinstance(item, TensorStandIn))
     assert spec == (Gather(), At(2)) and len(operands) == 1
 
 
 @pytest.mark.parametrize(
-    "index", [1.0, "a", np.array([1.0]), [0.5], Stand(1.5), slice(0.5), slice(Stand(0.5)), {}]
+    "index", [1.0, "a", np.array([1.0]), [0.5], TensorStandIn(1.5), slice(0.5), slice(TensorStandIn(0.5)), {}]
 )
 def test_not_an_index(index: Any) -> None:
     with pytest.raises(TypeError):
-        parse_index(index, lambda item: isinstance(item, Stand))
+        parse_index(index, lambda item: isinstance(item, TensorStandIn))
 
 
 def test_two_ellipses() -> None:
@@ -224,13 +224,13 @@ def test_update_casts_to_the_tensor() -> None:
         (MASK, (3, 4), False),
         (MASK, (3, None), True),
         (slice(None, None, 2), (None,), False),
-        (Stand(0), (3,), True),
-        (slice(Stand(0), None), (3,), False),
+        (TensorStandIn(0), (3,), True),
+        (slice(TensorStandIn(0), None), (3,), False),
     ],
     ids=repr,
 )
 def test_effects(index: Any, shape: Any, raises: bool) -> None:
-    spec, operands = parse_index(index, lambda item: isinstance(item, Stand))
+    spec, operands = parse_index(index, lambda item: isinstance(item, TensorStandIn))
     operand_types = [TensorType(as_dtype(getattr(o, "dtype", "int64")), np.shape(o)) for o in operands]
     rule: Any = OPS["get_item"].effects
     found = rule([TensorType(as_dtype("float32"), shape), *operand_types], {"spec": spec})

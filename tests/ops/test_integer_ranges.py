@@ -1,4 +1,4 @@
-"""Ranges of integers: what they are for loops and conditions, and that every run stays within them."""
+"""Ranges of integers in loops and conditions, which contain the values of every run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autoconv.ops.analysis.value_range import comparison_range, implied_ranges, 
 
 
 def ranges_of(function, *arguments):
-    """The ranges of the values that the function returns."""
+    """Return the ranges of the values that the function returns."""
     graph = autoconv.compile(function).get_concrete_function(*arguments).optimised
     found = integer_ranges(graph)
     return [found.get(value) for value in graph.outputs]
@@ -54,7 +54,7 @@ def test_a_counter_that_ends_at_zero():
     assert ranges_of(down, 5) == [(0, 63), (0, 9)]
 
 
-def test_a_condition_restricts_what_it_compares():
+def test_a_condition_restricts_its_operands():
     def clipped(n):
         if n > 100:
             n = 100
@@ -117,7 +117,7 @@ _COMPARISONS = {
 
 
 @pytest.mark.parametrize("name", _COMPARISONS)
-def test_what_follows_from_a_comparison(name):
+def test_ranges_implied_by_a_comparison(name):
     draw = random.Random(7)
     for _ in range(300):
         x, y = (tuple(sorted((draw.randint(-5, 5), draw.randint(-5, 5)))) for _ in range(2))
@@ -136,8 +136,8 @@ _SIZES = [1, 7, 255, 2**31]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_programs_whose_ranges_decide(seed):
-    """Loops over bits, shifts, remainders and guarded indices give what Python gives, up to the ends of 64 bits."""
+def test_random_programs_with_ranges(seed):
+    """Loops over bits, shifts, remainders and guarded indices have Python's results, up to the limits of 64 bits."""
     draw = random.Random(seed)
     steps = [
         "a = (a * {k} + b) % {m}", "b = (b >> {s}) ^ (a & {k})", "a = a << {s}", "b = b | {k}", "b = ~b",

@@ -96,7 +96,7 @@ def test_negative_indices_count_from_the_end_on_request() -> None:
         run("list_get", numbers(1, 2, 3), np.int32(-1))
 
 
-def test_weak_list_takes_the_dtype_of_what_is_put_in() -> None:
+def test_a_weak_list_takes_the_dtype_of_its_first_item() -> None:
     empty = run("list_empty", dtype=float64, shape=(), weak=True)
     first = run("list_push", empty, np.array(0.5))
     second = run("list_push", first, np.array(1.5, np.float32))
@@ -188,10 +188,10 @@ def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
     return [found[v] for v in graph.outputs]
 
 
-def weighted(value: Any, seed: float) -> float:
-    """A number that depends on every element, each with a weight of its own."""
+def weighted_sum(value: Any, seed: float) -> float:
+    """Return a number that depends on every element, each with its own weight."""
     if isinstance(value, ListValue):
-        return sum(weighted(item, seed + 0.3 * i) for i, item in enumerate(value))
+        return sum(weighted_sum(item, seed + 0.3 * i) for i, item in enumerate(value))
     return float(np.sum(np.asarray(value) * weights_like(value, seed)))
 
 
@@ -201,21 +201,21 @@ def weights_like(value: Any, seed: float) -> Any:
     return np.sin(np.arange(np.size(value)).reshape(np.shape(value)) * 1.3 + seed) + 2.0
 
 
-def perturbed(value: Any, place: int, by: float) -> Any:
+def perturb(value: Any, position: int, change: float) -> Any:
     if isinstance(value, ListValue):
         rows = [np.array(item) for item in value]
         for row in rows:
-            if place < row.size:
-                row.reshape(-1)[place] += by
+            if position < row.size:
+                row.reshape(-1)[position] += change
                 break
-            place -= row.size
+            position -= row.size
         return value.with_items(rows)
     copy = np.array(value)
-    copy.reshape(-1)[place] += by
+    copy.reshape(-1)[position] += change
     return copy
 
 
-def flat(value: Any) -> np.ndarray:
+def flatten(value: Any) -> np.ndarray:
     return (
         np.concatenate([np.ravel(x) for x in value] or [np.zeros(0)])
         if isinstance(value, ListValue)
@@ -240,17 +240,17 @@ def test_gradients(name: str, inputs: tuple[Any, ...], attributes: dict[str, Any
         return list(results) if isinstance(results, tuple) else [results]
 
     def loss(*arguments: Any) -> float:
-        return sum(weighted(result, 0.7 + i) for i, result in enumerate(forward(*arguments)))
+        return sum(weighted_sum(result, 0.7 + i) for i, result in enumerate(forward(*arguments)))
 
     seeds = [weights_like(result, 0.7 + i) for i, result in enumerate(forward(*inputs))]
     gradients = evaluate(graph, [*inputs, *seeds])
     for i, gradient in zip(wanted_inputs, gradients, strict=True):
         slopes = [
-            (loss(*inputs[:i], perturbed(inputs[i], p, 1e-4), *inputs[i + 1 :])
-             - loss(*inputs[:i], perturbed(inputs[i], p, -1e-4), *inputs[i + 1 :])) / 2e-4
-            for p in range(flat(inputs[i]).size)
+            (loss(*inputs[:i], perturb(inputs[i], p, 1e-4), *inputs[i + 1 :])
+             - loss(*inputs[:i], perturb(inputs[i], p, -1e-4), *inputs[i + 1 :])) / 2e-4
+            for p in range(flatten(inputs[i]).size)
         ]  # fmt: skip
-        np.testing.assert_allclose(flat(gradient), slopes, atol=1e-8)
+        np.testing.assert_allclose(flatten(gradient), slopes, atol=1e-8)
 
 
 def test_unused_results_of_pop() -> None:

@@ -234,7 +234,7 @@ def test_random_numbers() -> None:
         ("complex", [("int32", ()), ("int32", ())], {}, "complex takes float32 or float64 parts"),
     ],
 )
-def test_what_does_not_fit_is_said(name: str, types: Any, attributes: Any, message: str) -> None:
+def test_messages_for_wrong_operands(name: str, types: Any, attributes: Any, message: str) -> None:
     inputs = [TensorType(as_dtype(dtype), shape) for dtype, shape in types]
     with pytest.raises((TypeError, ValueError), match=message):
         OPS[name].result_types(inputs, attributes)

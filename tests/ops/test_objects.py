@@ -1,4 +1,4 @@
-"""Ops on values of Python's own: each kernel is what Python does."""
+"""Ops on Python objects: each kernel does what Python does."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def run(op, /, *inputs, **attributes):
     return found[0] if isinstance(found, tuple) and len(found) == 1 else found
 
 
-def test_numbers_go_in_and_come_out():
+def test_numbers_are_boxed_and_unboxed():
     boxed = run("object_box", 3, how="number")
     assert boxed == 3 and type(boxed) is int
     assert run("object_unbox", 7, type=TensorType(int64, (), True)) == 7
@@ -36,15 +36,15 @@ def test_numbers_go_in_and_come_out():
         ("math.gcd", (12, 18), 6),
     ],
 )
-def test_apply_is_python(function, operands, expected):
+def test_object_apply(function, operands, expected):
     assert run("object_apply", *operands, function=function) == expected
 
 
-def test_every_function_is_pythons_own():
+def test_every_function_of_object_apply_is_pythons():
     assert all(callable(function) for function in FUNCTIONS.values())
 
 
-def test_containers_are_changed_where_they_are():
+def test_containers_are_changed_in_place():
     made = run("object_build", 1, 2, kind="list")
     other = made
     run("object_method", made, 3, name="append")
@@ -53,7 +53,7 @@ def test_containers_are_changed_where_they_are():
     assert run("object_build", "a", 1, "b", 2, kind="dict") == {"a": 1, "b": 2}
 
 
-def test_a_cursor_goes_over_what_there_is():
+def test_a_cursor_iterates_over_the_present_items():
     cursor = run("object_iterate", {"a": 1, "b": 2})
     seen = []
     while run("object_advance", cursor):
@@ -75,7 +75,7 @@ def test_unpack(items, count, star, expected):
 
 
 @pytest.mark.parametrize(("items", "text"), [([1], "expected 2, got 1"), ([1, 2, 3], "too many values")])
-def test_unpack_says_what_python_says(items, text):
+def test_unpack_raises_pythons_errors(items, text):
     with pytest.raises(ValueError, match=text):
         run("object_unpack", items, count=2)
 
@@ -97,7 +97,7 @@ def test_raise_links_exceptions():
     assert caught.value.__cause__ is first
 
 
-def test_no_code_of_the_users_runs():
+def test_no_user_code_runs():
     class Own:
         @property
         def area(self):

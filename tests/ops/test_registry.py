@@ -17,7 +17,7 @@ from autoconv.ops import OPS
 from autoconv.ops.builder import GraphBuilder
 from autoconv.ops.record import NoGradient, Op, Sample, define
 
-# Ops that cannot be run from arrays alone, and where they are tested instead.
+# Ops that cannot run on arrays alone, and the modules that test them.
 WITHOUT_SAMPLES = {
     "cond": "has regions; tests of tracing and backends",
     "while": "has regions; tests of tracing and backends",
@@ -48,7 +48,7 @@ def samples() -> Iterator[Any]:
 
 
 def tensor_samples(*, with_floats: bool = False) -> Iterator[Any]:
-    """Those with arrays for inputs; only those with a float64 input, where asked for."""
+    """Yield samples whose inputs are arrays; with `with_floats`, only those with a float64 input."""
     for parameter in samples():
         _, sample = parameter.values
         arrays = all(isinstance(x, ONLY_ARRAYS) for x in sample.inputs)
@@ -59,22 +59,22 @@ def tensor_samples(*, with_floats: bool = False) -> Iterator[Any]:
 def differentiable_samples() -> Iterator[Any]:
     for parameter in tensor_samples():
         op, sample = parameter.values
-        if not isinstance(op.gradient, NoGradient) and perturbed(op, sample):
+        if not isinstance(op.gradient, NoGradient) and differentiable_inputs(op, sample):
             yield parameter
 
 
-def perturbed(op: Op, sample: Sample) -> tuple[int, ...]:
-    """The inputs to perturb: those of dtype float64 or complex128, where a result is differentiable."""
+def differentiable_inputs(op: Op, sample: Sample) -> tuple[int, ...]:
+    """Return the positions of float64 and complex128 inputs, if a result is differentiable."""
     chosen = sample.differentiable
     inputs = [np.asarray(x) for x in sample.inputs]
     if chosen is None:
         chosen = tuple(range(len(inputs)))
-    if not any(differentiable(t) for t in op.result_types(input_types(sample), sample.attributes)):
+    if not any(is_differentiable(t) for t in op.result_types(input_types(sample), sample.attributes)):
         return ()
     return tuple(i for i in chosen if inputs[i].dtype in (np.float64, np.complex128))
 
 
-def differentiable(type_: Any) -> bool:
+def is_differentiable(type_: Any) -> bool:
     return isinstance(type_, TensorType) and type_.dtype.is_differentiable
 
 
@@ -89,17 +89,17 @@ def run(op: Op, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
 
 
 def evaluate(graph: Graph, arguments: list[Any]) -> list[Any]:
-    """The outputs of a graph, each node by its kernel."""
+    """Return the outputs of a graph; each node runs by its kernel."""
     values: dict[Value, Any] = dict(zip(graph.parameters, arguments, strict=True))
     for node in graph.nodes:
         results = run(node.op, *(values[v] for v in node.inputs), **node.attributes)
         for value, result in zip(node.results, results, strict=True):
-            assert agrees(value.type, result), f"{node}: {value.type} but {describe(result)}"
+            assert matches_type(value.type, result), f"{node}: {value.type} but {describe(result)}"
             values[value] = result
     return [values[output] for output in graph.outputs]
 
 
-def agrees(type_: Any, array: Any) -> bool:
+def matches_type(type_: Any, array: Any) -> bool:
     if not isinstance(type_, TensorType):
         return True
     return (
@@ -132,7 +132,7 @@ def test_duplicate_is_refused() -> None:
 
 @pytest.mark.parametrize(("op", "sample"), list(tensor_samples()))
 def test_kernel(op: Op, sample: Sample) -> None:
-    """The kernel agrees with the rule, leaves its inputs alone, repeats if it is pure, and has the op's facts."""
+    """Check a kernel: types of results, unchanged inputs, equal results of a pure op, and the op's facts."""
     inputs, attributes = sample.inputs, sample.attributes
     copies = [np.array(x) for x in inputs]
     results = run(op, *inputs, **attributes)
@@ -154,7 +154,7 @@ def _check_rule(op: Op, sample: Sample, results: tuple[Any, ...]) -> None:
         rule = op.result_types(types, sample.attributes)
         assert len(rule) == len(results)
         for type_, result in zip(rule, results, strict=True):
-            assert agrees(type_, result), f"{type_} for {types}, but the kernel gives {describe(result)}"
+            assert matches_type(type_, result), f"{type_} for {types}, but the kernel gives {describe(result)}"
 
 
 def _check_facts(op: Op, sample: Sample, result: Any) -> None:
@@ -168,7 +168,7 @@ def _check_facts(op: Op, sample: Sample, result: Any) -> None:
 
 @pytest.mark.parametrize(("op", "sample"), list(tensor_samples(with_floats=True)))
 def test_kernel_keeps_other_dtypes(op: Op, sample: Sample) -> None:
-    """What is true of float64 samples holds for float32 and float16."""
+    """Kernels of float64 samples keep the dtypes float32 and float16."""
     for dtype in (np.float32, np.float16):
         inputs = [x.astype(dtype) if x.dtype == np.float64 else x for x in sample.inputs]
         types = [TensorType(as_dtype(x.dtype), np.shape(x)) for x in inputs]
@@ -177,21 +177,21 @@ def test_kernel_keeps_other_dtypes(op: Op, sample: Sample) -> None:
         except (TypeError, ValueError):
             continue
         for type_, result in zip(rule, run(op, *inputs, **sample.attributes), strict=True):
-            assert agrees(type_, result), f"{type_}, but the kernel gives {describe(result)}"
+            assert matches_type(type_, result), f"{type_}, but the kernel gives {describe(result)}"
 
 
 @pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
 def test_first_gradient(op: Op, sample: Sample) -> None:
     graph = scalar_graph(op, sample)
-    check_gradient(graph, sample, perturbed(op, sample))
+    check_gradient(graph, sample, differentiable_inputs(op, sample))
 
 
 @pytest.mark.search("op")
 @pytest.mark.parametrize(("op", "sample"), list(differentiable_samples()))
 def test_second_gradient(op: Op, sample: Sample) -> None:
-    wrt = perturbed(op, sample)
+    wrt = differentiable_inputs(op, sample)
     first = vjp(scalar_graph(op, sample), wrt)
-    # Weighted sums of the first derivatives are functions whose gradient is the second derivative.
+    # The gradient of a weighted sum of first derivatives has the second derivatives.
     builder = GraphBuilder(first)
     total: Any = None
     for i, output in enumerate(first.outputs):
@@ -202,14 +202,14 @@ def test_second_gradient(op: Op, sample: Sample) -> None:
 
 
 def scalar_graph(op: Op, sample: Sample) -> Graph:
-    """A weighted sum over all differentiable results of the op."""
+    """Return a graph of a weighted sum over all differentiable results of the op."""
     graph = Graph(op.name)
     parameters = [graph.add_parameter(t) for t in input_types(sample)]
     results = graph.add(op, parameters, sample.attributes).results
     builder = GraphBuilder(graph)
     total: Any = None
     for i, result in enumerate(results):
-        if differentiable(result.type):
+        if is_differentiable(result.type):
             part = weighted_sum(builder, result, i)
             total = part if total is None else builder.add(total, part)
     graph.outputs = [total]
@@ -217,7 +217,7 @@ def scalar_graph(op: Op, sample: Sample) -> Graph:
 
 
 def weighted_sum(builder: GraphBuilder, value: Value, seed: int) -> Value:
-    """A real number that depends on every element of `value`, each with a weight of its own."""
+    """Add a real number that depends on every element of `value`, each with its own weight."""
     if value.type.dtype.is_complex:
         real = weighted_sum(builder, builder.real(value), seed)
         return builder.add(real, weighted_sum(builder, builder.imag(value), seed + 100))
@@ -231,18 +231,21 @@ def weighted_sum(builder: GraphBuilder, value: Value, seed: int) -> Value:
 
 
 def check_gradient(graph: Graph, sample: Sample, wrt: tuple[int, ...], *others: Any) -> None:
-    """The graph's parameters are the sample's inputs and then `others`; its output is a real number."""
+    """Compare the gradients of a graph of one real output with finite differences.
+
+    Its parameters are the sample's inputs and then `others`.
+    """
     arguments = [np.array(x) for x in (*sample.inputs, *others)]
     found = evaluate(vjp(graph, wrt), [*arguments, np.array(1.0)])
     for position, gradient in zip(wrt, found, strict=True):
-        wanted = finite_differences(lambda a: evaluate(graph, a)[0], arguments, position)
-        scale = max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+        expected = finite_differences(lambda a: evaluate(graph, a)[0], arguments, position)
+        scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
         message = f"input {position}"
-        np.testing.assert_allclose(gradient, wanted, rtol=2e-6, atol=2e-7 * scale, err_msg=message)
+        np.testing.assert_allclose(gradient, expected, rtol=2e-6, atol=2e-7 * scale, err_msg=message)
 
 
 def finite_differences(function: Callable[..., Any], arguments: list[Any], position: int) -> Any:
-    """Central differences of fourth order; of a complex input both parts, as dL/dre + i·dL/dim."""
+    """Return central differences of fourth order; for a complex input dL/dre + i·dL/dim."""
     x = arguments[position]
     result = np.zeros_like(x)
     steps = (1.0, 1.0j) if x.dtype.kind == "c" else (1.0,)

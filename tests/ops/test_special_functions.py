@@ -114,7 +114,7 @@ def test_bessel_functions_are_integrals(order: int) -> None:
     "name", ["erf", "erfc", "lgamma", "digamma", "erfinv", "ndtri", "softplus", "bessel_i0e", "bessel_i1"]
 )
 def test_large_arrays_run_native_code_eagerly(name: str) -> None:
-    """The record says so; the numbers are the kernel's within rounding, for every shape."""
+    """Ops whose record says so run natively; results are the kernel's up to rounding, for every shape."""
     op = OPS[name]
     assert op.traits.native_eagerly and op.kernel is not None
     x: Any = np.random.default_rng(0).uniform(0.01, 0.99, (3, 100_000)).astype(np.float32)

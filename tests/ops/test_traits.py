@@ -26,21 +26,21 @@ X = np.arange(1.0, 25.0).reshape(2, 3, 4)
 SQUARE = np.arange(9.0).reshape(3, 3)
 
 
-def stating(fact: Callable[[Traits], Any]) -> list[Op]:
+def ops_with(fact: Callable[[Traits], Any]) -> list[Op]:
     found = [op for op in OPS.values() if fact(op.traits)]
     assert found
     return found
 
 
-def over(ops: list[Op]) -> Any:
+def parametrize_ops(ops: list[Op]) -> Any:
     return pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in ops])
 
 
 def samples_of(op: Op) -> Iterator[Sample]:
-    """Samples over arrays."""
-    for one in op.samples:
-        if all(isinstance(x, (np.ndarray, np.generic)) for x in one.inputs):
-            yield one
+    """Return the samples whose inputs are arrays."""
+    for sample in op.samples:
+        if all(isinstance(x, (np.ndarray, np.generic)) for x in sample.inputs):
+            yield sample
 
 
 def run(op: Op, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ def is_same(a: Any, b: Any) -> bool:
     return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
 
 
-# Views of arrays in memory have samples nowhere else.
+# Samples of views of arrays in memory, which the records lack.
 IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
     "array_view": (X, {"spec": (At(1), Slice(None, None, 2))}),
     "array_strided": (X, {"offset": 8, "shape": (2, 2), "strides": (96, 8)}),
@@ -68,11 +68,11 @@ IN_MEMORY: dict[str, tuple[np.ndarray, dict[str, Any]]] = {
 }
 # Stores at positions: array, value, positions.
 STORES = (Sample((np.zeros(4), np.array([1.0, 2.0]), np.array([1, 3])), {"spec": (Gather(),)}),)
-# Kernels that copy a view which NumPy gives, and samples that NumPy copies: an index of arrays.
+# Ops whose kernels copy NumPy's view, and samples with index arrays, which NumPy copies.
 COPIED = {"numpy_read_only"}
 
 
-@over(stating(lambda traits: traits.view))
+@parametrize_ops(ops_with(lambda traits: traits.view))
 def test_view(op: Op) -> None:
     assert not op.traits.may_alias
     given = [(one.inputs, one.attributes) for one in samples_of(op)]
@@ -88,16 +88,16 @@ def test_view(op: Op) -> None:
     assert shared or op.name in COPIED
 
 
-@over(stating(lambda traits: traits.same_order))
+@parametrize_ops(ops_with(lambda traits: traits.same_order))
 def test_same_order(op: Op) -> None:
     for one in samples_of(op):
         (result,) = run(op, *one.inputs, **one.attributes)
         assert is_same(np.ravel(result), np.ravel(one.inputs[0]))
 
 
-@over(stating(lambda traits: traits.shape_only))
+@parametrize_ops(ops_with(lambda traits: traits.shape_only))
 def test_shape_only(op: Op) -> None:
-    """Other elements of these inputs give equal results."""
+    """Other elements of these inputs do not change the results."""
     for one in samples_of(op):
         inputs = list(one.inputs)
         for position in op.traits.shape_only:
@@ -112,9 +112,9 @@ def other_elements(x: np.ndarray) -> np.ndarray:
     return ~x if x.dtype.kind == "b" else np.full(x.shape, 77, x.dtype) - x  # type: ignore[no-any-return]
 
 
-@over(stating(lambda traits: traits.sizes))
+@parametrize_ops(ops_with(lambda traits: traits.sizes))
 def test_sizes(op: Op) -> None:
-    """The operand's numbers, as the attribute, give results of the same type; random numbers differ."""
+    """The operand's numbers as an attribute give results of the same type; random numbers differ."""
     sizes = op.traits.sizes
     assert sizes is not None
     for one in samples_of(op):
@@ -130,9 +130,9 @@ def test_sizes(op: Op) -> None:
                 assert is_same(a, b)
 
 
-@over(stating(lambda traits: traits.generates))
+@parametrize_ops(ops_with(lambda traits: traits.generates))
 def test_generates(op: Op) -> None:
-    """An element depends on its index and scalars alone: elements of a larger result are the same."""
+    """An element depends only on its index and on scalars: a larger result has the same elements."""
     assert not op.traits.view and not op.traits.elementwise
     for one in samples_of(op):
         (result,) = run(op, *one.inputs, **one.attributes)
@@ -141,7 +141,7 @@ def test_generates(op: Op) -> None:
         assert all(x.dtype.kind in "iu" for x in arrays)  # positions and sizes, never elements that are moved
 
 
-@over(stating(lambda traits: traits.stores_into is not None))
+@parametrize_ops(ops_with(lambda traits: traits.stores_into is not None))
 def test_stores_into(op: Op) -> None:
     x = X.copy()
     attributes = {"spec": (At(1),)} if op.name == "array_set" else {}
@@ -159,9 +159,9 @@ MADE = {
 }
 
 
-@over(stating(lambda traits: traits.allocates))
+@parametrize_ops(ops_with(lambda traits: traits.allocates))
 def test_allocates(op: Op) -> None:
-    """Each run gives an object of its own."""
+    """Each run returns a new object."""
     inputs, attributes = MADE[op.name]
     (first,), (second,) = (run(op, *inputs, **attributes) for _ in range(2))
     assert first is not second
@@ -171,13 +171,13 @@ def test_allocates(op: Op) -> None:
         assert not any(isinstance(x, np.ndarray) and np.shares_memory(first, x) for x in inputs)
 
 
-@over(stating(lambda traits: traits.control))
+@parametrize_ops(ops_with(lambda traits: traits.control))
 def test_control(op: Op) -> None:
     assert op.kernel is None
 
 
-def test_edges_are_those_of_control_ops():
-    """Nodes of other ops have no edges, those of control ops some."""
+def test_only_control_ops_have_edges():
+    """Nodes of control ops have edges, those of other ops none."""
     seen = set()
     for seed in range(40):
         for node in random_graph(Random(seed))[0].walk():
@@ -187,7 +187,7 @@ def test_edges_are_those_of_control_ops():
 
 
 def test_selectors_and_states():
-    """The selector of a conditional enters no region; a loop's results are those of its body, which it gets again."""
+    """The selector of a conditional enters no region; the results of a loop's body are its next arguments."""
     seen = set()
     for seed in range(40):
         for node in random_graph(Random(seed))[0].walk():
@@ -205,14 +205,14 @@ def test_selectors_and_states():
     assert seen == {"selects", "repeats"}
 
 
-@over(stating(lambda traits: traits.prints or traits.irreversible))
+@parametrize_ops(ops_with(lambda traits: traits.prints or traits.irreversible))
 def test_printing(op: Op) -> None:
     assert not (op.traits.prints and op.traits.irreversible)
     effects = op.effects if isinstance(op.effects, Effects) else Effects.OUTPUT
     assert effects & Effects.OUTPUT
 
 
-# Their output effect keeps them in the graph and in order; iterators write as well, which nothing records.
+# Their output effect keeps them in the graph and in order; writes of iterators are not recorded.
 SILENT = {"assert_true", "raise", "object_raise", "iterator_make", "iterator_advance", "iterator_next"}
 
 
@@ -223,16 +223,16 @@ def test_every_op_with_output_states_how_it_is_recorded():
 
 
 def test_costly():
-    """All elementary functions are, and only ops whose elements are computed one by one."""
+    """All elementary functions are costly, and only elementwise ops are."""
     for name in ELEMENTS:
         if name in OPS and is_elementary(name):
             assert OPS[name].traits.costly, name
-    assert all(op.traits.elementwise for op in stating(lambda traits: traits.costly))
+    assert all(op.traits.elementwise for op in ops_with(lambda traits: traits.costly))
 
 
-@over(stating(lambda traits: traits.reduction))
+@parametrize_ops(ops_with(lambda traits: traits.reduction))
 def test_reduction(op: Op) -> None:
-    """A fold from the neutral element gives the result; a reduction of nothing gives the neutral element."""
+    """A fold from the neutral element gives the result; a reduction of no elements gives the neutral element."""
     reduction = op.traits.reduction
     assert reduction is not None
     combine = OPS[reduction.combine]
@@ -244,9 +244,9 @@ def test_reduction(op: Op) -> None:
     for element in x:
         assert is_same(run(combine, neutral, element)[0], element)
         (total,) = run(combine, total, element)
-    wanted = total / len(x) if reduction.kind == "mean" else total
+    expected = total / len(x) if reduction.kind == "mean" else total
     like, attributes = ((np.zeros(()),), {}) if op.name == "sum_to_shape_of" else ((), {"axis": None})
-    assert is_same(run(op, x, *like, **attributes)[0], np.asarray(wanted))
+    assert is_same(run(op, x, *like, **attributes)[0], np.asarray(expected))
     if reduction.kind != "mean":
         assert is_same(run(op, x[:0], *like, **attributes)[0], neutral)
     if reduction.start is not None and combine.traits.identity is not None:
@@ -263,9 +263,9 @@ def test_neutral_elements_of_extremes(dtype: str) -> None:
             assert is_same(pick(x, neutral), x)
 
 
-@over(stating(lambda traits: traits.indexing))
+@parametrize_ops(ops_with(lambda traits: traits.indexing))
 def test_indexing(op: Op) -> None:
-    """Other positions give other results."""
+    """Other positions change the results."""
     indexing = op.traits.indexing
     assert indexing is not None and indexing.by in ("rows", "vectors", "along", "items")
     changed = False
@@ -281,7 +281,7 @@ def test_indexing(op: Op) -> None:
 
 
 def _computed_or_stored(op: Op, inputs: Sequence[Any], attributes: Any) -> Any:
-    """The first result; of an op that stores into an array, what a copy of the array holds afterwards."""
+    """Return the first result, or for an op that stores into an array the changed copy of the array."""
     if op.traits.stores_into is None:
         return run(op, *inputs, **attributes)[0]
     given = [np.array(value) for value in inputs]
@@ -289,9 +289,9 @@ def _computed_or_stored(op: Op, inputs: Sequence[Any], attributes: Any) -> Any:
     return given[op.traits.stores_into]
 
 
-@over(stating(lambda traits: traits.scatter))
+@parametrize_ops(ops_with(lambda traits: traits.scatter))
 def test_scatter(op: Op) -> None:
-    """Neutral updates leave the base; other updates are combined with its elements, once for each position."""
+    """Neutral updates do not change the base; other updates are combined with elements, once for each position."""
     scatter = op.traits.scatter
     assert scatter is not None and op.traits.indexing is not None
     combine = OPS[scatter.combine] if scatter.combine else None
@@ -318,15 +318,15 @@ def test_scatter(op: Op) -> None:
         assert np.all(known) and np.any(found != base)
 
 
-@over(stating(lambda traits: traits.on_values))
+@parametrize_ops(ops_with(lambda traits: traits.on_values))
 def test_on_values(op: Op) -> None:
     x, attributes = IN_MEMORY[op.name]
     assert is_same(run(op, x, **attributes)[0], run(OPS[op.traits.on_values], x, **attributes)[0])
 
 
-@over(stating(lambda traits: traits.limited))
+@parametrize_ops(ops_with(lambda traits: traits.limited))
 def test_limited(op: Op) -> None:
-    """Some operands give an int beyond 64 bits; "only" that raises, or also other errors."""
+    """Some operands give an int beyond 64 bits; with the trait "only", this is the only error."""
     attributes = {"python_round": {"digits": None}, "python_math": {"function": "floor"}}.get(op.name, {})
     arity = {len(one.inputs) for one in op.samples} if op.name != "python_math" else {1}
     least = np.array(-(2**63))

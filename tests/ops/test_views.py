@@ -1,4 +1,4 @@
-"""Which kernels give memory of their inputs out again."""
+"""Results that share memory with inputs of their kernels."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ import autoconv  # noqa: F401
 from autoconv.ops import OPS
 
 
-def test_results_share_no_memory_with_inputs_unless_it_is_known():
+def test_results_share_memory_with_inputs_only_by_trait():
     samples = [(name, op, one) for name, op in OPS.items() if op.kernel is not None for one in op.samples]
     for name, op, one in samples:
         try:
             with np.errstate(all="ignore"):
                 found = op.kernel(*one.inputs, **one.attributes)
-        except Exception:  # samples of errors
+        except Exception:  # a sample of an error
             continue
         for result in found if isinstance(found, tuple) else (found,):
             for position, given in enumerate(one.inputs):

@@ -1,4 +1,4 @@
-"""Any subset of the optimisations gives the same results, bit by bit; and what else `optimise` promises."""
+"""Any subset of the optimisations gives the same results, bit by bit; and other promises of `optimise`."""
 
 from __future__ import annotations
 
@@ -37,52 +37,52 @@ def verified() -> Any:
 
 def results(graph: Graph, arguments: list[Any]) -> list[tuple[Any, ...]]:
     with np.errstate(all="ignore"):
-        return [described(value) for value in compile_graph(graph)(arguments)]
+        return [describe(value) for value in compile_graph(graph)(arguments)]
 
 
-def described(value: Any) -> tuple[Any, ...]:
-    """Bits, but for those of a nan: which of two nans a sum answers is not promised."""
+def describe(value: Any) -> tuple[Any, ...]:
+    """Return the bits of a value, but for those of a nan: which of two nans a sum gives is not promised."""
     if not isinstance(value, (np.ndarray, np.generic)):
-        return type(value), [described(item) for item in value]
+        return type(value), [describe(item) for item in value]
     array = np.array(value)
     if array.dtype == object:
         return array.shape, array.tolist()
     if array.dtype.kind == "f":
         array[np.isnan(array)] = np.nan
     if array.dtype.kind == "c":
-        return array.dtype, described(array.real.copy()), described(array.imag.copy())
+        return array.dtype, describe(array.real.copy()), describe(array.imag.copy())
     return array.dtype, array.shape, array.tobytes()
 
 
-def of_every_subset(graph: Graph, contract: str) -> dict[str, tuple[Graph, list[str]]]:
-    """Every graph that a subset of the optimisations gives, by its text, and one such subset.
+def graphs_of_subsets(graph: Graph, contract: str) -> dict[str, tuple[Graph, list[str]]]:
+    """Return each graph that a subset of the optimisations gives, by its text, with one such subset.
 
-    They run in order, so that subsets which begin alike share their graphs; so do those between which nothing differs.
+    Optimisations run in order: subsets with a common beginning share its graphs, and equal graphs are kept once.
     """
-    found: dict[str, tuple[Graph, list[str]]] = {to_text(graph): (graph, [])}
+    graphs_by_text: dict[str, tuple[Graph, list[str]]] = {to_text(graph): (graph, [])}
     for name in NAMES:
-        for before, applied in list(found.values()):
+        for before, applied in list(graphs_by_text.values()):
             after = optimise(before, {other for other in NAMES if other != name}, contract)
-            found.setdefault(to_text(after), (after, [*applied, name]))
-    for text, (kept, _) in found.items():
-        assert to_text(kept) == text, "an optimisation changed what it was given"
-    return found
+            graphs_by_text.setdefault(to_text(after), (after, [*applied, name]))
+    for text, (kept, _) in graphs_by_text.items():
+        assert to_text(kept) == text, "an optimisation changed its input"
+    return graphs_by_text
 
 
 @settings(deadline=None, max_examples=12)
 @given(st.integers(0, 2**32), st.sampled_from(["function", "compile"]))
 def test_every_subset_gives_the_same_bits(seed: int, contract: str) -> None:
     graph, arguments = random_graph(Random(seed), 16)
-    wanted = results(graph, arguments)
-    for text, (optimised, applied) in of_every_subset(graph, contract).items():
+    expected = results(graph, arguments)
+    for text, (optimised, applied) in graphs_of_subsets(graph, contract).items():
         shown = f"with {applied} alone:\n{to_text(graph)}\n{text}"
-        assert results(optimised, arguments) == wanted, shown
+        assert results(optimised, arguments) == expected, shown
         assert [v.type for v in optimised.parameters] == [v.type for v in graph.parameters]
 
 
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 2**32))
-def test_nothing_is_left_to_do_twice(seed: int) -> None:
+def test_optimise_is_idempotent(seed: int) -> None:
     graph, _ = random_graph(Random(seed), 16)
     once = optimise(graph)
     assert len(list(optimise(once).walk())) <= len(list(once.walk())) <= len(list(graph.walk()))
@@ -107,12 +107,12 @@ def names(graph: Graph) -> list[str]:
     return [node.name for node in graph.nodes]
 
 
-def test_all_of_them_together() -> None:
+def test_all_optimisations_together() -> None:
     assert names(optimise(line())) == ["sum", "result"]
 
 
 @pytest.mark.parametrize(
-    ("skip", "left"),
+    ("skip", "remaining"),
     [
         (["fold"], ["a", "sum", "result"]),
         (["dead"], ["a", "sum", "result"]),
@@ -120,8 +120,8 @@ def test_all_of_them_together() -> None:
         (NAMES, ["a", "b", "sum", "result"]),
     ],
 )
-def test_each_can_be_left_out(skip: list[str], left: list[str]) -> None:
-    assert names(optimise(line(), skip=skip)) == left
+def test_each_optimisation_can_be_skipped(skip: list[str], remaining: list[str]) -> None:
+    assert names(optimise(line(), skip=skip)) == remaining
 
 
 def test_unknown_names_are_refused() -> None:

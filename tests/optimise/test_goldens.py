@@ -42,7 +42,7 @@ def cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("row", "path"), list(cases()))
 def test_golden(row: Optimisation, path: Path, update: bool) -> None:
     text = path.read_text("utf-8")
-    source, _, wanted = text.partition("\n=>\n")
+    source, _, expected = text.partition("\n=>\n")
     contract = next(iter(re.findall("^# contract: (.*)$", text, re.MULTILINE)), "function")
     before = from_text(source, OPS)
     untouched = to_text(before)
@@ -53,7 +53,7 @@ def test_golden(row: Optimisation, path: Path, update: bool) -> None:
     if update:
         path.write_text(f"{source}\n=>\n{to_text(after)}", "utf-8")
     else:
-        assert to_text(after) == wanted
+        assert to_text(after) == expected
     assert to_text(row.transform(after, contract)) == to_text(after), "once more changes it again"
     for call in re.findall("^# call:(.*)$", source, re.MULTILINE):
         values = ast.literal_eval(f"({call},)") if call.strip() else ()
@@ -61,7 +61,7 @@ def test_golden(row: Optimisation, path: Path, update: bool) -> None:
 
 
 def outcome(graph: Graph, values: Any) -> Any:
-    """The results bit by bit, or the exception, and what was printed."""
+    """Return the bits of the results, or the exception, and the printed text."""
     arguments = [argument(v.type, x) for v, x in zip(graph.parameters, values, strict=True)]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -86,8 +86,8 @@ def bits(value: Any) -> bytes:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in OPTIMISATIONS])
-def test_docstring_is_true(row: Optimisation) -> None:
-    """The graphs that the file's docstring shows before and after."""
+def test_docstring_example(row: Optimisation) -> None:
+    """Run the optimisation on the graph in the docstring of its module."""
     shown = importlib.import_module(row.transform.__module__).__doc__
     assert shown is not None
     before, after = (textwrap.dedent(" " * 13 + part) for part in re.split("before   |after    ", shown)[1:])

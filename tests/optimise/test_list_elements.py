@@ -38,7 +38,7 @@ X = np.arange(10, dtype=np.float32).reshape(5, 2)
 
 
 @pytest.mark.parametrize(("function", "shape"), [(filled, (6, 2)), (appended, (None, 2))])
-def test_the_size_of_a_stack(function, shape):
+def test_the_shape_of_a_stack(function, shape):
     assert stack_shape(function, X) == shape
 
 

@@ -1,4 +1,4 @@
-"""A reshape that nothing reads still raises what NumPy raises, where its sizes are open."""
+"""A reshape that nothing reads still raises NumPy's error, where its sizes are open."""
 
 import numpy as np
 import pytest

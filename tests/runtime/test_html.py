@@ -1,4 +1,4 @@
-"""What notebooks show: tables of tensors, functions with their traces, pictures of graphs."""
+"""HTML in notebooks: tables of tensors, functions with their traces, pictures of graphs."""
 
 import re
 import sys
@@ -9,13 +9,13 @@ import numpy as np
 import autoconv as ac
 
 
-def parsed(html):
-    """Well formed, or this raises."""
+def parse(html):
+    """Parse text that has to be well-formed."""
     return ElementTree.fromstring(html)
 
 
 def cells(html):
-    return ["".join(cell.itertext()) for cell in parsed(html).iter("td")]
+    return ["".join(cell.itertext()) for cell in parse(html).iter("td")]
 
 
 def test_a_small_table():
@@ -49,14 +49,14 @@ def test_a_function_with_its_traces():
     f(ac.constant(5))
     f(ac.constant(5.0))
     html = f._repr_html_()
-    rows = [["".join(cell.itertext()) for cell in row.iter("td")] for row in parsed(html).iter("tr")]
+    rows = [["".join(cell.itertext()) for cell in row.iter("td")] for row in parse(html).iter("tr")]
     rows = [row for row in rows if len(row) == 6]
     assert [row[0] for row in rows] == ["1", "2"]
     assert "int32" in rows[0][1] and rows[0][2] == "first call" and "float32" in rows[1][1]
     assert all(re.fullmatch(r"\d+ ms", row[5]) for row in rows)
 
 
-def test_what_ran_as_plain_python_is_said():
+def test_plain_runs_are_listed():
     @ac.compile
     def f(n):
         return n, print(n, file=sys.stderr)
@@ -73,7 +73,7 @@ def test_a_picture_of_a_graph_with_its_loop_folded():
         return x + 1.0
 
     graph = f.get_concrete_function(ac.constant(1.0), ac.constant(2.0)).graph
-    tree = parsed(graph._repr_html_())
+    tree = parse(graph._repr_html_())
     pictures = [node for node in tree.iter() if node.tag.endswith("svg")]
     folded = list(tree.iter("details"))
     assert len(folded) == 1 and len(pictures) == 1 + len(graph.recorded.nodes and folded[0].findall(".//{*}svg"))

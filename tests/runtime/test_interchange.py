@@ -1,4 +1,4 @@
-"""Tensors and other libraries' arrays: who shares memory with whom, and who may write."""
+"""Tensors and arrays of other libraries: shared memory and writability."""
 
 import copy
 import pickle
@@ -10,7 +10,7 @@ import pytest
 import autoconv as ac
 
 
-def test_out_without_a_copy_and_read_only():
+def test_tensors_as_arrays_share_read_only_memory():
     x = ac.constant([[1.0, 2.0], [3.0, 4.0]])
     for array in (np.asarray(x), np.asarray(x)):
         assert not array.flags.writeable and np.shares_memory(array, np.asarray(x))
@@ -22,7 +22,7 @@ def test_out_without_a_copy_and_read_only():
     assert np.asarray(x, np.float64).dtype == np.float64
 
 
-def test_in_by_one_copy():
+def test_arrays_become_tensors_by_one_copy():
     for make in (ac.constant, ac.convert_to_tensor, ac.xp.asarray):
         array = np.arange(4.0)
         x = make(array)
@@ -30,7 +30,7 @@ def test_in_by_one_copy():
         assert x.numpy()[0] == 0.0
 
 
-def test_the_interface_of_arrays():
+def test_the_array_interface():
     x = ac.constant(np.arange(6.0).reshape(2, 3))
     interface = x.__array_interface__
     assert interface["shape"] == (2, 3) and interface["typestr"] == "<f8" and interface["data"][1]
@@ -44,7 +44,7 @@ def test_buffers():
     assert view.readonly and view.tolist() == [0.0, 1.0, 2.0]
 
 
-def test_dlpack_out():
+def test_tensors_by_dlpack():
     x = ac.constant(np.arange(3.0))
     assert x.__dlpack_device__() == (1, 0)
     array = np.from_dlpack(x)
@@ -53,7 +53,7 @@ def test_dlpack_out():
 
 
 class OldProducer:
-    """What knows DLPack as it was before version 1.0."""
+    """A producer of DLPack capsules as before version 1.0."""
 
     def __init__(self, x):
         self.x = x
@@ -65,13 +65,13 @@ class OldProducer:
         return self.x.__dlpack__()
 
 
-def test_dlpack_of_old_gets_a_copy():
+def test_arrays_by_old_dlpack_are_copied():
     x = ac.constant(np.arange(3.0))
     array = np.from_dlpack(OldProducer(x))
     assert not np.shares_memory(array, np.asarray(x)) and array.tolist() == [0.0, 1.0, 2.0]
 
 
-def test_dlpack_in():
+def test_arrays_by_dlpack():
     array = np.arange(3.0)
     x = ac.xp.from_dlpack(array)
     array[0] = 7.0

@@ -1,4 +1,4 @@
-"""Shapes are tuples: NumPy and clients of the array API take them for what they are."""
+"""Shapes are tuples, which NumPy and clients of the array API accept."""
 
 import collections.abc
 import copy
@@ -13,7 +13,7 @@ import autoconv as ac
 SHAPE = ac.constant(np.zeros((2, 3))).shape
 
 
-def test_shapes_do_where_tuples_of_sizes_do():
+def test_shapes_as_arguments_of_numpy():
     assert isinstance(SHAPE, tuple) and isinstance(SHAPE, collections.abc.Sequence)
     assert list(np.ndindex(SHAPE)) == list(np.ndindex((2, 3)))
     assert np.zeros(SHAPE).reshape(SHAPE[::-1]).shape == (3, 2)
@@ -33,7 +33,7 @@ def test_shapes_compare_and_hash_as_tuples():
     assert isinstance(one + SHAPE, ac.TensorShape) and isinstance(SHAPE[:1], ac.TensorShape)
 
 
-def test_shapes_are_one_thing_in_structures():
+def test_shapes_are_leaves_of_structures():
     assert ac.nest.flatten([SHAPE, 1]) == [SHAPE, 1]
     for again in (copy.copy(SHAPE), copy.deepcopy(SHAPE), pickle.loads(pickle.dumps(SHAPE))):
         assert again == SHAPE and type(again) is ac.TensorShape

@@ -1,4 +1,4 @@
-"""What users see of tensors: values, reprs, Python's protocols, and what a symbolic tensor refuses."""
+"""Tensors: values, reprs, Python's protocols, and refusals of symbolic tensors."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_dtypes_of_different_tensors_do_not_mix() -> None:
         tf.constant(1) + tf.constant(1.0)
 
 
-def in_graph(body: object) -> None:
+def trace(body: object) -> None:
     tf.function(body, autograph=False).get_concrete_function(tf.TensorSpec([None], tf.float32))  # type: ignore[attr-defined]
 
 
@@ -81,32 +81,32 @@ def test_a_symbolic_tensor_is_no_bool() -> None:
     with pytest.raises(
         TypeError, match=r"Using a symbolic `autoconv\.Tensor` as a Python `bool` is not allowed"
     ):
-        in_graph(body)
+        trace(body)
 
 
-def test_a_symbolic_tensor_is_not_iterated_over() -> None:
+def test_a_symbolic_tensor_is_not_iterable() -> None:
     with pytest.raises(TypeError, match=r"Iterating over a symbolic `autoconv\.Tensor` is not allowed"):
-        in_graph(lambda x: list(x))
+        trace(lambda x: list(x))
 
 
 def test_a_symbolic_tensor_of_unknown_length_has_no_len() -> None:
     with pytest.raises(TypeError, match=r"len is not well defined for a symbolic Tensor \(x:0\)"):
-        in_graph(lambda x: len(x))
+        trace(lambda x: len(x))
 
 
 def test_a_symbolic_tensor_is_no_array() -> None:
     with pytest.raises(
         NotImplementedError, match=r"Cannot convert a symbolic autoconv.Tensor \(x:0\) to a numpy array"
     ):
-        in_graph(lambda x: np.array(x))
+        trace(lambda x: np.array(x))
     with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
-        in_graph(lambda x: x.numpy())
+        trace(lambda x: x.numpy())
 
 
 def test_a_symbolic_tensor_is_no_key() -> None:
     with pytest.raises(TypeError, match="unhashable"):
-        in_graph(lambda x: {x: 1})
-    in_graph(lambda x: tf.constant({x.ref(): 1}[x.ref()]))
+        trace(lambda x: {x: 1})
+    trace(lambda x: tf.constant({x.ref(): 1}[x.ref()]))
 
 
 def test_symbolic_tensors_print_by_name() -> None:
@@ -116,7 +116,7 @@ def test_symbolic_tensors_print_by_name() -> None:
         texts.extend([str(x), repr(x), str(x + x)])
         return x
 
-    in_graph(body)
+    trace(body)
     assert texts == [
         'Tensor("x:0", shape=(None,), dtype=float32)',
         "<autoconv.Tensor 'x:0' shape=(None,) dtype=float32>",
@@ -132,7 +132,7 @@ def test_set_shape_adds_what_is_known() -> None:
             x.set_shape([4])
         return x
 
-    in_graph(body)
+    trace(body)
 
 
 def test_empty_lists_take_any_dtype():
@@ -142,7 +142,7 @@ def test_empty_lists_take_any_dtype():
     assert tf.function(lambda x: tf.concat([x, tf.constant([], tf.int32)], 0))(tf.constant([7])).numpy().tolist() == [7]
 
 
-def test_a_tensor_says_where_its_memory_is():
+def test_the_device_of_a_tensor():
     assert tf.constant(1).backing_device == tf.constant(1).device
 
 

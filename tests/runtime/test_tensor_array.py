@@ -33,7 +33,7 @@ def test_unwritten_elements_are_zeros() -> None:
     np.testing.assert_array_equal(tf.TensorArray(tf.int32, size=3).write(1, 5).stack(), [0, 5, 0])
 
 
-def test_a_second_read_says_what_to_do() -> None:
+def test_a_second_read_raises_with_a_remedy() -> None:
     array = tf.TensorArray(tf.float32, size=1).write(0, 1.0)
     array.read(0)
     with pytest.raises(
@@ -70,20 +70,20 @@ def test_elements_have_to_fit() -> None:
 
 
 @tf.function
-def cumulated(x: tf.Tensor) -> tf.Tensor:
+def cumulative_sums(x: tf.Tensor) -> tf.Tensor:
     states = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
     state = tf.zeros(x.shape[1:])
     for i in tf.range(tf.shape(x)[0]):
         state = state + x[i]
         states = states.write(i, state)
     stacked = states.stack()
-    assert stacked.shape.as_list() == [None, 2]  # the element's shape is found by the first write
+    assert stacked.shape.as_list() == [None, 2]  # the first write determines the shape of elements
     return stacked
 
 
 def test_an_array_grows_in_a_staged_loop() -> None:
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
-    np.testing.assert_array_equal(cumulated(tf.constant(x)), np.cumsum(x, 0))
+    np.testing.assert_array_equal(cumulative_sums(tf.constant(x)), np.cumsum(x, 0))
 
 
 @tf.function
@@ -96,25 +96,25 @@ def written_in_a_branch(flag: tf.Tensor) -> tf.Tensor:
     return array.stack()
 
 
-def test_an_array_goes_through_branches() -> None:
+def test_an_array_in_branches() -> None:
     assert written_in_a_branch(tf.constant(True)).numpy().tolist() == [7, 0]
     assert written_in_a_branch(tf.constant(False)).numpy().tolist() == [0, 9]
 
 
 @tf.function
-def ignored(n: tf.Tensor) -> tf.Tensor:
+def ignores_the_result_of_write(n: tf.Tensor) -> tf.Tensor:
     array = tf.TensorArray(tf.int32, size=3)
     for i in tf.range(n):
         array.write(i, i + 1)
     return array.stack()
 
 
-def test_what_write_returns_has_to_be_used_in_a_graph() -> None:
-    assert ignored(tf.constant(3)).numpy().tolist() == [0, 0, 0]
+def test_the_result_of_write_has_to_be_used_in_a_graph() -> None:
+    assert ignores_the_result_of_write(tf.constant(3)).numpy().tolist() == [0, 0, 0]
 
 
 @tf.function
-def past_the_end(n: tf.Tensor) -> tf.Tensor:
+def writes_past_the_end(n: tf.Tensor) -> tf.Tensor:
     array = tf.TensorArray(tf.int32, size=2)
     for i in tf.range(n):
         array = array.write(i, i)
@@ -122,11 +122,11 @@ def past_the_end(n: tf.Tensor) -> tf.Tensor:
 
 
 def test_writing_past_the_end_in_a_graph() -> None:
-    assert past_the_end(tf.constant(2)).numpy().tolist() == [0, 1]
+    assert writes_past_the_end(tf.constant(2)).numpy().tolist() == [0, 1]
     with pytest.raises(
         tf.errors.InvalidArgumentError, match="Trying to modify element 2 in a list with 2 elements"
     ):
-        past_the_end(tf.constant(5))
+        writes_past_the_end(tf.constant(5))
 
 
 @tf.function

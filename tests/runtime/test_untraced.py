@@ -1,4 +1,4 @@
-"""When converted code runs as it was written: in threads that record nothing."""
+"""Converted code takes its untraced path in threads that record no graph."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from autoconv.runtime.recording.activity import as_if_traced
 from autoconv.runtime.recording.regions import new_trace, recording
 
 
-def test_holds_outside_of_traces():
+def test_untraced_outside_of_traces():
     seen = []
 
     @ac.function
@@ -44,7 +44,7 @@ def test_a_trace_of_another_thread_does_not_count():
     assert seen == [False, True, 2] and ag__.untraced is True
 
 
-def test_asking_whether_a_thread_traces_takes_no_frame():
+def test_the_test_takes_no_frame():
     region = new_trace("f").root
     frames = []
     with recording(region):
@@ -67,7 +67,7 @@ def test_an_error_while_tracing_ends_it():
             assert ag__.untraced
 
 
-def test_as_if_traced_nests():
+def test_as_if_traced_can_be_nested():
     with as_if_traced():
         with as_if_traced():
             assert not ag__.untraced

@@ -83,7 +83,7 @@ def test_updates_of_rows_in_a_function() -> None:
     np.testing.assert_array_equal(variable, [1, 22, 3])
 
 
-def test_names_have_the_scope() -> None:
+def test_names_contain_the_name_scope() -> None:
     with tf.name_scope("outer"), tf.name_scope("inner"):
         assert tf.Variable(1, name="v").name == "outer/inner/v:0"
     assert tf.Variable(1, name="v").name == "v:0"

@@ -1,4 +1,4 @@
-"""Calls that write to what was there before, and then meet an int beyond 64 bits: Python's result, once."""
+"""Calls that write to outer objects before an int exceeds 64 bits: the rerun has Python's result, and writes once."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_attributes_lists_and_dicts_are_written_once():
     assert compiled.experimental_get_tracing_count() == 1
 
 
-def beyond(change):
+def undo_after_overflow(change):
     def run():
         change()
         raise IntegerLimitError("beyond")
@@ -75,25 +75,25 @@ def apply(function, *operands):
     return FUNCTIONS[function](*operands)
 
 
-def method(owner, name, *arguments):
+def call_method(owner, name, *arguments):
     log_method(owner, name, arguments)
     return getattr(owner, name)(*arguments)
 
 
-def test_every_kind_of_change_is_taken_back():
+def test_every_kind_of_change_is_undone():
     items, table, members, array, box = [1, 2, 3], {"a": 1, "b": 2}, {1, 2}, np.arange(6.0), Box()
 
     def change():
         apply("setitem", items, 1, "x")
-        method(items, "append", 4)
+        call_method(items, "append", 4)
         apply("setitem", items, -1, 5)
-        method(items, "reverse")
+        call_method(items, "reverse")
         apply("delitem", items, 0)
-        method(items, "append", 6)
+        call_method(items, "append", 6)
         apply("setitem", table, "c", 3)
         apply("setitem", table, "a", 9)
         apply("delitem", table, "a")
-        method(table, "update", {"d": 4})
+        call_method(table, "update", {"d": 4})
         apply("ior", members, {7})
         for _ in range(4):
             apply("setitem", array, slice(1, 4), 5.0)
@@ -105,27 +105,27 @@ def test_every_kind_of_change_is_taken_back():
         log_attribute(box, "m")
         box.m = 1
 
-    assert beyond(change)
+    assert undo_after_overflow(change)
     assert items == [1, 2, 3] and list(table.items()) == [("a", 1), ("b", 2)] and members == {1, 2}
     assert array.tolist() == [0, 1, 2, 3, 4, 5] and vars(box) == {"n": 1}
 
 
-def test_what_cannot_be_taken_back_is_not_half_taken_back():
+def test_changes_are_undone_in_full_or_not_at_all():
     items, numbers = [1], iter([1, 2])
 
     def change():
-        method(items, "append", 2)
+        call_method(items, "append", 2)
         log_iteration(numbers)
         next(numbers)
 
-    assert not beyond(change) and items == [1, 2]
+    assert not undo_after_overflow(change) and items == [1, 2]
 
 
-def test_other_errors_leave_what_was_done():
+def test_other_errors_undo_nothing():
     items = []
 
     def run():
-        method(items, "append", 2)
+        call_method(items, "append", 2)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -133,13 +133,13 @@ def test_other_errors_leave_what_was_done():
     assert items == [2]
 
 
-def test_a_run_inside_of_a_run_is_taken_back_with_it():
+def test_a_nested_run_is_undone_with_the_outer_one():
     items = []
-    assert beyond(undoing(lambda: method(items, "append", 2))) and items == []
+    assert undo_after_overflow(undoing(lambda: call_method(items, "append", 2))) and items == []
 
 
-def test_a_read_only_array_has_nothing_to_take_back():
-    """What a graph cannot carry comes after a write that fails: the call is repeated, and the array is left alone."""
+def test_a_failed_write_to_a_read_only_array_is_not_undone():
+    """The call is repeated after an unsupported value, and the undoing does not touch the array of the failed write."""
 
     def program(x, y, k):
         try:

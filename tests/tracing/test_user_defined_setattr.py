@@ -40,7 +40,7 @@ def state(made):
     return {name: value for name, value in vars(made).items() if name != "held"}, held
 
 
-def agrees(function, make):
+def check(function, make):
     expected, found = make(), make()
     compiled = ac.compile(function)
     for x in (0.0, 1.0, 4.0, 2.0):
@@ -72,10 +72,10 @@ def observed(made, x):
     return made.a, len(made.seen)
 
 
-def test_given():
-    agrees(through_a_proxy, lambda: Proxy(Held()))
-    agrees(set_and_deleted, lambda: Proxy(Held()))
-    agrees(observed, Observed)
+def test_arguments():
+    check(through_a_proxy, lambda: Proxy(Held()))
+    check(set_and_deleted, lambda: Proxy(Held()))
+    check(observed, Observed)
 
 
 PLAIN, COMPILED = Proxy(Held()), Proxy(Held())
@@ -93,7 +93,7 @@ def outside_compiled(x):
     return COMPILED.z
 
 
-def test_outside():
+def test_outer_objects():
     compiled = ac.compile(outside_compiled)
     for x in (0.0, 1.0, 4.0):
         assert compiled(x) == outside_plain(x)

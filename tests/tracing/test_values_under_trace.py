@@ -32,7 +32,7 @@ def check(request):
     return agree
 
 
-def test_questions_about_a_number_that_became_state(check):
+def test_type_tests_of_numbers_that_are_loop_state(check):
     def f(n):
         k = 0
         while n > 0:
@@ -80,7 +80,7 @@ class Point:
         return Point(self.x + other.x, self.y + other.y)
 
 
-def test_dataclasses_that_decide_when_they_are_made(check):
+def test_dataclasses_with_a_branch_in_post_init(check):
     def f(n):
         point = Point(n) + Point(1, 1)
         if point.x > 3:

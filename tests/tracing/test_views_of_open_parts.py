@@ -1,4 +1,4 @@
-"""Views of parts whose sizes only the running graph has: reversed, turned, with new dimensions."""
+"""Views of parts whose sizes the graph computes: reversed, transposed, with new dimensions."""
 
 import numpy as np
 import pytest
@@ -35,10 +35,10 @@ def test_read_and_written(view, dtype):
         return total
 
     compiled = autoconv.compile(program)
-    ours, plain = (np.arange(49).reshape(7, 7).astype(dtype) for _ in range(2))
-    found, wanted = compiled(ours), program(plain)
+    compiled_argument, plain_argument = (np.arange(49).reshape(7, 7).astype(dtype) for _ in range(2))
+    found, wanted = compiled(compiled_argument), program(plain_argument)
     np.testing.assert_allclose(found, wanted)
-    np.testing.assert_allclose(ours, plain)
+    np.testing.assert_allclose(compiled_argument, plain_argument)
     assert "one NumPy operation at a time" not in compiled.explain()
 
 
@@ -60,7 +60,7 @@ def test_reversed_parts_in_fused_loops():
     assert "kernels" not in compiled.explain()
 
 
-def test_what_is_dropped_depends_on_sizes():
+def test_squeezed_dimensions_depend_on_sizes():
     @autoconv.compile
     def squeezed(a, k):
         return np.squeeze(a[: int(a[0, 0]) + k]).shape

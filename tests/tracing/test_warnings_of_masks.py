@@ -27,15 +27,15 @@ def test_elements_that_a_mask_leaves_out(size, monkeypatch):
     for program in PROGRAMS:
         compiled = autoconv.compile(program)
         for _ in range(3):  # before NumPy's own call, which leaves the processor's flags as they are
-            found, texts = _warned(compiled, x)
-            expected, expected_texts = _warned(program, x)
+            found, texts = _result_and_warnings(compiled, x)
+            expected, expected_texts = _result_and_warnings(program, x)
             np.testing.assert_allclose(found, expected, rtol=1e-6)
             assert texts == expected_texts
             np.add(1.0, 1.0)  # clears the flags
         assert "1 trace" in compiled.explain()
 
 
-def _warned(function, x):
+def _result_and_warnings(function, x):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         value = function(x)

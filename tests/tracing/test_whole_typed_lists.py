@@ -1,4 +1,4 @@
-"""Lists of numbers as a whole, lists of lists of them, and objects that are assigned to elements of arrays."""
+"""Typed lists as operands, lists of typed lists, and objects that are assigned to elements of arrays."""
 
 # ruff: noqa: B007, C416, RUF005 - the programs are meant as they are written
 
@@ -38,12 +38,12 @@ def many_sorted(n):
     return xs
 
 
-def parts(n):
+def slices_of_list(n):
     xs = list(range(n))
     return xs[1:-1], xs[:2], xs[-3:], xs[::2], xs[5:2], xs[:], xs[100:], xs[n // 2 :], list(range(n, 0, -2)), xs[::-1]
 
 
-def put_together(n):
+def joined(n):
     xs = [i for i in range(n)]
     ys = xs + [7]
     xs += ys
@@ -79,7 +79,7 @@ def empty_minimum(n):
     return min(xs)
 
 
-def shown(n):
+def as_text(n):
     xs = []
     for i in range(n):
         xs.append(i / 2)
@@ -97,7 +97,7 @@ def grid(n):
     return g
 
 
-def one_row_often(n):
+def one_shared_row(n):
     g = [[0] * n] * n
     g[0][1] = 5
     rows = []
@@ -108,7 +108,7 @@ def one_row_often(n):
     return rows, sum(rows[0])
 
 
-def a_row_of_its_own(n):
+def separate_rows(n):
     g = [[i] for i in range(n)]
     r = g[1]
     r.append(7)
@@ -133,7 +133,7 @@ def row_out_of_range(n):
     return g
 
 
-def rows_of_nothing(n):
+def empty_rows(n):
     g = []
     for i in range(n):
         g.append([])
@@ -159,7 +159,7 @@ def medians(image, k):
     return out
 
 
-def into_bytes(n):
+def stored_into_bytes(n):
     out = np.zeros(n, np.uint8)
     xs = [1]
     for i in range(n):
@@ -172,13 +172,13 @@ FLOATS = np.array([2.0, 0.0, -0.0, 1.5, -0.0, 0.0, -INF])
 WITH_NAN = np.array([2.0, NAN, 1.0, NAN, 0.5, 3.0, -1.0])
 CASES = [
     (sorts, (FLOATS,), True), (sorts, (WITH_NAN,), True),
-    (many_sorted, (3,), True), (many_sorted, (100,), True), (parts, (9,), True), (parts, (0,), True),
-    (put_together, (4,), True), (put_together, (0,), True), (searched, (9, 5), True), (searched, (9, 6), True),
+    (many_sorted, (3,), True), (many_sorted, (100,), True), (slices_of_list, (9,), True), (slices_of_list, (0,), True),
+    (joined, (4,), True), (joined, (0,), True), (searched, (9, 5), True), (searched, (9, 6), True),
     (searched, (0, 1), True), (summed, (5,), True), (empty_sums, (2,), True), (empty_sums, (0,), True),
-    (empty_minimum, (0,), True), (shown, (3,), False), (grid, (5,), False), (one_row_often, (4,), False),
-    (a_row_of_its_own, (3,), False), (rows_moved, (4,), False), (row_out_of_range, (4,), False),
-    (rows_of_nothing, (3,), False), (in_order, (12,), False), (medians, (FLOATS, 2), True),
-    (into_bytes, (3,), True), (into_bytes, (5,), True),
+    (empty_minimum, (0,), True), (as_text, (3,), False), (grid, (5,), False), (one_shared_row, (4,), False),
+    (separate_rows, (3,), False), (rows_moved, (4,), False), (row_out_of_range, (4,), False),
+    (empty_rows, (3,), False), (in_order, (12,), False), (medians, (FLOATS, 2), True),
+    (stored_into_bytes, (3,), True), (stored_into_bytes, (5,), True),
 ]  # fmt: skip
 
 
@@ -199,7 +199,7 @@ def test_rows_are_typed_lists() -> None:
 
 @pytest.mark.parametrize("dtype", ["float64", "uint8", "bool"])
 def test_an_object_becomes_an_element_as_in_numpy(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a dict that the graph makes, so that it stays an object."""
+    """The item comes from a dict of the graph, so that it stays an object."""
     monkeypatch.setattr(SETTINGS, "backend", "reference")
 
     def f(n, value):

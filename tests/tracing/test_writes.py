@@ -1,4 +1,4 @@
-"""What is written in a trace is there afterwards, once, and two results are two objects where Python's are."""
+"""Writes in a trace happen once, and results are distinct objects where Python's are."""
 
 # ruff: noqa: B016, RUF005 - what people write is what is tested
 
@@ -10,7 +10,7 @@ import autoconv as ac
 from tests.tracing.test_objects import check_calls
 
 
-def test_tests_of_loops_that_write():
+def test_loop_conditions_with_writes():
     class Counter:
         def __init__(self):
             self.n = 0
@@ -124,7 +124,7 @@ def test_a_tensor_in_a_list_is_replaced_there():
     assert [row.numpy().tolist() for row in held] == [[1, 2], [2, 4]]
 
 
-def test_operands_that_do_not_go_together():
+def test_operands_of_incompatible_types():
     def f(a, missing):
         none = None if missing else a
         found = [0 if none is None else none + a]
@@ -141,7 +141,7 @@ def test_operands_that_do_not_go_together():
     check_calls(f, (3, True), (3, False))
 
 
-def test_an_int_that_outgrows_a_graph_which_writes_only_what_it_made():
+def test_an_int_beyond_64_bits_in_a_call_that_writes_only_new_objects():
     def f(a, n):
         rows = [[1], [2]]
         for _ in range(n):
@@ -181,7 +181,7 @@ def test_managers_made_inside_managers():
     check_calls(f, (1, 2), (4, 0))
 
 
-def test_what_was_written_before_an_exception_that_a_manager_swallows():
+def test_writes_before_an_exception_that_a_manager_swallows():
     class Manager:
         def __init__(self, swallows):
             self.swallows = swallows
@@ -312,7 +312,7 @@ def test_names_of_functions_called_in_loops_and_branches():
     assert traced.experimental_get_tracing_count() == 1
 
 
-def test_lists_that_a_loop_gives_another_name():
+def test_lists_that_a_loop_binds_to_another_name():
     class Box:
         pass
 
@@ -335,7 +335,7 @@ def test_lists_that_a_loop_gives_another_name():
 
 
 class Settings(collections.UserDict):
-    """What is no dict to Python, and has methods of its own that write."""
+    """A mapping of the library that is no dict, with methods that write."""
 
 
 def test_mappings_of_the_library_are_written_once():
@@ -347,10 +347,10 @@ def test_mappings_of_the_library_are_written_once():
         return len(settings)
 
     compute = ac.compile(write)
-    mine, its = Settings(), Settings()
+    compiled_settings, plain_settings = Settings(), Settings()
     for x in (1.0, 2.0, 0.5):
-        assert compute(mine, x) == write(its, x)
-        assert mine.data == its.data
+        assert compute(compiled_settings, x) == write(plain_settings, x)
+        assert compiled_settings.data == plain_settings.data
 
 
 def _attempt(x):

@@ -3,7 +3,7 @@
     python tests/tracing/thread_stress.py [--threads 16] [--functions 20] [--seconds 60] [--seed 0]
 
 Prints calls, traces and signatures. The exit code is 1 for a wrong result, an error, a trace that was lost or made
-twice, or when the threads do not come to an end (a deadlock), after printing where they are.
+twice, or when threads do not end (a deadlock), after printing their stacks.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 
 import autoconv
 
-PATIENCE = 60  # seconds that the threads have to stop in
+PATIENCE = 60  # seconds that threads have for stopping
 
 
 @dataclass
 class Subject:
-    """A function, what it has to give, and the signatures that it was called with."""
+    """A function, its plain function, and the signatures of its calls."""
 
     function: Any
     plain: Callable[..., Any]
@@ -44,7 +44,7 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-def subjects(count: int) -> list[Subject]:
+def make_subjects(count: int) -> list[Subject]:
     """Functions of four kinds; each but the first calls the one before it, and two call each other."""
     made: list[Subject] = []
     for number in range(count):
@@ -117,7 +117,7 @@ KINDS = (_condition, _loop, _compiled, _mutual)
 
 def run(threads: int = 16, functions: int = 20, seconds: float = 60.0, seed: int = 0) -> Report:
     """Calls with random shapes, dtypes and numbers until the time is over."""
-    report, chosen = Report(), subjects(functions)
+    report, chosen = Report(), make_subjects(functions)
     end, lock = time.monotonic() + seconds, threading.Lock()
 
     def work(draw: random.Random) -> None:
@@ -147,12 +147,12 @@ def run(threads: int = 16, functions: int = 20, seconds: float = 60.0, seed: int
     report.stuck = sum(worker.is_alive() for worker in workers)
     if report.stuck:
         faulthandler.dump_traceback(all_threads=True)
-    _count(report, chosen)
+    _count_traces(report, chosen)
     return report
 
 
-def _count(report: Report, chosen: list[Subject]) -> None:
-    """Every signature that was called has to have been traced, and once."""
+def _count_traces(report: Report, chosen: list[Subject]) -> None:
+    """Compare traces with called signatures: each signature has to be traced once."""
     for subject in chosen:
         traces, kept = subject.function.experimental_get_tracing_count(), len(subject.function.concrete_functions)
         report.traces += traces

@@ -1,4 +1,4 @@
-"""Under `compile`: functions of NumPy's that give back an argument, or a view of it, do so."""
+"""Under `compile`: NumPy functions that return an argument or a view of it do so."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def test_trimmed_zeros_are_a_view():
         check_against_plain(function, *[(np.array(values),) for (values,) in arrays])
 
 
-def test_edges_of_a_histogram_are_what_was_given():
+def test_edges_of_a_histogram_are_the_argument():
     def written(a, edges):
         counts, same = np.histogram(a, bins=edges)
         same[0] = -1.0
@@ -40,7 +40,7 @@ def test_edges_of_a_histogram_are_what_was_given():
         check_against_plain(function, *[(np.array(a), np.arange(4.0)) for a in ([0.1, 0.2, 3], [0.5, 1, 2, 2.5])])
 
 
-def test_parts_of_complex_arrays_are_views_where_they_are_given_out():
+def test_returned_parts_of_complex_arrays_are_views():
     def both(z, n):
         return z.imag, z.T.real[1:]
 
