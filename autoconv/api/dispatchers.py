@@ -146,26 +146,26 @@ def _annotated_type_check(parameters: inspect.Signature, type_map: Mapping[Any, 
             bound = parameters.bind(*args, **kwargs).arguments
         except TypeError:
             return False
-        by_name = {names[key] if isinstance(key, int) else key: kind for key, kind in type_map.items()}
-        return all(name in bound and is_instance_of(bound[name], kind) for name, kind in by_name.items())
+        by_name = {names[key] if isinstance(key, int) else key: type_ for key, type_ in type_map.items()}
+        return all(name in bound and is_instance_of(bound[name], type_) for name, type_ in by_name.items())
 
     return fits
 
 
-def _leading_type_check(kinds: Sequence[Any]) -> Callable[..., bool]:
+def _leading_type_check(types: Sequence[Any]) -> Callable[..., bool]:
     def fits(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-        return len(args) >= len(kinds) and all(
-            is_instance_of(value, kind) for value, kind in zip(args, kinds, strict=False)
+        return len(args) >= len(types) and all(
+            is_instance_of(value, type_) for value, type_ in zip(args, types, strict=False)
         )
 
     return fits
 
 
-def is_instance_of(value: Any, kind: Any) -> bool:
+def is_instance_of(value: Any, type_: Any) -> bool:
     """Return whether a value is of an annotated type: a class, a union, or a list of such."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin, arguments = typing.get_origin(type_), typing.get_args(type_)
     if origin in (typing.Union, types.UnionType):
-        return any(is_instance_of(value, member_type) for member_type in inner)
+        return any(is_instance_of(value, member_type) for member_type in arguments)
     if origin in (list, tuple, Sequence):
-        return isinstance(value, (list, tuple)) and all(is_instance_of(item, inner[0]) for item in value)
-    return kind is Any or (isinstance(kind, type) and isinstance(value, kind))
+        return isinstance(value, (list, tuple)) and all(is_instance_of(item, arguments[0]) for item in value)
+    return type_ is Any or (isinstance(type_, type) and isinstance(value, type_))

@@ -234,54 +234,56 @@ def type_spec_from_value(value: Any) -> TypeSpec:
 _FIELDS: dict[type, dict[str, Any]] = {}
 
 
-def _fields(kind: type) -> dict[str, Any]:
+def _fields(class_: type) -> dict[str, Any]:
     """Return the annotations of the fields, in order, those of base classes first."""
-    if kind not in _FIELDS:
-        hints = typing.get_type_hints(kind)
+    if class_ not in _FIELDS:
+        hints = typing.get_type_hints(class_)
         skipped = {"Spec", "_batchable"}
-        _FIELDS[kind] = {name: hint for name, hint in hints.items() if name not in skipped and not _is_class_var(hint)}
-    return _FIELDS[kind]
+        _FIELDS[class_] = {
+            name: hint for name, hint in hints.items() if name not in skipped and not _is_class_var(hint)
+        }
+    return _FIELDS[class_]
 
 
 def _is_class_var(hint: Any) -> bool:
     return typing.get_origin(hint) is ClassVar or hint is ClassVar
 
 
-def _bind_fields(kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _bind_fields(class_: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that were given; raises TypeError for too many, unknown or missing ones."""
-    names = list(_fields(kind))
+    names = list(_fields(class_))
     if len(args) > len(names):
-        raise TypeError(f"{kind.__name__} takes {len(names)} arguments, {len(args)} were given")
+        raise TypeError(f"{class_.__name__} takes {len(names)} arguments, {len(args)} were given")
     fields_by_name = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:
-            raise TypeError(f"{kind.__name__}: got an unexpected argument {name!r}")
+            raise TypeError(f"{class_.__name__}: got an unexpected argument {name!r}")
         if name in fields_by_name:
-            raise TypeError(f"{kind.__name__}: got multiple values for {name!r}")
+            raise TypeError(f"{class_.__name__}: got multiple values for {name!r}")
         fields_by_name[name] = value
     for name in names:
         if name not in fields_by_name:
-            if not hasattr(kind, name):
-                raise TypeError(f"{kind.__name__}: missing a required argument: {name!r}")
-            fields_by_name[name] = getattr(kind, name)
+            if not hasattr(class_, name):
+                raise TypeError(f"{class_.__name__}: missing a required argument: {name!r}")
+            fields_by_name[name] = getattr(class_, name)
     return {name: fields_by_name[name] for name in names}
 
 
-def _convert(value: Any, annotation: Any, where: str) -> Any:
+def _convert(value: Any, annotation: Any, location: str) -> Any:
     """Convert a value to the annotated type; raise TypeError where that is impossible."""
-    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    origin, argument_types = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
-        return _convert_to_union(value, inner, where)
+        return _convert_to_union(value, argument_types, location)
     if origin is tuple:
-        return _convert_tuple(value, inner, where)
+        return _convert_tuple(value, argument_types, location)
     if origin is not None and issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
-            raise TypeError(f"{where}: expected mapping, got {type(value).__name__!r}")
-        return {key: _convert(item, inner[1], where) for key, item in value.items()}
+            raise TypeError(f"{location}: expected mapping, got {type(value).__name__!r}")
+        return {key: _convert(item, argument_types[1], location) for key, item in value.items()}
     if annotation is Any:
         return value
     if isinstance(annotation, TensorSpec) or annotation is Tensor:
-        return _convert_to_field_tensor(value, annotation, where)
+        return _convert_to_field_tensor(value, annotation, location)
     if annotation is None or annotation is type(None):
         annotation = type(None)
     if annotation is TensorShape and not isinstance(value, TensorShape):
@@ -292,7 +294,7 @@ def _convert(value: Any, annotation: Any, where: str) -> Any:
         return float(value)
     if not isinstance(annotation, type) or not isinstance(value, annotation) or _is_bool_for_number(value, annotation):
         shown = getattr(annotation, "__name__", annotation)
-        raise TypeError(f"{where}: expected {shown}, got {type(value).__name__!r}")
+        raise TypeError(f"{location}: expected {shown}, got {type(value).__name__!r}")
     return value
 
 
@@ -300,34 +302,34 @@ def _is_bool_for_number(value: Any, annotation: type) -> bool:
     return isinstance(value, bool) and annotation in (int, float)
 
 
-def _convert_to_field_tensor(value: Any, annotation: Any, where: str) -> Any:
+def _convert_to_field_tensor(value: Any, annotation: Any, location: str) -> Any:
     if isinstance(value, CompositeTensor):
-        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}")
+        raise TypeError(f"{location}: expected a Tensor, got {type(value).__name__!r}")
     dtype = annotation.dtype if isinstance(annotation, TensorSpec) and not is_tensor(value) else None
     try:
         return convert_to_tensor(value, dtype)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{where}: expected a Tensor, got {type(value).__name__!r}: {error}") from None
+        raise TypeError(f"{location}: expected a Tensor, got {type(value).__name__!r}: {error}") from None
 
 
-def _convert_to_union(value: Any, kinds: Sequence[Any], where: str) -> Any:
-    exact = [kind for kind in kinds if isinstance(kind, type) and isinstance(value, kind)]
-    for kind in (*exact, *kinds):
+def _convert_to_union(value: Any, types: Sequence[Any], location: str) -> Any:
+    exact = [type_ for type_ in types if isinstance(type_, type) and isinstance(value, type_)]
+    for type_ in (*exact, *types):
         try:
-            return _convert(value, kind, where)
+            return _convert(value, type_, location)
         except TypeError:
             continue
-    names = ", ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
-    raise TypeError(f"{where}: expected one of {names}, got {type(value).__name__!r}")
+    names = ", ".join(getattr(type_, "__name__", str(type_)) for type_ in types)
+    raise TypeError(f"{location}: expected one of {names}, got {type(value).__name__!r}")
 
 
-def _convert_tuple(value: Any, kinds: Sequence[Any], where: str) -> tuple[Any, ...]:
+def _convert_tuple(value: Any, types: Sequence[Any], location: str) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{where}: expected tuple, got {type(value).__name__!r}")
-    kinds_of_items = [kinds[0]] * len(value) if len(kinds) == 2 and kinds[1] is Ellipsis else list(kinds)
-    if len(kinds_of_items) != len(value):
-        raise TypeError(f"{where}: expected {len(kinds_of_items)} values, got {len(value)}")
-    return tuple(_convert(item, kind, where) for item, kind in zip(value, kinds_of_items, strict=True))
+        raise TypeError(f"{location}: expected tuple, got {type(value).__name__!r}")
+    item_types = [types[0]] * len(value) if len(types) == 2 and types[1] is Ellipsis else list(types)
+    if len(item_types) != len(value):
+        raise TypeError(f"{location}: expected {len(item_types)} values, got {len(value)}")
+    return tuple(_convert(item, item_type, location) for item, item_type in zip(value, item_types, strict=True))
 
 
 def _spec_of(value: Any) -> Any:

@@ -39,20 +39,20 @@ def extract_glimpse(
     if noise not in _NOISES:
         raise ValueError(f"noise has to be one of {', '.join(_NOISES)}, found {noise!r}")
     images, sizes = cast(convert_to_tensor(input), float32), convert_to_tensor(size, int32)
-    places = cast(convert_to_tensor(offsets), float32)
-    rows, rows_inside = _window(places, sizes, images, 0, centered, normalized)
-    columns, columns_inside = _window(places, sizes, images, 1, centered, normalized)
+    starts = cast(convert_to_tensor(offsets), float32)
+    rows, rows_inside = _window(starts, sizes, images, 0, centered, normalized)
+    columns, columns_inside = _window(starts, sizes, images, 1, centered, normalized)
     cut = gather(gather(images, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
     is_inside = apply("logical_and", expand_dims(rows_inside, 2), expand_dims(columns_inside, 1))
     return where(expand_dims(is_inside, 3), cut, _noise(noise, shape(cut)))
 
 
 def _window(
-    places: Tensor, sizes: Tensor, images: Tensor, axis: int, centered: bool, normalized: bool
+    starts: Tensor, sizes: Tensor, images: Tensor, axis: int, centered: bool, normalized: bool
 ) -> tuple[Tensor, Tensor]:
     """Return the positions [batch, size] of a window along an axis, kept inside, and whether they are inside."""
     side, length = get_item(shape(images), axis + 1), get_item(sizes, axis)
-    start: Any = get_item(places, (slice(None), axis))
+    start: Any = get_item(starts, (slice(None), axis))
     extent: Any = cast(side, float32)
     if normalized and centered:
         start = (start + 1.0) * extent / 2.0 - cast(length, float32) / 2.0

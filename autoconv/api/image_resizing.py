@@ -153,8 +153,8 @@ def _area_weights(old: Any, new: Any) -> Tensor:
 
 
 def _nearest_indices(old: Any, new: Any) -> Tensor:
-    places = cast((cast(tensor_range(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
-    return apply("minimum", places, cast(old, int32) - 1)
+    positions = cast((cast(tensor_range(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
+    return apply("minimum", positions, cast(old, int32) - 1)
 
 
 def _float(size: Any) -> Tensor:

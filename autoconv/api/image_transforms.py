@@ -68,8 +68,8 @@ def projective_transform(
 class _Pixels:
     """The pixels of images by row and column, and the value of pixels outside of the images."""
 
-    def __init__(self, images: Tensor, height: Tensor, width: Tensor, outside: Tensor) -> None:
-        self.height, self.width, self.outside = height, width, outside
+    def __init__(self, images: Tensor, height: Tensor, width: Tensor, fill_value: Tensor) -> None:
+        self.height, self.width, self.fill_value = height, width, fill_value
         self.flat = reshape(images, [shape(images)[0], height * width, shape(images)[3]])
 
     def gather_pixels(self, rows: Tensor, columns: Tensor) -> Tensor:
@@ -79,7 +79,7 @@ class _Pixels:
         sizes = shape(flat_indices)
         result = gather(self.flat, reshape(flat_indices, [sizes[0], -1]), axis=1, batch_dims=1)
         result = reshape(result, [sizes[0], sizes[1], sizes[2], shape(self.flat)[2]])
-        return where(expand_dims(inside, -1), result, self.outside)
+        return where(expand_dims(inside, -1), result, self.fill_value)
 
 
 def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""Looking at conversion, and steering it."""
+"""Inspection and control of conversion."""
 
 from autoconv.autograph import experimental
 from autoconv.tracing.views.autograph import set_verbosity, to_code, to_graph, trace

@@ -10,7 +10,7 @@ from autoconv.tracing.views.autograph import do_not_convert
 
 
 class Feature(enum.Enum):
-    """Parts of conversion that could be asked for one by one; all of them are always on.
+    """Parts of conversion that could be requested one by one; all of them are always on.
 
     >>> autoconv.autograph.experimental.Feature.ALL.name
     'ALL'

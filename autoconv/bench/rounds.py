@@ -35,7 +35,7 @@ class Measurement:
     """The figures of one peer for one workload.
 
     Times are in seconds, the best of all rounds. `memory` is the peak of the process in bytes, including its library,
-    and `risen` the part that the calls added. `note` is the reason for missing figures.
+    and `memory_growth` the part that the calls added. `note` is the reason for missing figures.
     """
 
     peer: str
@@ -43,8 +43,8 @@ class Measurement:
     first: float | None = None
     cached: float | None = None  # autoconv's first call in a process that finds the machine code in the cache
     memory: int | None = None
-    risen: int | None = None
-    importing: float | None = None
+    memory_growth: int | None = None
+    import_seconds: float | None = None
     version: str = ""
     note: str = ""
     kernels: list[str] = field(default_factory=list)
@@ -100,11 +100,11 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
                 del measurements[peer.name]
                 continue
             if _has_figures(answer, measurement):
-                measurement.version, measurement.importing = answer["version"], answer["import"]
+                measurement.version, measurement.import_seconds = answer["version"], answer["import"]
                 answer = worker.ask("first", seed=0)
             if _has_figures(answer, measurement):
                 measurement.first = answer["seconds"]
-                measurement.memory, measurement.risen = answer["memory"], answer["risen"]
+                measurement.memory, measurement.memory_growth = answer["memory"], answer["memory_growth"]
                 measurement.kernels = answer["kernels"]
                 running[peer.name] = worker
         if "autoconv" in running:

@@ -60,7 +60,7 @@ class Bench:
     def first(self, seed: int) -> dict[str, Any]:
         """Measure the first call: its time, and the peak of memory over it and a few more.
 
-        `risen` is that peak relative to the state with the library imported and the inputs created.
+        `memory_growth` is that peak relative to the state with the library imported and the inputs created.
         """
         arrays = self.inputs(seed)
         arguments = tuple(map(self.convert_argument, arrays))
@@ -73,7 +73,7 @@ class Bench:
             self._call_once(arguments)
         peak = _resident_memory("VmHWM")
         self._check(seed, arrays, results)
-        return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0), "kernels": self._kernels()}
+        return {"seconds": seconds, "memory": peak, "memory_growth": max(peak - before, 0), "kernels": self._kernels()}
 
     def round(self, seed: int, seconds: float, clock: str = "", check: bool = True) -> dict[str, Any]:
         """Measure the best time of a call, over batches of calls."""
@@ -209,7 +209,7 @@ class _Training:
             begin = time.perf_counter()
             epoch()
             seconds, peak = time.perf_counter() - begin, _resident_memory("VmHWM")
-            return {"seconds": seconds, "memory": peak, "risen": max(peak - before, 0)}
+            return {"seconds": seconds, "memory": peak, "memory_growth": max(peak - before, 0)}
 
         result: dict[str, Any] = self._training.first(seed, measure)
         return result

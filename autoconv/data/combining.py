@@ -158,7 +158,7 @@ class Sample(Node):
         limits = np.cumsum(np.exp(logits - logits.max()), dtype=np.float64)
         draw = self.stream.begin(bindings)
         while any(i in alive for i in candidates):
-            high, low = Philox.of_seed(draw.word(), draw.word()).words(2).tolist()
+            high, low = Philox.of_seed(draw.draw_word(), draw.draw_word()).words(2).tolist()
             fraction = ((high & 0xFFFFF) << 32 | low) * 2.0**-52
             yield candidates[min(int(np.searchsorted(limits, fraction * limits[-1], "right")), len(candidates) - 1)]
 

@@ -44,10 +44,10 @@ def read_elements(path: str, spec: Any) -> Iterator[Element]:
     """Read the elements of a file; raises DataLossError where it is damaged or has elements of another spec."""
     dtypes = [leaf.dtype for leaf in spec_leaves(spec)]
     try:
-        opened = open(path, "rb")  # noqa: SIM115 the next statement closes it
+        element_blocks = open(path, "rb")  # noqa: SIM115 the next statement closes it
     except FileNotFoundError:
         raise DataLossError(f"{path}: the file of elements is missing") from None
-    with opened as file:
+    with element_blocks as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise DataLossError(f"{path} is not a file of elements, or is damaged")
         blocks = _blocks(file, path)
@@ -87,8 +87,8 @@ def _write_block(file: IO[bytes], block: bytes, checksum: int) -> int:
     return checksum
 
 
-def _checksum(length: int, block: bytes, before: int) -> int:
-    return zlib.crc32(block, zlib.crc32(struct.pack("<Q", length), before))
+def _checksum(length: int, block: bytes, previous_checksum: int) -> int:
+    return zlib.crc32(block, zlib.crc32(struct.pack("<Q", length), previous_checksum))
 
 
 def _types_of(spec: Any) -> bytes:
@@ -109,7 +109,7 @@ class _LeafReader:
 
     def __init__(self, block: bytes) -> None:
         self._block = block
-        self._place = 0
+        self._position = 0
 
     def array(self, dtype: np.dtype) -> np.ndarray:
         shape = self._shape()
@@ -129,8 +129,8 @@ class _LeafReader:
         return np.frombuffer(self._bytes(count * dtype.itemsize), dtype).copy()
 
     def _bytes(self, length: int) -> bytes:
-        start, self._place = self._place, self._place + length
-        return self._block[start : self._place]
+        start, self._position = self._position, self._position + length
+        return self._block[start : self._position]
 
 
 __all__ = ["read_elements", "write_through"]

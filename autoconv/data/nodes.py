@@ -68,9 +68,9 @@ NO_BINDINGS = Bindings({})
 
 
 class Stream(Protocol):
-    """The random numbers of a node: `turn` is the number of the next pass over it."""
+    """The random numbers of a node: `pass_number` is that of the next pass over it."""
 
-    turn: int
+    pass_number: int
 
 
 class Node:
@@ -171,7 +171,7 @@ class RunningIterator:
 
     def __init__(self, begin: Callable[[], Iterator[Element]], streams: Sequence[Stream] = ()) -> None:
         self._begin = begin
-        self._turns = [(stream, stream.turn) for stream in streams]
+        self._pass_numbers = [(stream, stream.pass_number) for stream in streams]
         self._elements = begin()
         self.position = 0  # number of elements taken
         self._lock = new_lock()  # reentrant: the dataset's own function may advance the iterator, which must raise
@@ -201,11 +201,11 @@ class RunningIterator:
 
     def _next_eagerly(self) -> Element:
         if current_region() is None:
-            return self._next_locked()
+            return self._next_under_lock()
         with recording(None):  # elements are computed now, even while a function is being traced
-            return self._next_locked()
+            return self._next_under_lock()
 
-    def _next_locked(self) -> Element:
+    def _next_under_lock(self) -> Element:
         with self._lock:
             if self._failure is not None:
                 raise self._failure
@@ -229,8 +229,8 @@ class RunningIterator:
         with self._lock, recording(None):
             if position < self.position or self._failure is not None:
                 self.close()
-                for stream, turn in self._turns:
-                    stream.turn = turn
+                for stream, pass_number in self._pass_numbers:
+                    stream.pass_number = pass_number
                 self._elements, self._failure, self.position = self._begin(), None, 0
             for _ in itertools.islice(self._elements, position - self.position):
                 self.position += 1

@@ -24,11 +24,11 @@ class Draws:
         self._words = Philox(seeds[0], 0, seeds[1])
         self._buffered: list[int] = []
 
-    def below(self, limit: int) -> int:
+    def draw_below(self, limit: int) -> int:
         """Return a number from 0 to `limit`, exclusive."""
-        return self.word() % limit
+        return self.draw_word() % limit
 
-    def word(self) -> int:
+    def draw_word(self) -> int:
         """Return 32 random bits."""
         if not self._buffered:
             self._buffered = self._words.words(256)[::-1].tolist()
@@ -47,18 +47,18 @@ class Stream:
             raise ValueError(f"the seed of a dataset has to be known when it is made, found {seed!r}")
         self._reshuffles = reshuffles
         self._seeds = GLOBAL.seeds(None if static_seed is None else int(static_seed))
-        self.turn = 0
+        self.pass_number = 0
         self._lock = new_lock()
 
     def begin(self, bindings: Bindings) -> Draws:
         """Return the words of the next pass, seeded by the next two words of the dataset's stream."""
         with self._lock:
-            turn = self.turn
-            self.turn += 1 if self._reshuffles else 0
+            pass_number = self.pass_number
+            self.pass_number += 1 if self._reshuffles else 0
         if not self._reshuffles:
             return Draws(self._seeds)
-        block = Philox(self._seeds[0], 0, self._seeds[1]).blocks(np.array([turn // 2], np.uint64))[0].tolist()
-        return Draws((block[turn % 2 * 2], block[turn % 2 * 2 + 1]))
+        block = Philox(self._seeds[0], 0, self._seeds[1]).blocks(np.array([pass_number // 2], np.uint64))[0].tolist()
+        return Draws((block[pass_number % 2 * 2], block[pass_number % 2 * 2 + 1]))
 
 
 class Shuffle(Node):
@@ -91,7 +91,7 @@ class Shuffle(Node):
                 end += 1
             if end == first:
                 return
-            drawn_slot, first_slot = (first + draws.below(end - first)) % size, first % size
+            drawn_slot, first_slot = (first + draws.draw_below(end - first)) % size, first % size
             element, buffer[drawn_slot], buffer[first_slot] = buffer[drawn_slot], buffer[first_slot], None
             first += 1
             yield element
@@ -112,7 +112,7 @@ class RandomNumbers(Node):
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         draws = self.stream.begin(bindings)
         while True:
-            yield [np.int64(draws.word())]
+            yield [np.int64(draws.draw_word())]
 
     def count(self, bindings: Bindings) -> int:
         return -1

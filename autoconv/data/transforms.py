@@ -223,12 +223,12 @@ class Cache(Node):
         super().__init__(source.spec, [source])
         self._lock = new_lock()
         self._elements: list[Element] | None = None
-        self._elements_for: Any = None
+        self._cached_bindings: Any = None
 
     def iterate(self, bindings: Bindings) -> Iterator[Element]:
         with self._lock:
             # Elements that depend on values of a graph are cached only for one run of it.
-            cached = self._elements if not self.symbols or self._elements_for is bindings else None
+            cached = self._elements if not self.symbols or self._cached_bindings is bindings else None
         if cached is not None:
             yield from cached
             return
@@ -237,7 +237,7 @@ class Cache(Node):
             elements.append(element)
             yield element
         with self._lock:
-            self._elements, self._elements_for = elements, bindings
+            self._elements, self._cached_bindings = elements, bindings
 
     def count(self, bindings: Bindings) -> int:
         return self.inputs[0].count(bindings)

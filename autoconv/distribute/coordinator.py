@@ -137,12 +137,12 @@ class _Queue:
             self._running += 1
             return self._waiting.popleft()
 
-    def finish(self, error: BaseException | None = None, again: _ScheduledFunction | None = None) -> None:
-        """Note that a function has run, with its error; `again` is put at the front: its worker was lost."""
+    def finish(self, error: BaseException | None = None, rescheduled: _ScheduledFunction | None = None) -> None:
+        """Record the end of a function, with its error; put `rescheduled`, whose worker was lost, at the front."""
         with self._changed:
             self._running -= 1
-            if again is not None:
-                self._waiting.appendleft(again)
+            if rescheduled is not None:
+                self._waiting.appendleft(rescheduled)
             if error is not None and self._error is None:
                 self._error = error
                 self._cancel()
@@ -247,7 +247,7 @@ def _run_scheduled_functions(queue: _Queue, strategy: ParameterServerStrategy, w
         except UnavailableError as error:
             work.losses += 1
             if task.name in str(error) and work.losses < _MAX_LOSSES:
-                queue.finish(again=work)
+                queue.finish(rescheduled=work)
             else:
                 work.result._set(None, error)
                 queue.finish(error)

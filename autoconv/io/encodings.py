@@ -29,7 +29,7 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
     >>> autoconv.io.encode_base64(["a?", "bc"]).numpy()
     array([b'YT8', b'YmM'], dtype=object)
     """
-    return _convert_each(EncodeBase64(bool(pad)), input)
+    return _convert_strings(EncodeBase64(bool(pad)), input)
 
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
@@ -38,7 +38,7 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     >>> autoconv.io.decode_base64(["YT8", "YmM="]).numpy()
     array([b'a?', b'bc'], dtype=object)
     """
-    return _convert_each(DecodeBase64(), input)
+    return _convert_strings(DecodeBase64(), input)
 
 
 def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
@@ -50,7 +50,7 @@ def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str |
     """
     if compression_type not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(f"Only ZLIB, GZIP or NONE are supported compressions, found {compression_type!r}")
-    return _convert_each(Decompress(compression_type), bytes)
+    return _convert_strings(Decompress(compression_type), bytes)
 
 
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
@@ -71,7 +71,7 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variab
     return Variable(matching_files(pattern), trainable=False, name=name, shape=[None])
 
 
-def _convert_each(function: Any, strings: TensorLike) -> Tensor:
+def _convert_strings(function: Any, strings: TensorLike) -> Tensor:
     texts = convert_to_tensor(strings, string)
     shape = None if texts.shape.rank is None else tuple(texts.shape.as_list())
     return call_on_host(function, [texts], [TensorSpec(shape, string)])[0]

@@ -58,7 +58,7 @@ class DecodeExamples:
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _located_records(records)
+        flat, shape = _records_with_locations(records)
         features = [_parse("Example", record, location).features for location, record in flat]
         locations = [location for location, _ in flat]
         return [_join_feature(spec, [f.feature for f in features], locations, shape) for spec in self.specs]
@@ -73,7 +73,7 @@ class DecodeRows:
     specs: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, _ = _located_records(records)
+        flat, _ = _records_with_locations(records)
         features = [(location, _parse("Example", record, location).features.feature) for location, record in flat]
         results = []
         for spec in self.specs:
@@ -89,14 +89,15 @@ class DecodeSequences:
     """Read SequenceExamples: context features, features of steps, and the numbers of steps."""
 
     graphdef: ClassVar = "ParseSequenceExampleV2"
-    whole: tuple[FeatureSpec, ...]
+    context_specs: tuple[FeatureSpec, ...]
     steps: tuple[FeatureSpec, ...]
 
     def __call__(self, records: np.ndarray) -> list[np.ndarray]:
-        flat, shape = _located_records(records)
+        flat, shape = _records_with_locations(records)
         messages = [_parse("SequenceExample", record, location) for location, record in flat]
         locations = [location for location, _ in flat]
-        results = [_join_feature(spec, [m.context.feature for m in messages], locations, shape) for spec in self.whole]
+        contexts = [message.context.feature for message in messages]
+        results = [_join_feature(spec, contexts, locations, shape) for spec in self.context_specs]
         lengths = []
         for spec in self.steps:
             lists = [message.feature_lists.feature_list for message in messages]
@@ -123,7 +124,7 @@ def flat_default(key: str, value: Any, dtype: DType, shape: tuple[int, ...]) -> 
     return tuple(item.encode() if isinstance(item, str) else item for item in items)
 
 
-def _located_records(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
+def _records_with_locations(records: np.ndarray) -> tuple[list[tuple[str, bytes]], tuple[int, ...]]:
     """Return the records, each with its location for error messages, and the shape of the array."""
     array = np.asarray(records, object)
     if array.ndim > 1:

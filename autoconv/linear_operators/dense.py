@@ -162,8 +162,8 @@ class LinearOperatorTridiag(LinearOperator):
         diagonals: Any = self._diagonals
         if self._form == "sequence":
             above, middle, below = (convert_to_tensor(part) for part in diagonals)
-            short = above.shape[-1] != middle.shape[-1]
-            return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if short else (above, middle, below)
+            is_short = above.shape[-1] != middle.shape[-1]
+            return (_pad(above, 0, 1), middle, _pad(below, 1, 0)) if is_short else (above, middle, below)
         if self._form == "matrix":
             return (
                 _pad(diag_part(diagonals, k=1), 0, 1),
@@ -184,13 +184,13 @@ class LinearOperatorTridiag(LinearOperator):
         above, middle, below = self._bands()
         right: Any = adjoint_of(x, adjoint_arg)
         if adjoint:
-            one, other = conj(above), conj(below)
-            above, below = _pad(other[..., 1:], 0, 1), _pad(one[..., :-1], 1, 0)
+            conjugate_above, conjugate_below = conj(above), conj(below)
+            above, below = _pad(conjugate_below[..., 1:], 0, 1), _pad(conjugate_above[..., :-1], 1, 0)
             middle = conj(middle)
-        nothing = zeros_like(right[..., :1, :])
-        following = concat([right[..., 1:, :], nothing], -2)
-        before = concat([nothing, right[..., :-1, :]], -2)
-        return above[..., None] * following + middle[..., None] * right + below[..., None] * before
+        zero_row = zeros_like(right[..., :1, :])
+        next_rows = concat([right[..., 1:, :], zero_row], -2)
+        previous_rows = concat([zero_row, right[..., :-1, :]], -2)
+        return above[..., None] * next_rows + middle[..., None] * right + below[..., None] * previous_rows
 
     def _diag_part(self) -> Any:
         return self._bands()[1]

@@ -49,17 +49,17 @@ def conjugate_gradient(
     direction = residual if preconditioner is None else preconditioner.matvec(residual)
     limit = tol * norm(target, axis=-1)
 
-    def continues(turn: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
-        return apply("logical_and", turn < max_iter, reduce_any(norm(r, axis=-1) > limit))
+    def continues(iteration: Tensor, _: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> Any:
+        return apply("logical_and", iteration < max_iter, reduce_any(norm(r, axis=-1) > limit))
 
-    def step(turn: Tensor, solution: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> tuple[Any, ...]:
-        image = operator.matvec(p)
-        length = expand_dims(gamma / _dot(p, image), -1)
-        new = r - length * image
-        conditioned = new if preconditioner is None else preconditioner.matvec(new)
-        new_gamma = _dot(new, conditioned)
-        turned = conditioned + expand_dims(new_gamma / gamma, -1) * p
-        return turn + 1, solution + length * p, new, turned, new_gamma
+    def step(iteration: Tensor, solution: Tensor, r: Tensor, p: Tensor, gamma: Tensor) -> tuple[Any, ...]:
+        operator_p = operator.matvec(p)
+        length = expand_dims(gamma / _dot(p, operator_p), -1)
+        new_residual = r - length * operator_p
+        preconditioned = new_residual if preconditioner is None else preconditioner.matvec(new_residual)
+        new_gamma = _dot(new_residual, preconditioned)
+        new_direction = preconditioned + expand_dims(new_gamma / gamma, -1) * p
+        return iteration + 1, solution + length * p, new_residual, new_direction, new_gamma
 
     state = (convert_to_tensor(0), start, residual, direction, _dot(residual, direction))
     return ConjugateGradientState(*while_loop(continues, step, state))

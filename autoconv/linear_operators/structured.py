@@ -277,8 +277,8 @@ class LinearOperatorToeplitz(LinearOperator):
         # The diagonals from the lower left corner to the upper right one.
         diagonals = concat([reverse(column, [-1]), row[..., 1:]], -1)
         size = shape(row)[-1]
-        places = tensor_range(size)
-        return gather(diagonals, size - 1 + expand_dims(places, 0) - expand_dims(places, 1), axis=-1)
+        positions = tensor_range(size)
+        return gather(diagonals, size - 1 + expand_dims(positions, 0) - expand_dims(positions, 1), axis=-1)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
@@ -340,7 +340,7 @@ class LinearOperatorCirculant(LinearOperator):
         sizes: Any = shape(self._spectrum)
         return concat([sizes, sizes[-1:]], 0)
 
-    def _filtered(self, x: Any, factor: Any) -> Any:
+    def _multiply_frequencies(self, x: Any, factor: Any) -> Any:
         """Multiply in the space of frequencies, along the rows."""
         rows: Any = adjoint_of(cast(x, factor.dtype), True)
         product = ifft(fft(conj(rows)) * expand_dims(factor, -2))
@@ -348,11 +348,11 @@ class LinearOperatorCirculant(LinearOperator):
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = self._complex()
-        return self._filtered(adjoint_of(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+        return self._multiply_frequencies(adjoint_of(x, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         spectrum = apply("reciprocal", self._complex())
-        return self._filtered(adjoint_of(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
+        return self._multiply_frequencies(adjoint_of(rhs, adjoint_arg), conj(spectrum) if adjoint else spectrum)
 
     def _determinant(self) -> Any:
         return cast(reduce_prod(self._complex(), axis=-1), self.dtype)

@@ -117,29 +117,30 @@ def _convert_number(number: TensorLike, dtype: np.dtype[Any], casting: Any) -> A
 
 @computes("putmask")
 def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> None:
-    x, new = _require_mutable(a), _convert_elements_safely(np.putmask, a, values)
-    if rank_of(new) and known_shape(new) != known_shape(x):
+    x, new_elements = _require_mutable(a), _convert_elements_safely(np.putmask, a, values)
+    if rank_of(new_elements) and known_shape(new_elements) != known_shape(x):
         refuse("is given values of another shape")
-    write_into(a, new, mask, broadcasts=True)
+    write_into(a, new_elements, mask, broadcasts=True)
 
 
 @computes("place")
 def place(arr: TensorLike, mask: TensorLike, vals: Any) -> None:
     _require_mutable(arr)
-    new = _convert_elements_safely(np.place, arr, vals)
-    if rank_of(new) and known_shape(new) != (1,):
+    new_elements = _convert_elements_safely(np.place, arr, vals)
+    if rank_of(new_elements) and known_shape(new_elements) != (1,):
         refuse("is given several values")
-    write_into(arr, new, mask, broadcasts=True)
+    write_into(arr, new_elements, mask, broadcasts=True)
 
 
 @computes("put")
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    x, new = _require_mutable(a), _convert_elements(a, v)
+    x, new_elements = _require_mutable(a), _convert_elements(a, v)
     if ind is None or isinstance(ind, (str, bytes)) or not tensor(ind).dtype.is_integer:
         refuse("is given positions that are no integers, which it converts")
-    if rank_of(x) != 1 or mode != "raise" or (rank_of(new) and known_shape(new) != known_shape(tensor(ind))):
+    has_other_shape = bool(rank_of(new_elements)) and known_shape(new_elements) != known_shape(tensor(ind))
+    if rank_of(x) != 1 or mode != "raise" or has_other_shape:
         refuse("is given several dimensions, a mode, or values of another shape")
-    a[ind if not isinstance(ind, int) else (ind,)] = new
+    a[ind if not isinstance(ind, int) else (ind,)] = new_elements
 
 
 @computes("fill_diagonal")

@@ -59,11 +59,11 @@ def _median(
 
 def sorted_elements(rows: Tensor, positions: Sequence[Any], axis: int) -> list[Tensor]:
     """Return the elements at these positions of the sorted rows; nans come last."""
-    static_places = [static_value(position) for position in positions]
-    if any(position is None for position in static_places):
+    static_positions = [static_value(position) for position in positions]
+    if any(position is None for position in static_positions):
         position_vector = apply("stack", *(cast(tensor(position), np.int64) for position in positions), axis=0)
     else:
-        position_vector = np.array(static_places, np.int64)
+        position_vector = np.array(static_positions, np.int64)
     result = apply("gather", apply("sort", rows, axis=axis), position_vector, axis=axis)
     return [apply("gather", result, np.array(i), axis=axis) for i in range(len(positions))]
 

@@ -156,7 +156,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
     has_nonzero = FUNCTIONS[np.any](flags)
     ends = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
     start, stop = (
-        apply("select", has_nonzero, tensor(position if end in trim.lower() else untrimmed, np.int64), tensor(0))
-        for position, end, untrimmed in ends
+        apply("select", has_nonzero, tensor(position if end in trim.lower() else untrimmed_slice, np.int64), tensor(0))
+        for position, end, untrimmed_slice in ends
     )
     return filt[start:stop]

@@ -30,7 +30,7 @@ def numpy_implementation(name: str) -> Callable[..., Any]:
     """Return the implementation of NumPy's function of that name; if NumPy lacks it, one that raises when called."""
     compute = FUNCTIONS.get(find_function(name))
     if compute is None:
-        return functools.partial(_missing, name)
+        return functools.partial(_raise_missing, name)
     result = _NAMED_RESULTS.get(name)
     return compute if result is None else lambda x: result(*compute(x))
 
@@ -69,7 +69,7 @@ def _as_tensors(results: object) -> Any:
     return results
 
 
-def _missing(name: str, *args: Any, **kwargs: Any) -> Any:
+def _raise_missing(name: str, *args: Any, **kwargs: Any) -> Any:
     raise AttributeError(f"this version of NumPy has no {name}")
 
 

@@ -80,12 +80,12 @@ def loop_of(ufunc: Any, inputs: Sequence[Any], dtype: Any = None, casting: str =
     if dtype is not None:
         signature = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (numpy_dtype(dtype),) * ufunc.nout
         options["signature"] = signature
-    resolved = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout), casting=casting, **options)
-    if any(dtype_.kind not in "biufc" or dtype_.itemsize > 16 for dtype_ in resolved):
-        refuse(f"computes with {resolved[0]}")
-    for resolved_dtype in resolved:
+    resolved_dtypes = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout), casting=casting, **options)
+    if any(dtype_.kind not in "biufc" or dtype_.itemsize > 16 for dtype_ in resolved_dtypes):
+        refuse(f"computes with {resolved_dtypes[0]}")
+    for resolved_dtype in resolved_dtypes:
         as_dtype(resolved_dtype)
-    return tuple(resolved)
+    return tuple(resolved_dtypes)
 
 
 def compute(ufunc: Any, operands: Sequence[Tensor], dtypes: Sequence[np.dtype[Any]]) -> Any:

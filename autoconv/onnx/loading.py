@@ -89,12 +89,12 @@ class Model:
         if _BFLOAT16 not in self._types.values():
             return list(self._session.run(None, feeds))
         kind = import_module("onnxruntime").OrtValue
-        given = {
+        arguments = {
             name: kind.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(value).view(np.uint16), _BFLOAT16_NUMBER)
             if self._types[name] == _BFLOAT16 else kind.ortvalue_from_numpy(value)
             for name, value in feeds.items()
         }  # fmt: skip
-        return [_as_array(value) for value in self._session.run_with_ort_values(None, given)]
+        return [_as_array(value) for value in self._session.run_with_ort_values(None, arguments)]
 
     def _check(self, results: Mapping[str, Any]) -> None:
         number = int(results.get(ERROR, 0))

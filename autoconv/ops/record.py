@@ -78,7 +78,7 @@ class Op:
     kernel          (*arrays, **attributes) -> array, or a tuple of them: the meaning of the op, in NumPy.
                     None for control flow, which backends interpret
     gradient        (b, inputs, results, cotangents, attributes) -> a cotangent (or None) per input, written in
-                    other ops through the Builder `b`; or none("reason")
+                    other ops through the Builder `b`; or no_gradient("reason")
     effects         side effects, or a rule over (input types, attributes)
     unify           inputs that must have one dtype: their indices, or "all"
     traits          facts that analyses, passes and backends read

@@ -37,12 +37,12 @@ def replacing(path: str) -> Iterator[str]:
     except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.errno in _OF_THE_DISK and error.filename in (None, temporary):
+        if isinstance(error, OSError) and error.errno in _DISK_ERRORS and error.filename in (None, temporary):
             error.filename = path
         raise
 
 
-_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 @contextlib.contextmanager

@@ -151,14 +151,14 @@ class EncodeImages:
     """Write images as PNG files: an array of width, height, and the bytes of each of the first images."""
 
     graphdef: ClassVar = "EncodePng"
-    most: int
+    image_limit: int
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
         if images.ndim != 4:
             raise InvalidArgumentError(f"images have 4 dimensions, found the shape {list(images.shape)}")
         encode = EncodeImage("PNG", -1, False, True)
         sizes = [str(images.shape[2]).encode(), str(images.shape[1]).encode()]
-        texts = sizes + [encode(image) for image in images[: self.most]]
+        texts = sizes + [encode(image) for image in images[: self.image_limit]]
         result = np.empty(len(texts), object)
         result[:] = texts
         return result

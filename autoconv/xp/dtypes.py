@@ -14,7 +14,7 @@ from autoconv.runtime.annotations import DTypeLike, ShapeLike, TensorLike
 from autoconv.runtime.tensors.tensor import Tensor
 
 _NUMBERS = (bool, int, float, complex)
-_NOT_OF_THE_STANDARD = frozenset({"string", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"})
+_NONSTANDARD_DTYPES = frozenset({"string", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"})
 
 
 def astype(x: object, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Tensor:
@@ -152,7 +152,7 @@ class Info:
 
     def dtypes(self, *, device: Any = None, kind: str | None = None) -> dict[str, DType]:
         check_device(device)
-        named_dtypes = {name: dtype for name, dtype in DTYPES.items() if name not in _NOT_OF_THE_STANDARD}
+        named_dtypes = {name: dtype for name, dtype in DTYPES.items() if name not in _NONSTANDARD_DTYPES}
         return {name: dtype for name, dtype in named_dtypes.items() if kind is None or isdtype(dtype, kind)}
 
 

@@ -234,11 +234,11 @@ class CombinedSuppression:
             for class_index in range(class_count):
                 class_boxes = boxes[image, :, class_index if boxes.shape[2] > 1 else 0]
                 ordered = _order_corners(class_boxes)
-                share = lambda place, c=ordered: _overlap(c[place], c)
+                share = lambda rank, c=ordered: _overlap(c[rank], c)
                 chosen = _select_greedily(
                     scores[image, :, class_index], int(max_boxes), float(overlap_limit), float(score_limit), 0.0, share
                 )
-                candidates += [(score, class_index, class_boxes[place]) for place, score in zip(*chosen, strict=True)]
+                candidates += [(score, class_index, class_boxes[rank]) for rank, score in zip(*chosen, strict=True)]
             candidates = sorted(candidates, key=lambda one: -one[0])[:size]
             counts[image] = len(candidates)
             for rank, (score, class_index, box) in enumerate(candidates):

@@ -120,8 +120,8 @@ def while_loop(
     """Repeat `loop_vars = body(*loop_vars)` while cond(*loop_vars), at most `maximum_iterations` times.
 
     Returns the loop variables in a container like `loop_vars`, with numbers as tensors. Raises ValueError when `body`
-    returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or what
-    `shape_invariants` says of these; otherwise raises TypeError or ValueError.
+    returns another number of values. In graphs of `function`, variables keep their dtypes, and their shapes or those of
+    `shape_invariants`; otherwise raises TypeError or ValueError.
 
     >>> autoconv.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), (0, 0))[1].numpy()
     np.int32(6)

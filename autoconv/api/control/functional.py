@@ -48,7 +48,7 @@ def map_fn(
         return MAP_ROWS(fn, elems, signature)
     rows, template = _rows(elems)
     _check_lengths(rows)
-    declared = _declared_result(pack(template, rows), rows, signature)
+    declared = _declare_result(pack(template, rows), rows, signature)
     function = call(fn)
 
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
@@ -66,7 +66,7 @@ def map_to_any(fn: Callable[..., Any], elems: Any) -> Any:
     def step(index: TensorLike, carried: None) -> tuple[Any, None]:
         return function(pack(template, [get_item(row, index) for row in rows])), None
 
-    guess = replace(_declared_result(pack(template, rows), rows, None), is_open=True)
+    guess = replace(_declare_result(pack(template, rows), rows, None), is_open=True)
     return _collect(step, rows, None, guess, reverse=False)[0]
 
 
@@ -92,11 +92,11 @@ def scan(
         return _scan_from_first(function, rows, template, reverse)
 
     def step(index: TensorLike, state: Any) -> tuple[Any, Any]:
-        new = function(state, pack(template, [get_item(row, index) for row in rows]))
-        return _next_state(new, state)
+        new_state = function(state, pack(template, [get_item(row, index) for row in rows]))
+        return _next_state(new_state, state)
 
     start = map_structure(convert_to_tensor, initializer)
-    stacked, _ = _collect(step, rows, start, _declared_by(start, given=True), reverse)
+    stacked, _ = _collect(step, rows, start, _declare_like(start, given=True), reverse)
     return stacked
 
 
@@ -131,7 +131,7 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
     rows, template = _rows(elems)
     function, length = call(fn), leading_dimension(rows[0])
     if initializer is None:
-        _check_for_a_row(rows, -1 if reverse else 0)
+        _check_has_rows(rows, -1 if reverse else 0)
 
     def row(position: int) -> Any:
         index = length - 1 - position if reverse else position
@@ -141,15 +141,15 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
     start = map_structure(convert_to_tensor, initializer if initializer is not None else row(0))
 
     def step(position: Any, state: Any) -> tuple[Any, Any]:
-        new = function(state, row(position))
-        check_same_structure(state, new)
-        return position + 1, new
+        new_state = function(state, row(position))
+        check_same_structure(state, new_state)
+        return position + 1, new_state
 
     return while_loop(lambda position, state: position < length, step, (_counter(first), start))[1]
 
 
 @dataclass(frozen=True)
-class _Declared:
+class _ResultDeclaration:
     """The structure that all results have, and the types of its leaves; shapes are guesses where not `given`.
 
     Where it `is_open`, structure and dtypes are guesses as well.
@@ -163,7 +163,7 @@ class _Declared:
     def leaves_of(self, result: Any) -> list[Any]:
         """Return the leaves of a result; raises ValueError or TypeError for another structure."""
         if self.is_open:
-            raise _ResultTypesFound(_declared_by(map_structure(convert_to_tensor, result)))
+            raise _UnexpectedResultTypes(_declare_like(map_structure(convert_to_tensor, result)))
         check_same_structure(self.structure, result)
         return flatten(result)[0]
 
@@ -172,15 +172,17 @@ class _Declared:
         return flatten(self.structure)[1]
 
 
-class _ResultTypesFound(BaseException):
+class _UnexpectedResultTypes(BaseException):
     """Unwind the recording of a loop once the types of its results are known."""
 
-    def __init__(self, declared: _Declared) -> None:
+    def __init__(self, declared: _ResultDeclaration) -> None:
         super().__init__()
         self.declared = declared
 
 
-def _collect(step: object, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
+def _collect(
+    step: object, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+) -> tuple[Any, Any]:
     """Run `result, state = step(index, state)` for every row; return the stacked results and the last state."""
     if current_region() is None and int(leading_dimension(rows[0])):
         return _collect_at_once(step, rows, state, declared, reverse)
@@ -188,22 +190,24 @@ def _collect(step: object, rows: list[Tensor], state: Any, declared: _Declared, 
     while True:
         try:
             return _loop(step, rows, state, declared, reverse)
-        except _ResultTypesFound as unwound:
-            found = unwound.declared
+        except _UnexpectedResultTypes as unwound:
+            unexpected = unwound.declared
             if is_assumed:
-                found = replace(found, types=_join_types(declared.types, found.types))
-            declared, is_assumed = found, True
+                unexpected = replace(unexpected, types=_join_types(declared.types, unexpected.types))
+            declared, is_assumed = unexpected, True
 
 
-def _collect_at_once(step: Any, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
+def _collect_at_once(
+    step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool
+) -> tuple[Any, Any]:
     """`_collect` for eager rows, in one pass."""
     length = int(leading_dimension(rows[0]))
     arrays: list[TensorArray] = []
-    for turn in range(length):
-        index = length - 1 - turn if reverse else turn
+    for row_number in range(length):
+        index = length - 1 - row_number if reverse else row_number
         result, state = step(_counter(index), state)
         if declared.is_open:
-            declared = _declared_by(map_structure(convert_to_tensor, result))
+            declared = _declare_like(map_structure(convert_to_tensor, result))
         leaves = declared.leaves_of(result)
         arrays = arrays or [
             TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if given else None)
@@ -219,23 +223,23 @@ def _join_types(assumed: list[TensorType], types: list[TensorType]) -> list[Tens
     return [TensorType(a.dtype, join_shapes(a.shape, f.shape)) for a, f in zip(assumed, types, strict=True)]
 
 
-def _loop(step: Any, rows: list[Tensor], state: Any, declared: _Declared, reverse: bool) -> tuple[Any, Any]:
-    """Run `step` for every row in a graph loop; raise `_ResultTypesFound` if a result's types are not those assumed."""
+def _loop(step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaration, reverse: bool) -> tuple[Any, Any]:
+    """Run `step` for every row in a graph loop; raise `_UnexpectedResultTypes` if the assumed types are wrong."""
     length = leading_dimension(rows[0])
     types = declared.types
     arrays = [TensorArray(t.dtype, length, element_shape=t.shape, clear_after_read=False) for t in types]
 
     @kind_preserving
-    def body(position: int, written: list[TensorArray], carried: Any) -> tuple[Any, ...]:
+    def body(position: int, arrays_so_far: list[TensorArray], carried_values: Any) -> tuple[Any, ...]:
         index = length - 1 - position if reverse else position
-        result, carried = step(index, carried)
+        result, carried_values = step(index, carried_values)
         leaves = declared.leaves_of(result)
-        tensors = [array.check_dtype(leaf) for array, leaf in zip(written, leaves, strict=True)]
+        tensors = [array.check_dtype(leaf) for array, leaf in zip(arrays_so_far, leaves, strict=True)]
         result_types = [TensorType(t.dtype, t.type.shape) for t in tensors]
         if not _is_covered_by(result_types, types):
             _check_given_shapes(result_types, declared)
-            raise _ResultTypesFound(replace(declared, types=result_types))
-        return position + 1, [a.write(index, t) for a, t in zip(written, tensors, strict=True)], carried
+            raise _UnexpectedResultTypes(replace(declared, types=result_types))
+        return position + 1, [a.write(index, t) for a, t in zip(arrays_so_far, tensors, strict=True)], carried_values
 
     @kind_preserving
     def continues(position: int, *_: Any) -> Any:
@@ -249,12 +253,11 @@ def _loop(step: Any, rows: list[Tensor], state: Any, declared: _Declared, revers
     return pack(declared.template, stacked), state
 
 
-def _check_given_shapes(types: list[TensorType], declared: _Declared) -> None:
-    for found, expected, given in zip(types, declared.types, declared.given, strict=True):
-        if given and not shapes_compatible(found.shape, expected.shape):
-            raise ValueError(
-                f"Inconsistent shapes: saw {TensorShape(found.shape)} but expected {TensorShape(expected.shape)} "
-            )
+def _check_given_shapes(types: list[TensorType], declared: _ResultDeclaration) -> None:
+    for actual_type, declared_type, given in zip(types, declared.types, declared.given, strict=True):
+        if given and not shapes_compatible(actual_type.shape, declared_type.shape):
+            actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
+            raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
 
 
 def _is_covered_by(types: list[TensorType], assumed: list[TensorType]) -> bool:
@@ -300,30 +303,31 @@ def _check_lengths(rows: list[Tensor]) -> None:
             raise ValueError(f"Dimensions {known[0]} and {length} are not compatible")
 
 
-def _check_for_a_row(rows: list[Tensor], position: int) -> None:
+def _check_has_rows(rows: list[Tensor], position: int) -> None:
     """Raise for eager elements without rows, which have no initial state."""
     if current_region() is None and not int(leading_dimension(rows[0])):
         TensorArray(rows[0].dtype, 0).read(position)
 
 
-def _declared_result(elems: Any, rows: list[Tensor], signature: Any) -> _Declared:
+def _declare_result(elems: Any, rows: list[Tensor], signature: Any) -> _ResultDeclaration:
     """Return what the results of map_fn are by its signature, or else as the elements are."""
     guess = rows[0].type.shape
     if signature is None:
-        return _Declared(elems, [TensorType(row.dtype, _row_shape(guess)) for row in rows], [False] * len(rows))
+        row_types = [TensorType(row.dtype, _row_shape(guess)) for row in rows]
+        return _ResultDeclaration(elems, row_types, [False] * len(rows))
     types, given = [], []
     for leaf in flatten(signature)[0]:
         is_spec = isinstance(leaf, TensorSpec)
         dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
         types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(guess)))
         given.append(is_spec)
-    return _Declared(signature, types, given)
+    return _ResultDeclaration(signature, types, given)
 
 
-def _declared_by(like: Any, given: bool = False) -> _Declared:
+def _declare_like(like: Any, given: bool = False) -> _ResultDeclaration:
     """Return what results are that have the structure and dtypes of these tensors, and if `given` their shapes."""
     leaves = flatten(like)[0]
-    return _Declared(like, [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves], [given] * len(leaves))
+    return _ResultDeclaration(like, [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves], [given] * len(leaves))
 
 
 def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
@@ -335,7 +339,7 @@ def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
 
 def _scan_from_first(function: Any, rows: list[Tensor], template: Template | None, reverse: bool) -> Any:
     """Scan from the first row: that row, followed by a scan over the others with it as initial state."""
-    _check_for_a_row(rows, 0)
+    _check_has_rows(rows, 0)
     first_row = [get_item(row, -1 if reverse else 0) for row in rows]
     other_rows = [get_item(row, slice(None, -1) if reverse else slice(1, None)) for row in rows]
 
@@ -344,7 +348,7 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
         return _next_state(new, state)
 
     start = pack(template, first_row)
-    stacked, _ = _collect(step, other_rows, start, _declared_by(start, given=True), reverse)
+    stacked, _ = _collect(step, other_rows, start, _declare_like(start, given=True), reverse)
     leaves, shape = flatten(stacked)
     first_results = [get_item(f, None) for f in flatten(start)[0]]
     joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(first_results, leaves, strict=True)]

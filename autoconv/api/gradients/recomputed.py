@@ -26,18 +26,19 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
         def with_recomputed_gradient(*arguments: Any) -> Any:
-            with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):  # the last one notes the variables read
+            # The last recorder stays active: it collects the variables that `f` reads.
+            with tape_recorders.pause_recorders(*tape_recorders.active()[:-1]):
                 result = call(f)(*arguments, **kwargs)
             for variable in tape_recorders.active()[-1].variables.values() if tape_recorders.active() else ():
                 tape_recorders.note_variable(variable)
 
             def pull(*upstream: Any, variables: Sequence[Variable] = ()) -> Any:
                 leaves = flatten(arguments)[0]
-                with GradientTape() as again:
-                    again.watch(leaves)
+                with GradientTape() as recomputed_result:
+                    recomputed_result.watch(leaves)
                     outputs = call(f)(*arguments, **kwargs)
                 sources = [*leaves, *variables]
-                slopes = again.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
+                slopes = recomputed_result.gradient(flatten(outputs)[0], sources, output_gradients=list(upstream))
                 inputs, others = slopes[: len(leaves)], slopes[len(leaves) :]
                 return (tuple(inputs), list(others)) if variables else tuple(inputs)
 

@@ -46,8 +46,8 @@ class RecordedInterval:
         if graph in self._start_marks:
             nodes = _nodes_after(graph, self._start_marks[graph])
         if graph in self._close_marks:
-            after = set(_nodes_after(graph, self._close_marks[graph]))
-            nodes = [node for node in nodes if node not in after]
+            later_nodes = set(_nodes_after(graph, self._close_marks[graph]))
+            nodes = [node for node in nodes if node not in later_nodes]
         return [node for node in nodes if node not in self._excluded] if self._excluded else nodes
 
 

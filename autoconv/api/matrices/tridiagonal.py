@@ -38,7 +38,7 @@ def tridiagonal_solve(
     """
     if perturb_singular:
         raise InvalidArgumentError("perturb_singular has no implementation on CPUs")
-    upper, main, lower = diagonals_of(diagonals, diagonals_format)
+    upper, main, lower = split_diagonals(diagonals, diagonals_format)
     right = convert_to_tensor(rhs)
     is_vector = len(right.shape) == len(main.shape)
     if is_vector:
@@ -61,13 +61,13 @@ def tridiagonal_matmul(
     array([[3.],
            [4.]], dtype=float32)
     """
-    upper, main, lower = (expand_dims(part, -1) for part in diagonals_of(diagonals, diagonals_format))
+    upper, main, lower = (expand_dims(part, -1) for part in split_diagonals(diagonals, diagonals_format))
     x: Any = convert_to_tensor(rhs)
-    before, after = [[0, 0]] * (len(x.shape) - 2), [[0, 0]]
+    previous_rows, next_rows = [[0, 0]] * (len(x.shape) - 2), [[0, 0]]
     above = pad(get_item(upper, (..., slice(None, -1), slice(None))) * get_item(x, (..., slice(1, None), slice(None))),
-                [*before, [0, 1], *after])  # fmt: skip
+                [*previous_rows, [0, 1], *next_rows])  # fmt: skip
     below = pad(get_item(lower, (..., slice(1, None), slice(None))) * get_item(x, (..., slice(None, -1), slice(None))),
-                [*before, [1, 0], *after])  # fmt: skip
+                [*previous_rows, [1, 0], *next_rows])  # fmt: skip
     return apply("identity", main * x + above + below, name=name)
 
 
@@ -79,7 +79,7 @@ def dense(lower: Tensor, main: Tensor, upper: Tensor) -> Any:
     return diagonal + above + below
 
 
-def diagonals_of(diagonals: Any, form: str) -> Diagonals:
+def split_diagonals(diagonals: Any, form: str) -> Diagonals:
     """Return the upper, main and lower diagonals, of n elements each; raises ValueError for another form."""
     if form == "compact":
         tensor = convert_to_tensor(diagonals)

@@ -49,7 +49,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         self._values: Any = values
         self._row_splits = convert_to_tensor(row_splits)
         self._uniform = uniform_row_length
-        self._nrows = _decrement(self._row_splits.shape.with_rank(1)[0])
+        self._nrows = _decrement_rank(self._row_splits.shape.with_rank(1)[0])
 
     @property
     def values(self) -> Any:
@@ -346,9 +346,9 @@ def _from_components(values: RaggedLike, splits: Any, uniform: int | None) -> Ra
     """Return the ragged tensor of components, which may be placeholders of tensors, such as gradients."""
     result = RaggedTensor.__new__(RaggedTensor)
     result._values, result._row_splits, result._uniform = values, splits, uniform
-    result._nrows = _decrement(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
+    result._nrows = _decrement_rank(splits.shape[0]) if isinstance(splits, Tensor) and splits.shape.rank == 1 else None
     return result
 
 
-def _decrement(size: int | None) -> int | None:
+def _decrement_rank(size: int | None) -> int | None:
     return None if size is None else size - 1

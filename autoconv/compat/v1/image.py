@@ -72,8 +72,8 @@ def resize_nearest_neighbor(
     batch = convert_to_tensor(images)
     for axis, new in enumerate(_two_sides(size), 1):
         old = _side(batch, axis)
-        places = _places(old, new, align_corners)
-        nearest = apply("floor", places + 0.5 if align_corners else places)
+        positions = _sample_positions(old, new, align_corners)
+        nearest = apply("floor", positions + 0.5 if align_corners else positions)
         batch = gather(batch, apply("minimum", cast(nearest, int32), cast(old - 1, int32)), axis=axis)
     return batch
 
@@ -150,30 +150,30 @@ def __getattr__(name: str) -> Any:
 
 def _interpolate(images: TensorLike, size: Any, align_corners: bool, weights: Any) -> Tensor:
     batch = cast(convert_to_tensor(images), float32)
-    for axis, (new, rule) in enumerate(zip(_two_sides(size), ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True), 1):
-        old = _side(batch, axis)
-        batch = einsum(rule, weights(_places(old, new, align_corners), old), batch)
+    for axis, (new_size, rule) in enumerate(zip(_two_sides(size), ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True), 1):
+        old_size = _side(batch, axis)
+        batch = einsum(rule, weights(_sample_positions(old_size, new_size, align_corners), old_size), batch)
     return batch
 
 
-def _places(old: Any, new: Any, align_corners: bool) -> Tensor:
+def _sample_positions(old_size: Any, new_size: Any, align_corners: bool) -> Tensor:
     """Return the positions of new pixels between the old ones."""
-    last, steps = (old - 1, apply("maximum", new - 1, 1)) if align_corners else (old, new)
-    return cast(tensor_range(new), float32) * (cast(last, float32) / cast(steps, float32))
+    last, steps = (old_size - 1, apply("maximum", new_size - 1, 1)) if align_corners else (old_size, new_size)
+    return cast(tensor_range(new_size), float32) * (cast(last, float32) / cast(steps, float32))
 
 
-def _linear_weights(places: Tensor, old: Any) -> Tensor:
-    floor = apply("floor", places)
-    fraction = places - floor
-    return _weights(floor, old, {0: 1.0 - fraction, 1: fraction})
+def _linear_weights(positions: Tensor, old_size: Any) -> Tensor:
+    floor = apply("floor", positions)
+    fraction = positions - floor
+    return _weights(floor, old_size, {0: 1.0 - fraction, 1: fraction})
 
 
-def _cubic_weights(places: Tensor, old: Any) -> Tensor:
+def _cubic_weights(positions: Tensor, old_size: Any) -> Tensor:
     """Return the weights by Keys' kernel with a = -0.75; TensorFlow rounds fractions to 1/1024."""
-    floor = apply("floor", places)
-    x = apply("round", (places - floor) * 1024.0) / 1024.0
+    floor = apply("floor", positions)
+    x = apply("round", (positions - floor) * 1024.0) / 1024.0
     near, far = x + 1.0, 2.0 - x
-    return _weights(floor, old, {
+    return _weights(floor, old_size, {
         -1: ((-0.75 * near + 3.75) * near - 6.0) * near + 3.0,
         0: (1.25 * x - 2.25) * x * x + 1.0,
         1: (1.25 * (1.0 - x) - 2.25) * (1.0 - x) * (1.0 - x) + 1.0,
@@ -181,12 +181,12 @@ def _cubic_weights(places: Tensor, old: Any) -> Tensor:
     })  # fmt: skip
 
 
-def _weights(floor: Tensor, old: Any, parts: dict[int, Tensor]) -> Tensor:
+def _weights(floor: Tensor, old_size: Any, offset_weights: dict[int, Tensor]) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; pixels beyond an edge are those at the edge."""
     total = None
-    for offset, weight in parts.items():
-        nearest = apply("minimum", apply("maximum", cast(floor, int32) + offset, 0), cast(old - 1, int32))
-        term = one_hot(nearest, old) * expand_dims(weight, 1)
+    for offset, weight in offset_weights.items():
+        nearest = apply("minimum", apply("maximum", cast(floor, int32) + offset, 0), cast(old_size - 1, int32))
+        term = one_hot(nearest, old_size) * expand_dims(weight, 1)
         total = term if total is None else total + term
     assert total is not None
     return total

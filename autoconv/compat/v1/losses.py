@@ -99,10 +99,10 @@ def cosine_distance(
     >>> autoconv.compat.v1.losses.cosine_distance([[1.0, 0.0]], [[0.0, 1.0]], axis=1).numpy()
     np.float32(1.0)
     """
-    along = dim if axis is None else axis
-    if along is None:
+    chosen_axis = dim if axis is None else axis
+    if chosen_axis is None:
         raise ValueError("You must specify argument `axis`.")
-    products = math.reduce_sum(_float(predictions) * _float(labels), axis=along, keepdims=True)
+    products = math.reduce_sum(_float(predictions) * _float(labels), axis=chosen_axis, keepdims=True)
     return compute_weighted_loss(1.0 - products, weights, scope, loss_collection, reduction)
 
 
@@ -199,8 +199,8 @@ def sparse_softmax_cross_entropy(
     >>> autoconv.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy().round(4)
     np.float32(0.6931)
     """
-    each = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def sigmoid_cross_entropy(
@@ -217,8 +217,8 @@ def sigmoid_cross_entropy(
     labels = cast(convert_to_tensor(multi_class_labels), scores.dtype)
     if label_smoothing > 0:
         labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-    each = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scores)
-    return compute_weighted_loss(each, weights, scope, loss_collection, reduction)
+    elementwise = nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=scores)
+    return compute_weighted_loss(elementwise, weights, scope, loss_collection, reduction)
 
 
 def add_loss(loss: Any, loss_collection: object = GraphKeys.LOSSES) -> None:

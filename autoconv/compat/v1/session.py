@@ -57,7 +57,7 @@ class Session:
         a placeholder that is not fed, FailedPreconditionError for a variable that is not initialised.
         """
         feeds = self._collect_feeds(feed_dict)
-        return self._run_fed(fetches, tuple(feeds), list(feeds.values()))
+        return self._run_with_feeds(fetches, tuple(feeds), list(feeds.values()))
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Any:
         """Return a function of the values of `feed_list` that runs the fetches."""
@@ -67,7 +67,7 @@ class Session:
             if len(values) != len(feed_targets):
                 raise TypeError(f"expected {len(feed_targets)} values, of the feed_list; found {len(values)}")
             arrays = [_feed_array(target, value) for target, value in zip(feed_targets, values, strict=True)]
-            return self._run_fed(fetches, tuple(feed_targets), arrays)
+            return self._run_with_feeds(fetches, tuple(feed_targets), arrays)
 
         return run
 
@@ -121,17 +121,17 @@ class Session:
         storage = variable.storage
         self._storages[storage] = Storage(array, storage.shape, storage.name)
 
-    def _run_fed(self, fetches: Any, feed_targets: tuple[Value, ...], fed: list[Any]) -> Any:
+    def _run_with_feeds(self, fetches: Any, feed_targets: tuple[Value, ...], fed_arrays: list[Any]) -> Any:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         flat = nest.flatten(fetches)
         for item in flat:
             if isinstance(item, StartOperation):
-                item.start(self, self._run_values([item.value], (), feed_targets, fed)[0])
+                item.start(self, self._run_values([item.value], (), feed_targets, fed_arrays)[0])
         parts = [self._resolve(item, fetched=True) for item in flat]
         values = tuple(part for part in parts if isinstance(part, Value))
         names = tuple(name for part in parts if isinstance(part, tuple) for name in part)
-        iterator = iter(self._run_values(values, names, feed_targets, fed))
+        iterator = iter(self._run_values(values, names, feed_targets, fed_arrays))
         return nest.pack_sequence_as(fetches, [next(iterator) if isinstance(part, Value) else None for part in parts])
 
     def run_value(self, value: Value) -> Any:
@@ -172,7 +172,7 @@ class Session:
         A fetched variable is returned as its storage, which is read at the end of the run.
         """
         if isinstance(item, (str, bytes)):
-            item = self._find_named(item if isinstance(item, str) else item.decode())
+            item = self._find_by_name(item if isinstance(item, str) else item.decode())
         if isinstance(item, GraphVariable):
             if fetched and item.graph is self.graph:
                 return self.graph.root.trace.capture(item.storage, item.storage.type, item.storage.name)
@@ -188,7 +188,7 @@ class Session:
             f"(Can not convert a {type(item).__name__} into a Tensor or Operation.)"
         )
 
-    def _find_named(self, name: str) -> Any:
+    def _find_by_name(self, name: str) -> Any:
         operation, _, index = name.partition(":")
         for variable in self.graph.attachments.get("variables", ()):
             if index in ("", "0") and variable.name == f"{operation}:0":

@@ -22,17 +22,17 @@ from autoconv.tracing.execute.differentiable import DifferentiableGraph, array_o
 class Slice:
     """A compiled part of a graph.
 
-    fed: the values that a run gets from the caller
-    captured: the objects that the graph captured, in the order of the parameters after the fed ones
-    needed: the storages of variables that have to be initialised before a run
-    assigned: the storages that a run initialises
+    fed_values: the values that a run gets from the caller
+    captured_objects: the objects that the graph captured, in the order of the parameters after the fed ones
+    required_storages: the storages of variables that have to be initialised before a run
+    assigned_storages: the storages that a run initialises
     """
 
     run: Any
-    fed: tuple[Value, ...]
-    captured: tuple[Any, ...]
-    needed: tuple[Storage, ...]
-    assigned: tuple[Storage, ...]
+    fed_values: tuple[Value, ...]
+    captured_objects: tuple[Any, ...]
+    required_storages: tuple[Storage, ...]
+    assigned_storages: tuple[Storage, ...]
     outputs: tuple[Value, ...]
 
     def __call__(self, fed: Sequence[Any], storages: dict[Storage, Storage]) -> list[Any]:
@@ -40,16 +40,18 @@ class Slice:
 
         Raises FailedPreconditionError for a variable without a value.
         """
-        for storage in self.needed:
+        for storage in self.required_storages:
             if storage not in storages:
                 raise FailedPreconditionError(
                     f"Attempting to use uninitialized value {storage.name}: run its initializer in this session "
                     "first, or autoconv.compat.v1.global_variables_initializer()."
                 )
-        new_storages = {s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned if s not in storages}
+        new_storages = {
+            s: Storage(s.value.copy(), s.shape, s.name) for s in self.assigned_storages if s not in storages
+        }
         arguments = [
             (new_storages.get(item) or storages[item]) if isinstance(item, Storage) else array_of(item)
-            for item in self.captured
+            for item in self.captured_objects
         ]
         result = self.run([*fed, *arguments])
         storages.update(new_storages)

@@ -1,4 +1,4 @@
-"""NumPy's form of an index with known operands, and the errors of invalid ones, for tensors and as NumPy's."""
+"""NumPy's form of an index with known operands, and the errors of invalid ones: of tensors, and of NumPy."""
 
 from __future__ import annotations
 

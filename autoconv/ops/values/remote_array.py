@@ -8,7 +8,10 @@ import numpy as np
 
 
 class RemoteArray:
-    """An array in other memory. By this class, and by no method's name, it is told apart from the program's objects."""
+    """An array in other memory.
+
+    Code recognises it by this class, since objects of the program may have methods of any name.
+    """
 
     type: Any
 

@@ -201,7 +201,7 @@ class KernelCalls:
         dtype = value.dtype
         kind, descriptor = (body.calls.object(item)(out) for item in (np.ndarray, dtype.numpy))
         dimensions = body.store_dimensions(shape)
-        with out.unless(out.call("is_plain_array", object_.ir, kind, descriptor, len(shape), dimensions)):
+        with out.unless(out.call("is_contiguous_array", object_.ir, kind, descriptor, len(shape), dimensions)):
             body.call_python(_raise_size_mismatch, object_.ir)
 
     def _as_native(self, value: Value, object_: Object) -> Native:

@@ -118,7 +118,7 @@ class Body:
         if spares is None:
             self.release(slot)
         else:
-            self.out.call("keep", slot, spares[0], spares[1])
+            self.out.call("keep_spare", slot, spares[0], spares[1])
 
     def begin_loop(self, captures: Iterable[Native]) -> None:
         self.loop_depth += 1

@@ -121,7 +121,7 @@ class EntryWriter:
             return array
         array_class, descriptor = (self._calls.object(item)(self.out) for item in (np.ndarray, type_.dtype.numpy))
         dimensions = self._calls.shape(shape) if shape else "null"
-        is_plain = self.out.call("is_plain_array", array, array_class, descriptor, len(shape), dimensions)
+        is_plain = self.out.call("is_contiguous_array", array, array_class, descriptor, len(shape), dimensions)
         self._check(self.out.icmp("ne", is_plain, FALSE))
         return array
 
@@ -134,9 +134,9 @@ class EntryWriter:
         array_class, descriptor = (self._calls.object(item)(out) for item in (np.ndarray, value.dtype.numpy))
         arguments = array, array_class, descriptor, len(sizes(value.type))
         if by_columns:
-            result = out.call("turned_view", *arguments)
+            result = out.call("transposed_view", *arguments)
         else:
-            result = out.call("plain_copy", *arguments, value.dtype.size)
+            result = out.call("contiguous_copy", *arguments, value.dtype.size)
         self.copies.append(self.result_writer.hold(result))
         if by_columns:
             self._check(out.icmp("ne", result, NULL))
@@ -149,7 +149,7 @@ class EntryWriter:
             return
         array_class, are_by_columns = self._calls.object(np.ndarray)(self.out), ""
         for array in arrays:
-            is_by_columns = self.out.call("lies_by_columns", array, array_class)
+            is_by_columns = self.out.call("is_column_major", array, array_class)
             are_by_columns = self.out.and_(are_by_columns, is_by_columns) if are_by_columns else is_by_columns
         self._check(self.out.icmp("eq", are_by_columns, FALSE))
 
@@ -303,7 +303,7 @@ class EntryWriter:
             else:
                 results.append(Object(out.load("ptr", cell)))
                 if i in transposed:
-                    out.call("turn", results[-1].ir)
+                    out.call("transpose_in_place", results[-1].ir)
         return results
 
     def write_refusal(self) -> None:

@@ -26,7 +26,7 @@ declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyLong_FromVoidPtr(ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
 
-define internal void @let_go(ptr %object) nounwind {
+define internal void @release_object(ptr %object) nounwind {
   %slot = alloca ptr
   store ptr %object, ptr %slot
   call void @release(ptr %slot)
@@ -48,10 +48,10 @@ entry:
   %methods_offset = load i64, ptr @dispatch_methods
   %methods_at = getelementptr i8, ptr %self, i64 %methods_offset
   %methods = load ptr, ptr %methods_at
-  %binds = icmp ne ptr %methods, null
+  %has_methods = icmp ne ptr %methods, null
   %has_first = icmp sgt i64 %count, 0
-  %may_be_bound = and i1 %binds, %has_first
-  br i1 %may_be_bound, label %find_method, label %own
+  %may_have_method = and i1 %has_methods, %has_first
+  br i1 %may_have_method, label %find_method, label %read_entries
 find_method:
   %instance = load ptr, ptr %arguments
   %key = call ptr @PyLong_FromVoidPtr(ptr %instance)
@@ -59,7 +59,7 @@ find_method:
   br i1 %has_key, label %find_entry, label %no_key
 no_key:
   call void @PyErr_Clear()
-  br label %own
+  br label %read_entries
 find_entry:
   %pair = call ptr @PyDict_GetItemWithError(ptr %methods, ptr %key)
   %is_known = icmp ne ptr %pair, null
@@ -72,71 +72,71 @@ compare_instance:
   %is_same = icmp eq ptr %referent, %instance
   br i1 %is_same, label %call_method, label %unknown_instance
 unknown_instance:
-  call void @let_go(ptr %key)
-  br label %own
+  call void @release_object(ptr %key)
+  br label %read_entries
 call_method:
   %method_at = getelementptr i8, ptr %pair, i64 32
   %method = load ptr, ptr %method_at
   call void @retain(ptr %method)
-  call void @let_go(ptr %key)
-  %further = getelementptr ptr, ptr %arguments, i64 1
-  %fewer = sub i64 %count, 1
-  %of_method = call ptr @dispatch(ptr %method, ptr %further, i64 %fewer, ptr %names)
-  call void @let_go(ptr %method)
-  ret ptr %of_method
-own:
+  call void @release_object(ptr %key)
+  %other_arguments = getelementptr ptr, ptr %arguments, i64 1
+  %other_count = sub i64 %count, 1
+  %method_result = call ptr @dispatch(ptr %method, ptr %other_arguments, i64 %other_count, ptr %names)
+  call void @release_object(ptr %method)
+  ret ptr %method_result
+read_entries:
   %offset = load i64, ptr @dispatch_slot
-  %place = getelementptr i8, ptr %self, i64 %offset
-  %entries = load ptr, ptr %place
-  %there = icmp ne ptr %entries, null
-  %unnamed = icmp eq ptr %names, null
+  %entries_at = getelementptr i8, ptr %self, i64 %offset
+  %entries = load ptr, ptr %entries_at
+  %has_entries = icmp ne ptr %entries, null
+  %has_no_names = icmp eq ptr %names, null
   %detour_at = load ptr, ptr @dispatch_detour
   %detour = load atomic i64, ptr %detour_at monotonic, align 8
-  %usual = icmp eq i64 %detour, 0
-  %all = and i1 %there, %usual
-  br i1 %all, label %try, label %slow
-try:
+  %is_not_detoured = icmp eq i64 %detour, 0
+  %may_try = and i1 %has_entries, %is_not_detoured
+  br i1 %may_try, label %retain_entries, label %call_slow
+retain_entries:
   call void @retain(ptr %entries)
   %size_at = getelementptr i8, ptr %entries, i64 16
   %size = load i64, ptr %size_at
   %items = getelementptr i8, ptr %entries, i64 24
   %missing = load ptr, ptr @dispatch_missing
-  %filled = icmp sgt i64 %size, $PLAIN
-  br i1 %filled, label %gated, label %none
-gated:
+  %has_gate = icmp sgt i64 %size, $PLAIN
+  br i1 %has_gate, label %read_gate, label %drop_entries
+read_gate:
   %gate_at = getelementptr ptr, ptr %items, i64 $GATE
   %gate = load ptr, ptr %gate_at
   %state_at = getelementptr i8, ptr %gate, i64 $BUFFER
   %state = load ptr, ptr %state_at
-  %left = load i64, ptr %state
-  %passes = icmp sgt i64 %left, 0
+  %passes_left = load i64, ptr %state
+  %may_pass = icmp sgt i64 %passes_left, 0
   %form_at = getelementptr i64, ptr %state, i64 1
   %form = load i64, ptr %form_at
-  %graphs = icmp eq i64 %form, 0
-  %is_plain_form = xor i1 %graphs, true
-  %takes_names = or i1 %unnamed, %is_plain_form
-  %goes_on = and i1 %passes, %takes_names
-  br i1 %goes_on, label %pass_gate, label %none
+  %is_graph_form = icmp eq i64 %form, 0
+  %is_plain_form = xor i1 %is_graph_form, true
+  %takes_arguments = or i1 %has_no_names, %is_plain_form
+  %may_go_on = and i1 %may_pass, %takes_arguments
+  br i1 %may_go_on, label %pass_gate, label %drop_entries
 pass_gate:
-  %lower = sub i64 %left, 1
-  store i64 %lower, ptr %state
-  br i1 %graphs, label %graph, label %plainly
-graph:
-  %asks_at = getelementptr i64, ptr %state, i64 2
-  %asks = load i64, ptr %asks_at
-  %unasked = icmp eq i64 %asks, 0
-  br i1 %unasked, label %look, label %ask_variable
-ask_variable:
+  %fewer_passes = sub i64 %passes_left, 1
+  store i64 %fewer_passes, ptr %state
+  br i1 %is_graph_form, label %check_variable, label %check_busy
+check_variable:
+  %reads_variable_at = getelementptr i64, ptr %state, i64 2
+  %reads_variable = load i64, ptr %reads_variable_at
+  %reads_no_variable = icmp eq i64 %reads_variable, 0
+  br i1 %reads_no_variable, label %next_entry, label %read_variable
+read_variable:
   store ptr null, ptr %value_at
   %variable = load ptr, ptr @dispatch_variable
   %status = call i32 @PyContextVar_Get(ptr %variable, ptr null, ptr %value_at)
   %value = load ptr, ptr %value_at
   %is_found = icmp ne ptr %value, null
-  br i1 %is_found, label %compare, label %unknown
-unknown:
+  br i1 %is_found, label %check_actions, label %clear_error
+clear_error:
   call void @PyErr_Clear()
-  br label %none
-compare:
+  br label %drop_entries
+check_actions:
   %has_actions = load i64, ptr @dispatch_has_actions
   %is_readable = icmp ne i64 %has_actions, 0
   br i1 %is_readable, label %read_actions, label %compare_default
@@ -144,32 +144,32 @@ read_actions:
   %content_at = getelementptr i8, ptr %value, i64 $BUFFER
   %content = load ptr, ptr %content_at
   %read = load i32, ptr %content
-  call void @let_go(ptr %value)
+  call void @release_object(ptr %value)
   %beyond_warnings = and i32 %read, $BEYOND_WARNINGS
   %warns_at_most = icmp eq i32 %beyond_warnings, 0
-  br i1 %warns_at_most, label %look, label %none
+  br i1 %warns_at_most, label %next_entry, label %drop_entries
 compare_default:
-  call void @let_go(ptr %value)
+  call void @release_object(ptr %value)
   %default = load ptr, ptr @dispatch_default
   %is_default = icmp eq ptr %value, %default
-  br i1 %is_default, label %look, label %none
-plainly:
+  br i1 %is_default, label %next_entry, label %drop_entries
+check_busy:
   %busy_at = load ptr, ptr @dispatch_busy
   %busy = load atomic i64, ptr %busy_at monotonic, align 8
-  %idle = icmp eq i64 %busy, 0
-  br i1 %idle, label %call_plain, label %none
+  %is_idle = icmp eq i64 %busy, 0
+  br i1 %is_idle, label %call_plain, label %drop_entries
 call_plain:
   %plain_at = getelementptr ptr, ptr %items, i64 $PLAIN
   %plain = load ptr, ptr %plain_at
-  %result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr %names)
-  call void @let_go(ptr %entries)
-  ret ptr %result
-look:
-  %i = phi i64 [ $ENTRIES, %graph ], [ $ENTRIES, %read_actions ], [ $ENTRIES, %compare_default ], [ %next, %other ]
-  %actions = phi i32 [ -1, %graph ], [ %read, %read_actions ], [ -1, %compare_default ], [ %actions, %other ]
+  %plain_result = call ptr @"PyObject_Vectorcall"(ptr %plain, ptr %arguments, i64 %count, ptr %names)
+  call void @release_object(ptr %entries)
+  ret ptr %plain_result
+next_entry:
+  %i = phi i64 [ $ENTRIES, %check_variable ], [ $ENTRIES, %read_actions ], [ $ENTRIES, %compare_default ], [ %next, %drop_refusal ]
+  %actions = phi i32 [ -1, %check_variable ], [ %read, %read_actions ], [ -1, %compare_default ], [ %actions, %drop_refusal ]
   %more = icmp slt i64 %i, %size
-  br i1 %more, label %ask, label %none
-ask:
+  br i1 %more, label %call_entry, label %drop_entries
+call_entry:
   %item_at = getelementptr ptr, ptr %items, i64 %i
   %item = load ptr, ptr %item_at
   %definition_at = getelementptr i8, ptr %item, i64 $DEFINITION
@@ -178,102 +178,102 @@ ask:
   %owner = load ptr, ptr %owner_at
   %function_at = getelementptr i8, ptr %definition, i64 8
   %function = load ptr, ptr %function_at
-  %found = call ptr %function(ptr %owner, ptr %arguments, i64 %count)
-  %raised = icmp eq ptr %found, null
-  br i1 %raised, label %failed, label %answered
-answered:
-  %refused = icmp eq ptr %found, %missing
-  br i1 %refused, label %other, label %done
-done:
+  %result = call ptr %function(ptr %owner, ptr %arguments, i64 %count)
+  %has_raised = icmp eq ptr %result, null
+  br i1 %has_raised, label %handle_error, label %check_refusal
+check_refusal:
+  %is_refused = icmp eq ptr %result, %missing
+  br i1 %is_refused, label %drop_refusal, label %count_call
+count_call:
   %cell = load ptr, ptr %items
   %buffer_at = getelementptr i8, ptr %cell, i64 $BUFFER
   %buffer = load ptr, ptr %buffer_at
   %calls = load i64, ptr %buffer
-  %counted = add i64 %calls, 1
-  store i64 %counted, ptr %buffer
-  %typed_at = getelementptr i64, ptr %state, i64 2
-  %typed = load i64, ptr %typed_at
-  %untyped = icmp eq i64 %typed, 0
-  br i1 %untyped, label %give, label %read_flags
+  %next_calls = add i64 %calls, 1
+  store i64 %next_calls, ptr %buffer
+  %variable_flag_at = getelementptr i64, ptr %state, i64 2
+  %variable_flag = load i64, ptr %variable_flag_at
+  %has_no_flag = icmp eq i64 %variable_flag, 0
+  br i1 %has_no_flag, label %return_result, label %read_flags
 read_flags:
   %errors = call i64 @float_errors()
-  %clean = icmp eq i64 %errors, 0
-  br i1 %clean, label %give, label %clear_flags
+  %has_no_errors = icmp eq i64 %errors, 0
+  br i1 %has_no_errors, label %return_result, label %clear_flags
 clear_flags:
   call void @set_float_errors(i64 0)
-  %warned_of = call i64 @float_errors_of(i32 %actions)
-  %shown_errors = and i64 %errors, %warned_of
+  %warning_errors = call i64 @float_errors_of(i32 %actions)
+  %shown_errors = and i64 %errors, %warning_errors
   %all_ignored = icmp eq i64 %shown_errors, 0
-  br i1 %all_ignored, label %give, label %flagged
-give:
-  call void @let_go(ptr %entries)
-  ret ptr %found
-flagged:
-  %number = call ptr @PyLong_FromLongLong(i64 %errors)
-  %shown = add i64 %count, 4
-  %shown_at = alloca ptr, i64 %shown
-  store ptr %self, ptr %shown_at
-  %entry_at = getelementptr ptr, ptr %shown_at, i64 1
+  br i1 %all_ignored, label %return_result, label %report_errors
+return_result:
+  call void @release_object(ptr %entries)
+  ret ptr %result
+report_errors:
+  %error_number = call ptr @PyLong_FromLongLong(i64 %errors)
+  %report_length = add i64 %count, 4
+  %error_report = alloca ptr, i64 %report_length
+  store ptr %self, ptr %error_report
+  %entry_at = getelementptr ptr, ptr %error_report, i64 1
   store ptr %item, ptr %entry_at
-  %found_at = getelementptr ptr, ptr %shown_at, i64 2
-  store ptr %found, ptr %found_at
-  %number_at = getelementptr ptr, ptr %shown_at, i64 3
-  store ptr %number, ptr %number_at
-  %given_at = getelementptr ptr, ptr %shown_at, i64 4
-  %size_of_given = shl i64 %count, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %given_at, ptr %arguments, i64 %size_of_given, i1 false)
-  %judge = load ptr, ptr @dispatch_flagged
-  %judged = call ptr @"PyObject_Vectorcall"(ptr %judge, ptr %shown_at, i64 %shown, ptr null)
-  call void @let_go(ptr %number)
-  call void @let_go(ptr %found)
-  call void @let_go(ptr %entries)
-  ret ptr %judged
-other:
-  call void @let_go(ptr %found)
+  %result_at = getelementptr ptr, ptr %error_report, i64 2
+  store ptr %result, ptr %result_at
+  %number_at = getelementptr ptr, ptr %error_report, i64 3
+  store ptr %error_number, ptr %number_at
+  %report_arguments_at = getelementptr ptr, ptr %error_report, i64 4
+  %argument_bytes = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %report_arguments_at, ptr %arguments, i64 %argument_bytes, i1 false)
+  %error_handler = load ptr, ptr @dispatch_flagged
+  %judged_result = call ptr @"PyObject_Vectorcall"(ptr %error_handler, ptr %error_report, i64 %report_length, ptr null)
+  call void @release_object(ptr %error_number)
+  call void @release_object(ptr %result)
+  call void @release_object(ptr %entries)
+  ret ptr %judged_result
+drop_refusal:
+  call void @release_object(ptr %result)
   %next = add i64 %i, 1
-  br label %look
-none:
-  call void @let_go(ptr %entries)
-  br label %slow
-slow:
-  br i1 %unnamed, label %pass, label %measure
-measure:
-  %named_at = getelementptr i8, ptr %names, i64 16
-  %named = load i64, ptr %named_at
-  br label %pass
-pass:
-  %values = phi i64 [ 0, %slow ], [ %named, %measure ]
-  %given = add i64 %count, %values
-  %length = add i64 %given, 1
-  %many = icmp ugt i64 %length, $MOST_ON_STACK
-  br i1 %many, label %heap, label %stack
-heap:
-  %room = shl i64 %length, 3
-  %block = call ptr @PyMem_Malloc(i64 %room)
-  %full = icmp eq ptr %block, null
-  br i1 %full, label %no_memory, label %copy
+  br label %next_entry
+drop_entries:
+  call void @release_object(ptr %entries)
+  br label %call_slow
+call_slow:
+  br i1 %has_no_names, label %measure_arguments, label %count_names
+count_names:
+  %name_count_at = getelementptr i8, ptr %names, i64 16
+  %name_count = load i64, ptr %name_count_at
+  br label %measure_arguments
+measure_arguments:
+  %keyword_count = phi i64 [ 0, %call_slow ], [ %name_count, %count_names ]
+  %argument_count = add i64 %count, %keyword_count
+  %slot_count = add i64 %argument_count, 1
+  %needs_heap = icmp ugt i64 %slot_count, $MOST_ON_STACK
+  br i1 %needs_heap, label %allocate_heap, label %allocate_stack
+allocate_heap:
+  %heap_bytes = shl i64 %slot_count, 3
+  %block = call ptr @PyMem_Malloc(i64 %heap_bytes)
+  %is_out_of_memory = icmp eq ptr %block, null
+  br i1 %is_out_of_memory, label %no_memory, label %copy_arguments
 no_memory:
-  %nothing = call ptr @PyErr_NoMemory()
+  %no_memory_error = call ptr @PyErr_NoMemory()
   ret ptr null
-stack:
-  %frame = alloca ptr, i64 %length
-  br label %copy
-copy:
-  %whole = phi ptr [ %block, %heap ], [ %frame, %stack ]
-  store ptr %self, ptr %whole
-  %behind = getelementptr ptr, ptr %whole, i64 1
-  %bytes = shl i64 %given, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %behind, ptr %arguments, i64 %bytes, i1 false)
+allocate_stack:
+  %frame = alloca ptr, i64 %slot_count
+  br label %copy_arguments
+copy_arguments:
+  %all_arguments = phi ptr [ %block, %allocate_heap ], [ %frame, %allocate_stack ]
+  store ptr %self, ptr %all_arguments
+  %arguments_at = getelementptr ptr, ptr %all_arguments, i64 1
+  %copied_bytes = shl i64 %argument_count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %arguments_at, ptr %arguments, i64 %copied_bytes, i1 false)
   %callee = load ptr, ptr @dispatch_slow
-  %passed = add i64 %count, 1
-  %slowly = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %whole, i64 %passed, ptr %names)
-  br i1 %many, label %free, label %answer_slowly
-free:
-  call void @PyMem_Free(ptr %whole)
-  br label %answer_slowly
-answer_slowly:
-  ret ptr %slowly
-failed:
+  %passed_count = add i64 %count, 1
+  %slow_result = call ptr @"PyObject_Vectorcall"(ptr %callee, ptr %all_arguments, i64 %passed_count, ptr %names)
+  br i1 %needs_heap, label %free_heap, label %return_slow_result
+free_heap:
+  call void @PyMem_Free(ptr %all_arguments)
+  br label %return_slow_result
+return_slow_result:
+  ret ptr %slow_result
+handle_error:
   store ptr null, ptr %kind_at
   store ptr null, ptr %error_at
   store ptr null, ptr %trace_at
@@ -281,28 +281,28 @@ failed:
   call void @PyErr_NormalizeException(ptr %kind_at, ptr %error_at, ptr %trace_at)
   %error = load ptr, ptr %error_at
   %trace = load ptr, ptr %trace_at
-  %traced = icmp ne ptr %trace, null
-  br i1 %traced, label %attach, label %tell
-attach:
+  %has_traceback = icmp ne ptr %trace, null
+  br i1 %has_traceback, label %attach_traceback, label %report_failure
+attach_traceback:
   call i32 @PyException_SetTraceback(ptr %error, ptr %trace)
-  br label %tell
-tell:
-  %told = add i64 %count, 3
-  %report = alloca ptr, i64 %told
-  store ptr %self, ptr %report
-  %second = getelementptr ptr, ptr %report, i64 1
-  store ptr %item, ptr %second
-  %third = getelementptr ptr, ptr %report, i64 2
-  store ptr %error, ptr %third
-  %rest = getelementptr ptr, ptr %report, i64 3
-  %size_of_rest = shl i64 %count, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr %arguments, i64 %size_of_rest, i1 false)
+  br label %report_failure
+report_failure:
+  %failure_length = add i64 %count, 3
+  %failure_report = alloca ptr, i64 %failure_length
+  store ptr %self, ptr %failure_report
+  %failed_entry_at = getelementptr ptr, ptr %failure_report, i64 1
+  store ptr %item, ptr %failed_entry_at
+  %failed_error_at = getelementptr ptr, ptr %failure_report, i64 2
+  store ptr %error, ptr %failed_error_at
+  %failed_arguments_at = getelementptr ptr, ptr %failure_report, i64 3
+  %failed_bytes = shl i64 %count, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr %failed_arguments_at, ptr %arguments, i64 %failed_bytes, i1 false)
   %handler = load ptr, ptr @dispatch_failed
-  %answer = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %report, i64 %told, ptr null)
+  %handler_result = call ptr @"PyObject_Vectorcall"(ptr %handler, ptr %failure_report, i64 %failure_length, ptr null)
   call void @release(ptr %kind_at)
   call void @release(ptr %error_at)
   call void @release(ptr %trace_at)
-  call void @let_go(ptr %entries)
-  ret ptr %answer
+  call void @release_object(ptr %entries)
+  ret ptr %handler_result
 }
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)

@@ -1,7 +1,7 @@
 ; Entry and exit of the handler of a `try`.
 ;
 ; `catch_error` takes the raised error and returns a reference to it; the exception handled so far is stored in the slot.
-; NULL for an error that reports a limit, which stays raised. `end_handling` restores the exception handled before.
+; It returns NULL for an error that reports a limit, which stays raised. `end_handling` restores the exception handled before.
 
 declare void @release(ptr)
 declare void @PyErr_Fetch(ptr, ptr, ptr)
@@ -14,34 +14,34 @@ declare i32 @PyException_SetTraceback(ptr, ptr)
 
 define ptr @catch_error(ptr %limits, ptr %before) nounwind {
 entry:
-  %parts = alloca [3 x ptr]
-  %kind = getelementptr ptr, ptr %parts, i64 0
-  %error = getelementptr ptr, ptr %parts, i64 1
-  %trace = getelementptr ptr, ptr %parts, i64 2
+  %error_parts = alloca [3 x ptr]
+  %kind = getelementptr ptr, ptr %error_parts, i64 0
+  %error = getelementptr ptr, ptr %error_parts, i64 1
+  %trace = getelementptr ptr, ptr %error_parts, i64 2
   call void @PyErr_Fetch(ptr %kind, ptr %error, ptr %trace)
   call void @PyErr_NormalizeException(ptr %kind, ptr %error, ptr %trace)
-  %t = load ptr, ptr %kind
-  %e = load ptr, ptr %error
-  %tb = load ptr, ptr %trace
-  %matches = call i32 @PyErr_GivenExceptionMatches(ptr %e, ptr %limits)
+  %raised_class = load ptr, ptr %kind
+  %raised_error = load ptr, ptr %error
+  %raised_traceback = load ptr, ptr %trace
+  %matches = call i32 @PyErr_GivenExceptionMatches(ptr %raised_error, ptr %limits)
   %is_limit = icmp ne i32 %matches, 0
   br i1 %is_limit, label %limit, label %caught
 limit:
-  call void @PyErr_Restore(ptr %t, ptr %e, ptr %tb)
+  call void @PyErr_Restore(ptr %raised_class, ptr %raised_error, ptr %raised_traceback)
   ret ptr null
 caught:
-  %untraced = icmp eq ptr %tb, null
-  br i1 %untraced, label %handled, label %traced
-traced:
-  %ignored = call i32 @PyException_SetTraceback(ptr %e, ptr %tb)
-  br label %handled
-handled:
+  %has_no_traceback = icmp eq ptr %raised_traceback, null
+  br i1 %has_no_traceback, label %begin_handling, label %attach_traceback
+attach_traceback:
+  %status = call i32 @PyException_SetTraceback(ptr %raised_error, ptr %raised_traceback)
+  br label %begin_handling
+begin_handling:
   call void @release(ptr %kind)
   call void @release(ptr %trace)
   %outer = call ptr @PyErr_GetHandledException()
   store ptr %outer, ptr %before
-  call void @PyErr_SetHandledException(ptr %e)
-  ret ptr %e
+  call void @PyErr_SetHandledException(ptr %raised_error)
+  ret ptr %raised_error
 }
 
 define void @end_handling(ptr %before) nounwind {

@@ -20,77 +20,77 @@ declare void @release(ptr)
 @none = constant { i64, i64 } { i64 -1, i64 0 }
 
 define ptr @library_memory(i64 %bytes) nounwind {
-  %more = add i64 %bytes, 64
-  %whole = and i64 %more, -64
-  %large = icmp ugt i64 %whole, $LARGEST
-  br i1 %large, label %missing, label %ask
-ask:
-  %count = $NARROW i64 %whole $TO
-  %found = call ptr @aligned_alloc($WORD 64, $WORD $COUNT)
-  %none = icmp eq ptr %found, null
-  br i1 %none, label %missing, label %done
+  %padded_bytes = add i64 %bytes, 64
+  %rounded_bytes = and i64 %padded_bytes, -64
+  %is_too_large = icmp ugt i64 %rounded_bytes, $LARGEST
+  br i1 %is_too_large, label %report_failure, label %allocate
+allocate:
+  %count = $NARROW i64 %rounded_bytes $TO
+  %memory = call ptr @aligned_alloc($WORD 64, $WORD $COUNT)
+  %has_failed = icmp eq ptr %memory, null
+  br i1 %has_failed, label %report_failure, label %done
 done:
-  ret ptr %found
-missing:
+  ret ptr %memory
+report_failure:
   store i32 $NO_MEMORY, ptr @code
   ret ptr null
 }
 
 define internal ptr @new_object(i64 %bytes) nounwind {
   %count = $NARROW i64 %bytes $TO
-  %made = call ptr @malloc($WORD $COUNT)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %missing, label %done
+  %object = call ptr @malloc($WORD $COUNT)
+  %has_failed = icmp eq ptr %object, null
+  br i1 %has_failed, label %report_failure, label %done
 done:
-  call void @llvm.memset.p0.i64(ptr %made, i8 0, i64 %bytes, i1 false)
-  store i64 1, ptr %made
-  ret ptr %made
-missing:
+  call void @llvm.memset.p0.i64(ptr %object, i8 0, i64 %bytes, i1 false)
+  store i64 1, ptr %object
+  ret ptr %object
+report_failure:
   store i32 $NO_MEMORY, ptr @code
   ret ptr null
 }
 
 define internal ptr @new_shell(i64 %rank, ptr %sizes, ptr %descriptor, ptr %data, i32 %flags) nounwind {
-  %lists = mul i64 %rank, 16
-  %bytes = add i64 %lists, 80
-  %made = call ptr @new_object(i64 %bytes)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %done, label %fill
+  %list_bytes = mul i64 %rank, 16
+  %bytes = add i64 %list_bytes, 80
+  %shell = call ptr @new_object(i64 %bytes)
+  %has_failed = icmp eq ptr %shell, null
+  br i1 %has_failed, label %done, label %fill
 fill:
-  %own_sizes = getelementptr i8, ptr %made, i64 80
-  %half = mul i64 %rank, 8
-  %own_strides = getelementptr i8, ptr %own_sizes, i64 %half
-  call void @llvm.memcpy.p0.p0.i64(ptr %own_sizes, ptr %sizes, i64 %half, i1 false)
-  %data_at = getelementptr i8, ptr %made, i64 $DATA
+  %own_sizes = getelementptr i8, ptr %shell, i64 80
+  %half_of_lists = mul i64 %rank, 8
+  %own_strides = getelementptr i8, ptr %own_sizes, i64 %half_of_lists
+  call void @llvm.memcpy.p0.p0.i64(ptr %own_sizes, ptr %sizes, i64 %half_of_lists, i1 false)
+  %data_at = getelementptr i8, ptr %shell, i64 $DATA
   store ptr %data, ptr %data_at
-  %rank_at = getelementptr i8, ptr %made, i64 $RANK
-  %short = trunc i64 %rank to i32
-  store i32 %short, ptr %rank_at
-  %sizes_at = getelementptr i8, ptr %made, i64 $DIMENSIONS
+  %rank_at = getelementptr i8, ptr %shell, i64 $RANK
+  %narrow_rank = trunc i64 %rank to i32
+  store i32 %narrow_rank, ptr %rank_at
+  %sizes_at = getelementptr i8, ptr %shell, i64 $DIMENSIONS
   store ptr %own_sizes, ptr %sizes_at
-  %strides_at = getelementptr i8, ptr %made, i64 $STRIDES
+  %strides_at = getelementptr i8, ptr %shell, i64 $STRIDES
   store ptr %own_strides, ptr %strides_at
-  %descriptor_at = getelementptr i8, ptr %made, i64 $DESCRIPTOR
+  %descriptor_at = getelementptr i8, ptr %shell, i64 $DESCRIPTOR
   store ptr %descriptor, ptr %descriptor_at
-  %flags_at = getelementptr i8, ptr %made, i64 $FLAGS
+  %flags_at = getelementptr i8, ptr %shell, i64 $FLAGS
   store i32 %flags, ptr %flags_at
   br label %done
 done:
-  ret ptr %made
+  ret ptr %shell
 }
 
-define internal void @fill_strides(i64 %rank, ptr %sizes, ptr %strides, i64 %item) nounwind {
+define internal void @fill_strides(i64 %rank, ptr %sizes, ptr %strides, i64 %item_size) nounwind {
 entry:
   br label %axes
 axes:
-  %left = phi i64 [ %rank, %entry ], [ %axis, %one ]
-  %stride = phi i64 [ %item, %entry ], [ %next, %one ]
-  %more = icmp sgt i64 %left, 0
-  br i1 %more, label %one, label %done
-one:
-  %axis = sub i64 %left, 1
-  %place = getelementptr i64, ptr %strides, i64 %axis
-  store i64 %stride, ptr %place
+  %remaining = phi i64 [ %rank, %entry ], [ %axis, %next_axis ]
+  %stride = phi i64 [ %item_size, %entry ], [ %next, %next_axis ]
+  %has_more = icmp sgt i64 %remaining, 0
+  br i1 %has_more, label %next_axis, label %done
+next_axis:
+  %axis = sub i64 %remaining, 1
+  %stride_at = getelementptr i64, ptr %strides, i64 %axis
+  store i64 %stride, ptr %stride_at
   %size_at = getelementptr i64, ptr %sizes, i64 %axis
   %size = load i64, ptr %size_at
   %next = mul i64 %stride, %size
@@ -99,68 +99,68 @@ done:
   ret void
 }
 
-define ptr @PyArray_Empty(i32 %short, ptr %sizes, ptr %descriptor, i32 %order) nounwind {
+define ptr @PyArray_Empty(i32 %narrow_rank, ptr %sizes, ptr %descriptor, i32 %order) nounwind {
 entry:
-  %rank = zext i32 %short to i64
+  %rank = zext i32 %narrow_rank to i64
   %item_at = getelementptr i8, ptr %descriptor, i64 8
-  %item = load i64, ptr %item_at
+  %item_size = load i64, ptr %item_at
   br label %axes
 axes:
-  %i = phi i64 [ 0, %entry ], [ %next, %more ]
-  %bytes = phi i64 [ %item, %entry ], [ %product, %more ]
+  %i = phi i64 [ 0, %entry ], [ %next, %grow ]
+  %bytes = phi i64 [ %item_size, %entry ], [ %product, %grow ]
   %is_axis = icmp slt i64 %i, %rank
   br i1 %is_axis, label %axis, label %allocate
 axis:
   %size_at = getelementptr i64, ptr %sizes, i64 %i
   %size = load i64, ptr %size_at
-  %both = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %bytes, i64 %size)
-  %product = extractvalue { i64, i1 } %both, 0
-  %over = extractvalue { i64, i1 } %both, 1
-  %negative = icmp slt i64 %product, 0
-  %wrong = or i1 %over, %negative
-  br i1 %wrong, label %large, label %more
-more:
+  %checked_product = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %bytes, i64 %size)
+  %product = extractvalue { i64, i1 } %checked_product, 0
+  %has_overflowed = extractvalue { i64, i1 } %checked_product, 1
+  %is_negative = icmp slt i64 %product, 0
+  %is_invalid = or i1 %has_overflowed, %is_negative
+  br i1 %is_invalid, label %report_failure, label %grow
+grow:
   %next = add i64 %i, 1
   br label %axes
-large:
+report_failure:
   store i32 $NO_MEMORY, ptr @code
   ret ptr null
 allocate:
   %data = call ptr @library_memory(i64 %bytes)
-  %none = icmp eq ptr %data, null
-  br i1 %none, label %missing, label %wrap
-wrap:
-  %made = call ptr @new_shell(i64 %rank, ptr %sizes, ptr %descriptor, ptr %data, i32 $ALL_FLAGS)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %drop, label %fill
-drop:
+  %has_no_data = icmp eq ptr %data, null
+  br i1 %has_no_data, label %return_null, label %make_shell
+make_shell:
+  %shell = call ptr @new_shell(i64 %rank, ptr %sizes, ptr %descriptor, ptr %data, i32 $ALL_FLAGS)
+  %has_no_shell = icmp eq ptr %shell, null
+  br i1 %has_no_shell, label %free_data, label %fill
+free_data:
   call void @free(ptr %data)
   ret ptr null
 fill:
-  %own_at = getelementptr i8, ptr %made, i64 $DIMENSIONS
-  %own = load ptr, ptr %own_at
-  %strides_at = getelementptr i8, ptr %made, i64 $STRIDES
+  %own_sizes_at = getelementptr i8, ptr %shell, i64 $DIMENSIONS
+  %own_sizes = load ptr, ptr %own_sizes_at
+  %strides_at = getelementptr i8, ptr %shell, i64 $STRIDES
   %strides = load ptr, ptr %strides_at
-  call void @fill_strides(i64 %rank, ptr %own, ptr %strides, i64 %item)
-  ret ptr %made
-missing:
+  call void @fill_strides(i64 %rank, ptr %own_sizes, ptr %strides, i64 %item_size)
+  ret ptr %shell
+return_null:
   ret ptr null
 }
 
 define ptr @PyArray_NewFromDescr(
-    ptr %class, ptr %descriptor, i32 %short, ptr %sizes, ptr %strides, ptr %data, i32 %flags, ptr %object) nounwind {
-  %rank = zext i32 %short to i64
-  %made = call ptr @new_shell(i64 %rank, ptr %sizes, ptr %descriptor, ptr %data, i32 %flags)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %done, label %fill
+    ptr %class, ptr %descriptor, i32 %narrow_rank, ptr %sizes, ptr %strides, ptr %data, i32 %flags, ptr %object) nounwind {
+  %rank = zext i32 %narrow_rank to i64
+  %shell = call ptr @new_shell(i64 %rank, ptr %sizes, ptr %descriptor, ptr %data, i32 %flags)
+  %has_failed = icmp eq ptr %shell, null
+  br i1 %has_failed, label %done, label %fill
 fill:
-  %own_at = getelementptr i8, ptr %made, i64 $STRIDES
-  %own = load ptr, ptr %own_at
+  %own_strides_at = getelementptr i8, ptr %shell, i64 $STRIDES
+  %own_strides = load ptr, ptr %own_strides_at
   %bytes = mul i64 %rank, 8
-  call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %strides, i64 %bytes, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %own_strides, ptr %strides, i64 %bytes, i1 false)
   br label %done
 done:
-  ret ptr %made
+  ret ptr %shell
 }
 
 define i32 @PyArray_SetBaseObject(ptr %array, ptr %base) nounwind {
@@ -175,29 +175,29 @@ define ptr @PyArray_Resize(ptr %array, ptr %shape, i32 %check, i32 %order) nounw
   %descriptor_at = getelementptr i8, ptr %array, i64 $DESCRIPTOR
   %descriptor = load ptr, ptr %descriptor_at
   %item_at = getelementptr i8, ptr %descriptor, i64 8
-  %item = load i64, ptr %item_at
-  %exact = mul i64 %size, %item
-  %bytes = add i64 %exact, 64
+  %item_size = load i64, ptr %item_at
+  %exact_bytes = mul i64 %size, %item_size
+  %bytes = add i64 %exact_bytes, 64
   %data_at = getelementptr i8, ptr %array, i64 $DATA
   %data = load ptr, ptr %data_at
   %count = $NARROW i64 %bytes $TO
-  %moved = call ptr @realloc(ptr %data, $WORD $COUNT)
-  %none = icmp eq ptr %moved, null
-  br i1 %none, label %missing, label %done
+  %new_data = call ptr @realloc(ptr %data, $WORD $COUNT)
+  %has_failed = icmp eq ptr %new_data, null
+  br i1 %has_failed, label %report_failure, label %done
 done:
-  store ptr %moved, ptr %data_at
-  %own_at = getelementptr i8, ptr %array, i64 $DIMENSIONS
-  %own = load ptr, ptr %own_at
-  store i64 %size, ptr %own
+  store ptr %new_data, ptr %data_at
+  %own_sizes_at = getelementptr i8, ptr %array, i64 $DIMENSIONS
+  %own_sizes = load ptr, ptr %own_sizes_at
+  store i64 %size, ptr %own_sizes
   ret ptr @none
-missing:
+report_failure:
   store i32 $NO_MEMORY, ptr @code
   ret ptr null
 }
 
 define ptr @PyArray_NewCopy(ptr %array, i32 %order) nounwind {
   %rank_at = getelementptr i8, ptr %array, i64 $RANK
-  %short = load i32, ptr %rank_at
+  %narrow_rank = load i32, ptr %rank_at
   %sizes_at = getelementptr i8, ptr %array, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
   %strides_at = getelementptr i8, ptr %array, i64 $STRIDES
@@ -205,31 +205,31 @@ define ptr @PyArray_NewCopy(ptr %array, i32 %order) nounwind {
   %descriptor_at = getelementptr i8, ptr %array, i64 $DESCRIPTOR
   %descriptor = load ptr, ptr %descriptor_at
   %item_at = getelementptr i8, ptr %descriptor, i64 8
-  %item = load i64, ptr %item_at
+  %item_size = load i64, ptr %item_at
   %data_at = getelementptr i8, ptr %array, i64 $DATA
   %data = load ptr, ptr %data_at
-  %made = call ptr @PyArray_Empty(i32 %short, ptr %sizes, ptr %descriptor, i32 0)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %done, label %fill
+  %copy = call ptr @PyArray_Empty(i32 %narrow_rank, ptr %sizes, ptr %descriptor, i32 0)
+  %has_failed = icmp eq ptr %copy, null
+  br i1 %has_failed, label %done, label %fill
 fill:
-  %to_at = getelementptr i8, ptr %made, i64 $DATA
-  %to = load ptr, ptr %to_at
-  %rank = zext i32 %short to i64
-  %end = call ptr @gather(ptr %to, ptr %data, i64 %rank, ptr %sizes, ptr %strides, i64 %item)
+  %copy_data_at = getelementptr i8, ptr %copy, i64 $DATA
+  %copy_data = load ptr, ptr %copy_data_at
+  %rank = zext i32 %narrow_rank to i64
+  %end = call ptr @gather(ptr %copy_data, ptr %data, i64 %rank, ptr %sizes, ptr %strides, i64 %item_size)
   br label %done
 done:
-  ret ptr %made
+  ret ptr %copy
 }
 
 define internal ptr @gather(
-    ptr %to, ptr %from, i64 %rank, ptr %sizes, ptr %strides, i64 %item) nounwind {
+    ptr %to, ptr %from, i64 %rank, ptr %sizes, ptr %strides, i64 %item_size) nounwind {
 entry:
-  %single = icmp eq i64 %rank, 0
-  br i1 %single, label %element, label %axis
+  %is_scalar = icmp eq i64 %rank, 0
+  br i1 %is_scalar, label %element, label %axis
 element:
-  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %item, i1 false)
-  %behind = getelementptr i8, ptr %to, i64 %item
-  ret ptr %behind
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %item_size, i1 false)
+  %end_of_element = getelementptr i8, ptr %to, i64 %item_size
+  ret ptr %end_of_element
 axis:
   %size = load i64, ptr %sizes
   %stride = load i64, ptr %strides
@@ -239,66 +239,66 @@ axis:
   br label %loop
 loop:
   %i = phi i64 [ 0, %axis ], [ %next, %body ]
-  %place = phi ptr [ %to, %axis ], [ %end, %body ]
-  %more = icmp slt i64 %i, %size
-  br i1 %more, label %body, label %done
+  %target = phi ptr [ %to, %axis ], [ %end, %body ]
+  %has_more = icmp slt i64 %i, %size
+  br i1 %has_more, label %body, label %done
 body:
   %offset = mul i64 %i, %stride
   %source = getelementptr i8, ptr %from, i64 %offset
   %end = call ptr @gather(
-      ptr %place, ptr %source, i64 %inner_rank, ptr %inner_sizes, ptr %inner_strides, i64 %item)
+      ptr %target, ptr %source, i64 %inner_rank, ptr %inner_sizes, ptr %inner_strides, i64 %item_size)
   %next = add i64 %i, 1
   br label %loop
 done:
-  ret ptr %place
+  ret ptr %target
 }
 
 define void @_Py_Dealloc(ptr %object) nounwind {
   %kind_at = getelementptr i8, ptr %object, i64 $TYPE
   %kind = load i64, ptr %kind_at
   %is_bytes = icmp eq i64 %kind, 1
-  br i1 %is_bytes, label %bytes, label %array
-bytes:
+  br i1 %is_bytes, label %free_bytes, label %check_owner
+free_bytes:
   %memory_at = getelementptr i8, ptr %object, i64 $BYTE_MEMORY
   %memory = load ptr, ptr %memory_at
   call void @free(ptr %memory)
-  br label %shell
-array:
+  br label %free_shell
+check_owner:
   %flags_at = getelementptr i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %own = and i32 %flags, 4
-  %owned = icmp ne i32 %own, 0
-  br i1 %owned, label %data, label %base
-data:
+  %owner_flag = and i32 %flags, 4
+  %owns_data = icmp ne i32 %owner_flag, 0
+  br i1 %owns_data, label %free_data, label %release_base
+free_data:
   %data_at = getelementptr i8, ptr %object, i64 $DATA
   %elements = load ptr, ptr %data_at
   call void @free(ptr %elements)
-  br label %base
-base:
+  br label %release_base
+release_base:
   %base_at = getelementptr i8, ptr %object, i64 $BASE
   call void @release(ptr %base_at)
-  br label %shell
-shell:
+  br label %free_shell
+free_shell:
   call void @free(ptr %object)
   ret void
 }
 
 define ptr @PyByteArray_FromStringAndSize(ptr %text, i64 %size) nounwind {
-  %made = call ptr @new_object(i64 48)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %missing, label %room
-room:
-  %kind_at = getelementptr i8, ptr %made, i64 $TYPE
+  %bytearray = call ptr @new_object(i64 48)
+  %has_failed = icmp eq ptr %bytearray, null
+  br i1 %has_failed, label %return_null, label %reserve
+reserve:
+  %kind_at = getelementptr i8, ptr %bytearray, i64 $TYPE
   store i64 1, ptr %kind_at
-  %answer = call i32 @PyByteArray_Resize(ptr %made, i64 %size)
-  %failed = icmp slt i32 %answer, 0
-  br i1 %failed, label %drop, label %done
-drop:
-  call void @free(ptr %made)
+  %status = call i32 @PyByteArray_Resize(ptr %bytearray, i64 %size)
+  %has_no_room = icmp slt i32 %status, 0
+  br i1 %has_no_room, label %free_bytearray, label %done
+free_bytearray:
+  call void @free(ptr %bytearray)
   ret ptr null
 done:
-  ret ptr %made
-missing:
+  ret ptr %bytearray
+return_null:
   ret ptr null
 }
 
@@ -306,26 +306,26 @@ define i32 @PyByteArray_Resize(ptr %object, i64 %size) nounwind {
   %memory_at = getelementptr i8, ptr %object, i64 $BYTE_MEMORY
   %memory = load ptr, ptr %memory_at
   %size_at = getelementptr i8, ptr %object, i64 $BYTE_COUNT
-  %room_at = getelementptr i8, ptr %object, i64 $BYTE_ROOM
-  %room = load i64, ptr %room_at
-  %fits = icmp sle i64 %size, %room
-  br i1 %fits, label %set, label %grow
+  %capacity_at = getelementptr i8, ptr %object, i64 $BYTE_ROOM
+  %capacity = load i64, ptr %capacity_at
+  %fits = icmp sle i64 %size, %capacity
+  br i1 %fits, label %store_size, label %grow
 grow:
   %bytes = add i64 %size, 16
   %count = $NARROW i64 %bytes $TO
-  %moved = call ptr @realloc(ptr %memory, $WORD $COUNT)
-  %none = icmp eq ptr %moved, null
-  br i1 %none, label %missing, label %keep
-keep:
-  store ptr %moved, ptr %memory_at
+  %new_memory = call ptr @realloc(ptr %memory, $WORD $COUNT)
+  %has_failed = icmp eq ptr %new_memory, null
+  br i1 %has_failed, label %report_failure, label %store_memory
+store_memory:
+  store ptr %new_memory, ptr %memory_at
   %start_at = getelementptr i8, ptr %object, i64 $BYTE_START
-  store ptr %moved, ptr %start_at
-  store i64 %bytes, ptr %room_at
-  br label %set
-set:
+  store ptr %new_memory, ptr %start_at
+  store i64 %bytes, ptr %capacity_at
+  br label %store_size
+store_size:
   store i64 %size, ptr %size_at
   ret i32 0
-missing:
+report_failure:
   store i32 $NO_MEMORY, ptr @code
   ret i32 -1
 }
@@ -337,17 +337,17 @@ define ptr @PyObject_Vectorcall(ptr %function, ptr %arguments, i64 %count, ptr %
   ret ptr null
 }
 
-; The error of the code, which is kept no longer; NULL where handlers do not see it.
+; Take the error of the code, which is cleared; NULL for a limit, which no handler catches.
 define ptr @catch_error(ptr %limits, ptr %before) nounwind {
   %code = load i32, ptr @code
   %number = zext i32 %code to i64
   %flag_at = getelementptr i64, ptr @$CAUGHT, i64 %number
   %flag = load i64, ptr %flag_at
-  %hidden = icmp eq i64 %flag, 0
-  br i1 %hidden, label %limit, label %caught
-limit:
+  %is_limit = icmp eq i64 %flag, 0
+  br i1 %is_limit, label %return_null, label %return_error
+return_null:
   ret ptr null
-caught:
+return_error:
   store i32 0, ptr @code
   %error = getelementptr { i64, i64 }, ptr @$ERRORS, i64 %number
   ret ptr %error
@@ -423,41 +423,41 @@ define void @library_shell(ptr %shell, ptr %data, ptr %sizes, ptr %strides, i32 
   ret void
 }
 
-define internal i1 @lies_plain(i64 %rank, ptr %sizes, ptr %strides, i64 %item) nounwind {
+define internal i1 @is_contiguous(i64 %rank, ptr %sizes, ptr %strides, i64 %item_size) nounwind {
 entry:
   br label %axes
 axes:
-  %left = phi i64 [ %rank, %entry ], [ %axis, %next ]
-  %expected = phi i64 [ %item, %entry ], [ %product, %next ]
-  %wrong = phi i1 [ false, %entry ], [ %so_far, %next ]
-  %more = icmp sgt i64 %left, 0
-  br i1 %more, label %one, label %done
-one:
-  %axis = sub i64 %left, 1
+  %remaining = phi i64 [ %rank, %entry ], [ %axis, %check_stride ]
+  %expected = phi i64 [ %item_size, %entry ], [ %product, %check_stride ]
+  %is_strided_before = phi i1 [ false, %entry ], [ %is_strided, %check_stride ]
+  %has_more = icmp sgt i64 %remaining, 0
+  br i1 %has_more, label %next_axis, label %return_result
+next_axis:
+  %axis = sub i64 %remaining, 1
   %size_at = getelementptr i64, ptr %sizes, i64 %axis
   %size = load i64, ptr %size_at
-  %empty = icmp eq i64 %size, 0
-  br i1 %empty, label %plain, label %next
-next:
+  %is_empty = icmp eq i64 %size, 0
+  br i1 %is_empty, label %return_true, label %check_stride
+check_stride:
   %stride_at = getelementptr i64, ptr %strides, i64 %axis
   %stride = load i64, ptr %stride_at
   %differs = icmp ne i64 %stride, %expected
-  %several = icmp ne i64 %size, 1
-  %misfit = and i1 %differs, %several
-  %so_far = or i1 %wrong, %misfit
+  %has_several = icmp ne i64 %size, 1
+  %is_strided_here = and i1 %differs, %has_several
+  %is_strided = or i1 %is_strided_before, %is_strided_here
   %product = mul i64 %expected, %size
   br label %axes
-plain:
+return_true:
   ret i1 true
-done:
-  %found = xor i1 %wrong, true
-  ret i1 %found
+return_result:
+  %is_contiguous = xor i1 %is_strided_before, true
+  ret i1 %is_contiguous
 }
 
 define ptr @library_dense(ptr %shell) nounwind {
   %rank_at = getelementptr i8, ptr %shell, i64 $RANK
-  %short = load i32, ptr %rank_at
-  %rank = zext i32 %short to i64
+  %narrow_rank = load i32, ptr %rank_at
+  %rank = zext i32 %narrow_rank to i64
   %sizes_at = getelementptr i8, ptr %shell, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
   %strides_at = getelementptr i8, ptr %shell, i64 $STRIDES
@@ -465,21 +465,21 @@ define ptr @library_dense(ptr %shell) nounwind {
   %descriptor_at = getelementptr i8, ptr %shell, i64 $DESCRIPTOR
   %descriptor = load ptr, ptr %descriptor_at
   %item_at = getelementptr i8, ptr %descriptor, i64 8
-  %item = load i64, ptr %item_at
-  %plain = call i1 @lies_plain(i64 %rank, ptr %sizes, ptr %strides, i64 %item)
-  br i1 %plain, label %same, label %copy
-same:
+  %item_size = load i64, ptr %item_at
+  %is_contiguous = call i1 @is_contiguous(i64 %rank, ptr %sizes, ptr %strides, i64 %item_size)
+  br i1 %is_contiguous, label %return_shell, label %copy
+return_shell:
   ret ptr %shell
 copy:
-  %made = call ptr @PyArray_NewCopy(ptr %shell, i32 0)
-  ret ptr %made
+  %copied = call ptr @PyArray_NewCopy(ptr %shell, i32 0)
+  ret ptr %copied
 }
 
 define i1 @library_give(ptr %slot, ptr %field) nounwind {
   %object = load ptr, ptr %slot
   %rank_at = getelementptr i8, ptr %object, i64 $RANK
-  %short = load i32, ptr %rank_at
-  %rank = zext i32 %short to i64
+  %narrow_rank = load i32, ptr %rank_at
+  %rank = zext i32 %narrow_rank to i64
   %sizes_at = getelementptr i8, ptr %object, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
   %strides_at = getelementptr i8, ptr %object, i64 $STRIDES
@@ -487,47 +487,47 @@ define i1 @library_give(ptr %slot, ptr %field) nounwind {
   %descriptor_at = getelementptr i8, ptr %object, i64 $DESCRIPTOR
   %descriptor = load ptr, ptr %descriptor_at
   %item_at = getelementptr i8, ptr %descriptor, i64 8
-  %item = load i64, ptr %item_at
-  %plain = call i1 @lies_plain(i64 %rank, ptr %sizes, ptr %strides, i64 %item)
+  %item_size = load i64, ptr %item_at
+  %is_contiguous = call i1 @is_contiguous(i64 %rank, ptr %sizes, ptr %strides, i64 %item_size)
   %count = load i64, ptr %object
-  %single = icmp eq i64 %count, 1
+  %has_one_owner = icmp eq i64 %count, 1
   %flags_at = getelementptr i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %own = and i32 %flags, 4
-  %owned = icmp ne i32 %own, 0
+  %owner_flag = and i32 %flags, 4
+  %owns_data = icmp ne i32 %owner_flag, 0
   %base_at = getelementptr i8, ptr %object, i64 $BASE
   %base = load ptr, ptr %base_at
-  %free = icmp eq ptr %base, null
-  %one = and i1 %plain, %single
-  %two = and i1 %owned, %free
-  %movable = and i1 %one, %two
-  br i1 %movable, label %move, label %copy
+  %has_no_base = icmp eq ptr %base, null
+  %is_contiguous_and_unshared = and i1 %is_contiguous, %has_one_owner
+  %is_own_memory = and i1 %owns_data, %has_no_base
+  %is_movable = and i1 %is_contiguous_and_unshared, %is_own_memory
+  br i1 %is_movable, label %move, label %copy
 copy:
-  %made = call ptr @PyArray_NewCopy(ptr %object, i32 0)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %missing, label %swap
-missing:
+  %copied = call ptr @PyArray_NewCopy(ptr %object, i32 0)
+  %has_failed = icmp eq ptr %copied, null
+  br i1 %has_failed, label %return_failure, label %replace_by_copy
+return_failure:
   ret i1 true
-swap:
+replace_by_copy:
   call void @release(ptr %slot)
-  store ptr %made, ptr %slot
+  store ptr %copied, ptr %slot
   br label %move
 move:
-  %whole = load ptr, ptr %slot
-  %data_at = getelementptr i8, ptr %whole, i64 $DATA
+  %moved_array = load ptr, ptr %slot
+  %data_at = getelementptr i8, ptr %moved_array, i64 $DATA
   %data = load ptr, ptr %data_at
   store ptr %data, ptr %field
   %field_sizes = getelementptr i8, ptr %field, i64 8
   %bytes = mul i64 %rank, 8
-  %whole_sizes_at = getelementptr i8, ptr %whole, i64 $DIMENSIONS
-  %whole_sizes = load ptr, ptr %whole_sizes_at
-  call void @llvm.memcpy.p0.p0.i64(ptr %field_sizes, ptr %whole_sizes, i64 %bytes, i1 false)
+  %moved_sizes_at = getelementptr i8, ptr %moved_array, i64 $DIMENSIONS
+  %moved_sizes = load ptr, ptr %moved_sizes_at
+  call void @llvm.memcpy.p0.p0.i64(ptr %field_sizes, ptr %moved_sizes, i64 %bytes, i1 false)
   %field_strides = getelementptr i8, ptr %field_sizes, i64 %bytes
-  call void @fill_strides(i64 %rank, ptr %field_sizes, ptr %field_strides, i64 %item)
-  %whole_flags_at = getelementptr i8, ptr %whole, i64 $FLAGS
-  %whole_flags = load i32, ptr %whole_flags_at
-  %given = and i32 %whole_flags, -5
-  store i32 %given, ptr %whole_flags_at
+  call void @fill_strides(i64 %rank, ptr %field_sizes, ptr %field_strides, i64 %item_size)
+  %moved_flags_at = getelementptr i8, ptr %moved_array, i64 $FLAGS
+  %moved_flags = load i32, ptr %moved_flags_at
+  %flags_without_ownership = and i32 %moved_flags, -5
+  store i32 %flags_without_ownership, ptr %moved_flags_at
   call void @release(ptr %slot)
   ret i1 false
 }

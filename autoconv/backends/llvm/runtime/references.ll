@@ -1,15 +1,21 @@
 ; References, new arrays, calls into Python: shared by all native code, compiled once in a process.
 ;
-; `is_array_of` tests class, element type and rank (an unpickled array has a dtype object of its own, which is only
-; equal). `is_plain_array` tests the shape and C-contiguity as well. `is_open_array` takes a shape with -1 for open
-; dimensions, and replaces these by the array's. `plain_copy` copies an array of the class, element type and rank that
-; lies otherwise; it returns NULL for one that lies plain, for another object, and where memory is missing.
-; `turned_view` returns the transposition of such an array in Fortran order, as `lies_by_columns` tests it, or NULL, and
-; `turn` transposes a new array in place. `is_memory` takes ANY_NUMBER for any size or stride. `retain` and
-; `release` skip immortal objects, whose count is beyond 32 bits. `keep` releases an array, or stores one with a single
-; owner among the spare arrays, from which `spare_array` takes one, or returns NULL. `grow_bytes` reserves memory in a
-; bytearray for more bytes, and for half as many again. `restore_arrays` calls a function with the error that is set and
-; further arguments, behind a first place that is free, and sets that error again.
+; is_array_of           Test class, element type and rank. An unpickled array has a dtype object of its own, which is only
+;                       equal.
+; is_contiguous_array   Test the shape and C-contiguity as well.
+; is_open_array         Test an array against a shape with -1 for open dimensions, which are replaced by the array's.
+; contiguous_copy       Copy an array of the class, element type and rank that is not C-contiguous. NULL for one that is,
+;                       for another object, and where memory is missing.
+; is_column_major       Test for Fortran order.
+; transposed_view       Return the transposition of an array in Fortran order, else NULL.
+; transpose_in_place    Transpose a new array.
+; is_memory             Test class, element type, shape and strides; ANY_NUMBER stands for any size or stride.
+; retain, release       Change the count of references; immortal objects, whose count is beyond 32 bits, are skipped.
+; keep_spare            Store an array with a single owner among the spare arrays, or release it.
+; spare_array           Take a spare array, else return NULL.
+; grow_bytes            Reserve memory in a bytearray for more bytes, and for half as many again.
+; restore_arrays        Call a function with the raised error and further arguments, behind a first slot that is free.
+;                       Then raise that error again.
 
 declare void @_Py_Dealloc(ptr)
 declare ptr @PyArray_Empty(i32, ptr, ptr, i32)
@@ -33,13 +39,13 @@ declare void @PyErr_SetString(ptr, ptr)
 @too_deep = internal constant [33 x i8] c"maximum recursion depth exceeded\00"
 
 define void @retain(ptr %object) nounwind {
-  %low = load i32, ptr %object
-  %immortal = icmp slt i32 %low, 0
-  br i1 %immortal, label %done, label %count
-count:
-  %before = load i64, ptr %object
-  %after = add i64 %before, 1
-  store i64 %after, ptr %object
+  %low_word = load i32, ptr %object
+  %is_immortal = icmp slt i32 %low_word, 0
+  br i1 %is_immortal, label %done, label %increment
+increment:
+  %count_before = load i64, ptr %object
+  %count_after = add i64 %count_before, 1
+  store i64 %count_after, ptr %object
   br label %done
 done:
   ret void
@@ -47,20 +53,20 @@ done:
 
 define void @release(ptr %slot) nounwind {
   %object = load ptr, ptr %slot
-  %none = icmp eq ptr %object, null
-  br i1 %none, label %done, label %held
-held:
+  %is_null = icmp eq ptr %object, null
+  br i1 %is_null, label %done, label %clear_slot
+clear_slot:
   store ptr null, ptr %slot
-  %low = load i32, ptr %object
-  %immortal = icmp slt i32 %low, 0
-  br i1 %immortal, label %done, label %count
-count:
-  %before = load i64, ptr %object
-  %after = sub i64 %before, 1
-  store i64 %after, ptr %object
-  %last = icmp eq i64 %after, 0
-  br i1 %last, label %free, label %done
-free:
+  %low_word = load i32, ptr %object
+  %is_immortal = icmp slt i32 %low_word, 0
+  br i1 %is_immortal, label %done, label %decrement
+decrement:
+  %count_before = load i64, ptr %object
+  %count_after = sub i64 %count_before, 1
+  store i64 %count_after, ptr %object
+  %is_last = icmp eq i64 %count_after, 0
+  br i1 %is_last, label %deallocate, label %done
+deallocate:
   call void @"_Py_Dealloc"(ptr %object)
   br label %done
 done:
@@ -75,8 +81,8 @@ loop:
   %slot = getelementptr ptr, ptr %slots, i64 %i
   call void @release(ptr %slot)
   %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %done
+  %has_more = icmp slt i64 %next, %count
+  br i1 %has_more, label %loop, label %done
 done:
   ret void
 }
@@ -86,19 +92,19 @@ entry:
   %class_at = getelementptr inbounds i8, ptr %object, i64 $TYPE
   %own_class = load ptr, ptr %class_at
   %same_class = icmp eq ptr %own_class, %class
-  br i1 %same_class, label %look, label %no
-look:
+  br i1 %same_class, label %check_rank, label %no
+check_rank:
   %descriptor_at = getelementptr inbounds i8, ptr %object, i64 $DESCRIPTOR
   %own_descriptor = load ptr, ptr %descriptor_at
   %same_descriptor = icmp eq ptr %own_descriptor, %descriptor
   %rank_at = getelementptr inbounds i8, ptr %object, i64 $RANK
-  %short = load i32, ptr %rank_at
-  %own_rank = zext i32 %short to i64
+  %narrow_rank = load i32, ptr %rank_at
+  %own_rank = zext i32 %narrow_rank to i64
   %same_rank = icmp eq i64 %own_rank, %rank
-  br i1 %same_rank, label %ask, label %no
-ask:
-  br i1 %same_descriptor, label %yes, label %compare
-compare:
+  br i1 %same_rank, label %check_descriptor, label %no
+check_descriptor:
+  br i1 %same_descriptor, label %yes, label %compare_descriptors
+compare_descriptors:
   %equal = call i8 @"PyArray_EquivTypes"(ptr %own_descriptor, ptr %descriptor)
   %equivalent = icmp ne i8 %equal, 0
   ret i1 %equivalent
@@ -108,32 +114,32 @@ no:
   ret i1 false
 }
 
-define i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
+define i1 @is_contiguous_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
-  br i1 %same_kind, label %look, label %no
-look:
+  br i1 %same_kind, label %check_flags, label %no
+check_flags:
   %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %plain = and i32 %flags, $PLAIN
-  %lies_plain = icmp eq i32 %plain, $PLAIN
-  br i1 %lies_plain, label %measure, label %no
-measure:
+  %layout_flags = and i32 %flags, $PLAIN
+  %is_contiguous = icmp eq i32 %layout_flags, $PLAIN
+  br i1 %is_contiguous, label %read_shape, label %no
+read_shape:
   %dimensions_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
   %dimensions = load ptr, ptr %dimensions_at
   br label %axes
 axes:
-  %i = phi i64 [ 0, %measure ], [ %next, %same ]
-  %more = icmp slt i64 %i, %rank
-  br i1 %more, label %axis, label %yes
+  %i = phi i64 [ 0, %read_shape ], [ %next, %next_axis ]
+  %has_more = icmp slt i64 %i, %rank
+  br i1 %has_more, label %axis, label %yes
 axis:
-  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
-  %own = load i64, ptr %own_at
+  %own_size_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own_size = load i64, ptr %own_size_at
   %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
   %size = load i64, ptr %size_at
-  %fits = icmp eq i64 %own, %size
-  br i1 %fits, label %same, label %no
-same:
+  %has_size = icmp eq i64 %own_size, %size
+  br i1 %has_size, label %next_axis, label %no
+next_axis:
   %next = add i64 %i, 1
   br label %axes
 yes:
@@ -142,117 +148,117 @@ no:
   ret i1 false
 }
 
-; `%item`: the bytes of an element. Null, too, for an array that is read by its strides.
-define ptr @plain_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank, i64 %item) nounwind {
+; `%item`: the bytes of an element. NULL, too, for an array that is read by its strides.
+define ptr @contiguous_copy(ptr %object, ptr %class, ptr %descriptor, i64 %rank, i64 %item) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
-  br i1 %same_kind, label %look, label %none
-look:
+  br i1 %same_kind, label %check_flags, label %no_copy
+check_flags:
   %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %plain = and i32 %flags, $PLAIN
-  %lies_plain = icmp eq i32 %plain, $PLAIN
-  br i1 %lies_plain, label %none, label %measure
-measure:
-  %order = and i32 %flags, $EITHER
-  %strided = icmp eq i32 %order, 0
+  %layout_flags = and i32 %flags, $PLAIN
+  %is_contiguous = icmp eq i32 %layout_flags, $PLAIN
+  br i1 %is_contiguous, label %no_copy, label %check_strides
+check_strides:
+  %order_flags = and i32 %flags, $EITHER
+  %has_no_order = icmp eq i32 %order_flags, 0
   %writable = and i32 %flags, $WRITABLE
   %is_writable = icmp eq i32 %writable, $WRITABLE
-  %readable = and i1 %strided, %is_writable
+  %may_stay_strided = and i1 %has_no_order, %is_writable
   %sizes_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
-  br i1 %readable, label %axes, label %copy
+  br i1 %may_stay_strided, label %axes, label %copy
 axes:
-  %i = phi i64 [ 0, %measure ], [ %next, %axis ]
-  %bytes = phi i64 [ %item, %measure ], [ %product, %axis ]
-  %more = icmp slt i64 %i, %rank
-  br i1 %more, label %axis, label %measured
+  %i = phi i64 [ 0, %check_strides ], [ %next, %axis ]
+  %bytes = phi i64 [ %item, %check_strides ], [ %product, %axis ]
+  %has_more = icmp slt i64 %i, %rank
+  br i1 %has_more, label %axis, label %check_bytes
 axis:
   %size_at = getelementptr inbounds i64, ptr %sizes, i64 %i
   %size = load i64, ptr %size_at
   %product = mul i64 %bytes, %size
   %next = add i64 %i, 1
   br label %axes
-measured:
-  %large = icmp sge i64 %bytes, $MIN_STRIDED_BYTES
-  br i1 %large, label %none, label %copy
+check_bytes:
+  %is_large = icmp sge i64 %bytes, $MIN_STRIDED_BYTES
+  br i1 %is_large, label %no_copy, label %copy
 copy:
-  %made = call ptr @"PyArray_NewCopy"(ptr %object, i32 0)
-  %missing = icmp eq ptr %made, null
-  br i1 %missing, label %forget, label %done
-forget:
+  %copied = call ptr @"PyArray_NewCopy"(ptr %object, i32 0)
+  %has_failed = icmp eq ptr %copied, null
+  br i1 %has_failed, label %clear_error, label %done
+clear_error:
   call void @PyErr_Clear()
-  br label %none
-none:
+  br label %no_copy
+no_copy:
   br label %done
 done:
-  %found = phi ptr [ %made, %copy ], [ null, %none ]
-  ret ptr %found
+  %result = phi ptr [ %copied, %copy ], [ null, %no_copy ]
+  ret ptr %result
 }
 
-define i1 @lies_by_columns(ptr %object, ptr %class) nounwind {
+define i1 @is_column_major(ptr %object, ptr %class) nounwind {
   %class_at = getelementptr inbounds i8, ptr %object, i64 $TYPE
   %own_class = load ptr, ptr %class_at
   %same_class = icmp eq ptr %own_class, %class
-  br i1 %same_class, label %look, label %no
-look:
+  br i1 %same_class, label %check_order, label %no
+check_order:
   %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %orders = and i32 %flags, $ORDERS
-  %found = icmp eq i32 %orders, $BY_COLUMNS
-  ret i1 %found
+  %order_flags = and i32 %flags, $ORDERS
+  %is_column_major = icmp eq i32 %order_flags, $BY_COLUMNS
+  ret i1 %is_column_major
 no:
   ret i1 false
 }
 
-define ptr @turned_view(ptr %object, ptr %class, ptr %descriptor, i64 %rank) nounwind {
+define ptr @transposed_view(ptr %object, ptr %class, ptr %descriptor, i64 %rank) nounwind {
 entry:
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
-  br i1 %same_kind, label %look, label %no
-look:
-  %by_columns = call i1 @lies_by_columns(ptr %object, ptr %class)
-  br i1 %by_columns, label %begin, label %no
-begin:
+  br i1 %same_kind, label %check_order, label %no_view
+check_order:
+  %is_column_major = call i1 @is_column_major(ptr %object, ptr %class)
+  br i1 %is_column_major, label %read_sizes, label %no_view
+read_sizes:
   %sizes_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
   %sizes = load ptr, ptr %sizes_at
-  %turned = alloca i64, i64 %rank
+  %reversed_sizes = alloca i64, i64 %rank
   br label %axes
 axes:
-  %i = phi i64 [ 0, %begin ], [ %next, %axis ]
+  %i = phi i64 [ 0, %read_sizes ], [ %next, %axis ]
   %next = add i64 %i, 1
-  %more = icmp slt i64 %i, %rank
-  br i1 %more, label %axis, label %made
+  %has_more = icmp slt i64 %i, %rank
+  br i1 %has_more, label %axis, label %make_view
 axis:
-  %place = sub i64 %rank, %next
-  %size_at = getelementptr inbounds i64, ptr %sizes, i64 %place
+  %mirrored_axis = sub i64 %rank, %next
+  %size_at = getelementptr inbounds i64, ptr %sizes, i64 %mirrored_axis
   %size = load i64, ptr %size_at
-  %turned_at = getelementptr inbounds i64, ptr %turned, i64 %i
-  store i64 %size, ptr %turned_at
+  %reversed_size_at = getelementptr inbounds i64, ptr %reversed_sizes, i64 %i
+  store i64 %size, ptr %reversed_size_at
   br label %axes
-made:
-  %short = trunc i64 %rank to i32
+make_view:
+  %narrow_rank = trunc i64 %rank to i32
   %data_at = getelementptr inbounds i8, ptr %object, i64 $DATA
   %data = load ptr, ptr %data_at
   %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
-  %kept = and i32 %flags, $WRITABLE
-  %own = getelementptr inbounds i8, ptr %object, i64 $DESCRIPTOR
-  %own_descriptor = load ptr, ptr %own
+  %writable_flag = and i32 %flags, $WRITABLE
+  %own_descriptor_at = getelementptr inbounds i8, ptr %object, i64 $DESCRIPTOR
+  %own_descriptor = load ptr, ptr %own_descriptor_at
   %view = call ptr @new_view(
-      ptr %class, ptr %own_descriptor, i32 %short, ptr %turned, ptr null, ptr %data, ptr %object, i32 %kept)
-  %missing = icmp eq ptr %view, null
-  br i1 %missing, label %forget, label %done
-forget:
+      ptr %class, ptr %own_descriptor, i32 %narrow_rank, ptr %reversed_sizes, ptr null, ptr %data, ptr %object, i32 %writable_flag)
+  %has_failed = icmp eq ptr %view, null
+  br i1 %has_failed, label %clear_error, label %done
+clear_error:
   call void @PyErr_Clear()
-  br label %no
-no:
+  br label %no_view
+no_view:
   br label %done
 done:
-  %found = phi ptr [ %view, %made ], [ null, %no ]
-  ret ptr %found
+  %result = phi ptr [ %view, %make_view ], [ null, %no_view ]
+  ret ptr %result
 }
 
-define void @turn(ptr %array) nounwind {
+define void @transpose_in_place(ptr %array) nounwind {
 entry:
   %rank_at = getelementptr inbounds i8, ptr %array, i64 $RANK
   %rank = load i32, ptr %rank_at
@@ -260,39 +266,39 @@ entry:
   %sizes = load ptr, ptr %sizes_at
   %strides_at = getelementptr inbounds i8, ptr %array, i64 $STRIDES
   %strides = load ptr, ptr %strides_at
-  %many = zext i32 %rank to i64
+  %wide_rank = zext i32 %rank to i64
   br label %axes
 axes:
   %i = phi i64 [ 0, %entry ], [ %next, %axis ]
   %next = add i64 %i, 1
-  %other = sub i64 %many, %next
-  %more = icmp slt i64 %i, %other
-  br i1 %more, label %axis, label %flags
+  %mirrored = sub i64 %wide_rank, %next
+  %has_more = icmp slt i64 %i, %mirrored
+  br i1 %has_more, label %axis, label %exchange_flags
 axis:
   %size_at = getelementptr inbounds i64, ptr %sizes, i64 %i
-  %other_size_at = getelementptr inbounds i64, ptr %sizes, i64 %other
+  %mirrored_size_at = getelementptr inbounds i64, ptr %sizes, i64 %mirrored
   %size = load i64, ptr %size_at
-  %other_size = load i64, ptr %other_size_at
-  store i64 %other_size, ptr %size_at
-  store i64 %size, ptr %other_size_at
+  %mirrored_size = load i64, ptr %mirrored_size_at
+  store i64 %mirrored_size, ptr %size_at
+  store i64 %size, ptr %mirrored_size_at
   %stride_at = getelementptr inbounds i64, ptr %strides, i64 %i
-  %other_stride_at = getelementptr inbounds i64, ptr %strides, i64 %other
+  %mirrored_stride_at = getelementptr inbounds i64, ptr %strides, i64 %mirrored
   %stride = load i64, ptr %stride_at
-  %other_stride = load i64, ptr %other_stride_at
-  store i64 %other_stride, ptr %stride_at
-  store i64 %stride, ptr %other_stride_at
+  %mirrored_stride = load i64, ptr %mirrored_stride_at
+  store i64 %mirrored_stride, ptr %stride_at
+  store i64 %stride, ptr %mirrored_stride_at
   br label %axes
-flags:
-  %place = getelementptr inbounds i8, ptr %array, i64 $FLAGS
-  %before = load i32, ptr %place
-  %by_rows = and i32 %before, 1
-  %by_columns = and i32 %before, 2
-  %rest = and i32 %before, -4
-  %now_columns = shl i32 %by_rows, 1
-  %now_rows = lshr i32 %by_columns, 1
-  %orders = or i32 %now_columns, %now_rows
-  %after = or i32 %rest, %orders
-  store i32 %after, ptr %place
+exchange_flags:
+  %flags_at = getelementptr inbounds i8, ptr %array, i64 $FLAGS
+  %old_flags = load i32, ptr %flags_at
+  %row_flag = and i32 %old_flags, 1
+  %column_flag = and i32 %old_flags, 2
+  %other_flags = and i32 %old_flags, -4
+  %new_column_flag = shl i32 %row_flag, 1
+  %new_row_flag = lshr i32 %column_flag, 1
+  %order_flags = or i32 %new_column_flag, %new_row_flag
+  %new_flags = or i32 %other_flags, %order_flags
+  store i32 %new_flags, ptr %flags_at
   ret void
 }
 
@@ -306,62 +312,62 @@ fill:
   br label %axes
 axes:
   %i = phi i64 [ 0, %fill ], [ %next, %axis ]
-  %more = icmp slt i64 %i, %rank
-  br i1 %more, label %axis, label %compare
+  %has_more = icmp slt i64 %i, %rank
+  br i1 %has_more, label %axis, label %compare
 axis:
-  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
-  %own = load i64, ptr %own_at
+  %own_size_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own_size = load i64, ptr %own_size_at
   %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
   %size = load i64, ptr %size_at
-  %open = icmp slt i64 %size, 0
-  %found = select i1 %open, i64 %own, i64 %size
-  store i64 %found, ptr %size_at
+  %is_open = icmp slt i64 %size, 0
+  %known_size = select i1 %is_open, i64 %own_size, i64 %size
+  store i64 %known_size, ptr %size_at
   %next = add i64 %i, 1
   br label %axes
 compare:
-  %plain = call i1 @is_plain_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape)
-  ret i1 %plain
+  %is_contiguous = call i1 @is_contiguous_array(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape)
+  ret i1 %is_contiguous
 no:
   ret i1 false
 }
 
 define i1 @is_memory(ptr %object, ptr %class, ptr %descriptor, i64 %rank, ptr %shape, ptr %strides) nounwind {
   %same_kind = call i1 @is_array_of(ptr %object, ptr %class, ptr %descriptor, i64 %rank)
-  br i1 %same_kind, label %look, label %no
-look:
+  br i1 %same_kind, label %check_flags, label %no
+check_flags:
   %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
   %flags = load i32, ptr %flags_at
   %writable = and i32 %flags, $WRITABLE
   %is_writable = icmp eq i32 %writable, $WRITABLE
-  br i1 %is_writable, label %measure, label %no
-measure:
+  br i1 %is_writable, label %read_shape, label %no
+read_shape:
   %dimensions_at = getelementptr inbounds i8, ptr %object, i64 $DIMENSIONS
   %dimensions = load ptr, ptr %dimensions_at
   %own_strides_at = getelementptr inbounds i8, ptr %object, i64 $STRIDES
   %own_strides = load ptr, ptr %own_strides_at
   br label %axes
 axes:
-  %i = phi i64 [ 0, %measure ], [ %next, %same ]
-  %more = icmp slt i64 %i, %rank
-  br i1 %more, label %axis, label %yes
+  %i = phi i64 [ 0, %read_shape ], [ %next, %next_axis ]
+  %has_more = icmp slt i64 %i, %rank
+  br i1 %has_more, label %axis, label %yes
 axis:
-  %own_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
-  %own = load i64, ptr %own_at
+  %own_size_at = getelementptr inbounds i64, ptr %dimensions, i64 %i
+  %own_size = load i64, ptr %own_size_at
   %size_at = getelementptr inbounds i64, ptr %shape, i64 %i
   %size = load i64, ptr %size_at
-  %same_size = icmp eq i64 %own, %size
+  %same_size = icmp eq i64 %own_size, %size
   %any_size = icmp eq i64 %size, $ANY_NUMBER
-  %fits = or i1 %same_size, %any_size
+  %fits_size = or i1 %same_size, %any_size
   %own_stride_at = getelementptr inbounds i64, ptr %own_strides, i64 %i
   %own_stride = load i64, ptr %own_stride_at
   %stride_at = getelementptr inbounds i64, ptr %strides, i64 %i
   %stride = load i64, ptr %stride_at
   %same_stride = icmp eq i64 %own_stride, %stride
   %any_stride = icmp eq i64 %stride, $ANY_NUMBER
-  %steps = or i1 %same_stride, %any_stride
-  %fits_too = and i1 %fits, %steps
-  br i1 %fits_too, label %same, label %no
-same:
+  %fits_stride = or i1 %same_stride, %any_stride
+  %fits_axis = and i1 %fits_size, %fits_stride
+  br i1 %fits_axis, label %next_axis, label %no
+next_axis:
   %next = add i64 %i, 1
   br label %axes
 yes:
@@ -372,112 +378,112 @@ no:
 
 define ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor) nounwind {
   call void @retain(ptr %descriptor)
-  %made = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
-  ret ptr %made
+  %array = call ptr @"PyArray_Empty"(i32 %rank, ptr %dimensions, ptr %descriptor, i32 0)
+  ret ptr %array
 }
 
 define ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler) nounwind {
   %slots = alloca [3 x ptr]
-  %before = call ptr @"PyDataMem_SetHandler"(ptr %handler)
-  %unset = icmp eq ptr %before, null
-  br i1 %unset, label %missing, label %set
-missing:
+  %previous_handler = call ptr @"PyDataMem_SetHandler"(ptr %handler)
+  %has_failed = icmp eq ptr %previous_handler, null
+  br i1 %has_failed, label %return_null, label %allocate
+return_null:
   ret ptr null
-set:
-  %made = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %aside, label %restore
-aside:
+allocate:
+  %array = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  %has_no_array = icmp eq ptr %array, null
+  br i1 %has_no_array, label %save_error, label %restore_handler
+save_error:
   %kind_at = alloca ptr
   %error_at = alloca ptr
   %trace_at = alloca ptr
   call void @PyErr_Fetch(ptr %kind_at, ptr %error_at, ptr %trace_at)
-  %back = call ptr @"PyDataMem_SetHandler"(ptr %before)
+  %pool_handler = call ptr @"PyDataMem_SetHandler"(ptr %previous_handler)
   %kind = load ptr, ptr %kind_at
   %error = load ptr, ptr %error_at
   %trace = load ptr, ptr %trace_at
   call void @PyErr_Restore(ptr %kind, ptr %error, ptr %trace)
-  br label %end
-restore:
-  %again = call ptr @"PyDataMem_SetHandler"(ptr %before)
-  br label %end
-end:
-  %ours = phi ptr [ %back, %aside ], [ %again, %restore ]
-  %stuck = icmp eq ptr %ours, null
-  %dropped = select i1 %stuck, ptr %made, ptr null
-  %answer = select i1 %stuck, ptr null, ptr %made
-  store ptr %before, ptr %slots
-  %second = getelementptr ptr, ptr %slots, i64 1
-  store ptr %ours, ptr %second
-  %third = getelementptr ptr, ptr %slots, i64 2
-  store ptr %dropped, ptr %third
+  br label %release_handlers
+restore_handler:
+  %pool_handler_after = call ptr @"PyDataMem_SetHandler"(ptr %previous_handler)
+  br label %release_handlers
+release_handlers:
+  %own_handler = phi ptr [ %pool_handler, %save_error ], [ %pool_handler_after, %restore_handler ]
+  %is_not_restored = icmp eq ptr %own_handler, null
+  %dropped_array = select i1 %is_not_restored, ptr %array, ptr null
+  %result = select i1 %is_not_restored, ptr null, ptr %array
+  store ptr %previous_handler, ptr %slots
+  %handler_slot = getelementptr ptr, ptr %slots, i64 1
+  store ptr %own_handler, ptr %handler_slot
+  %array_slot = getelementptr ptr, ptr %slots, i64 2
+  store ptr %dropped_array, ptr %array_slot
   call void @release_all(ptr %slots, i64 3)
-  ret ptr %answer
+  ret ptr %result
 }
 
 define ptr @new_sized_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler, i64 %bytes) nounwind {
-  %above = icmp sge i64 %bytes, $SMALLEST
-  %below = icmp sle i64 %bytes, $LARGEST
-  %pooled = and i1 %above, %below
-  br i1 %pooled, label %large, label %small
-large:
-  %first = call ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler)
-  ret ptr %first
-small:
-  %second = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
-  ret ptr %second
+  %is_above_minimum = icmp sge i64 %bytes, $SMALLEST
+  %is_below_maximum = icmp sle i64 %bytes, $LARGEST
+  %is_pooled = and i1 %is_above_minimum, %is_below_maximum
+  br i1 %is_pooled, label %allocate_large, label %allocate_small
+allocate_large:
+  %large_array = call ptr @new_large_array(i32 %rank, ptr %dimensions, ptr %descriptor, ptr %handler)
+  ret ptr %large_array
+allocate_small:
+  %small_array = call ptr @new_array(i32 %rank, ptr %dimensions, ptr %descriptor)
+  ret ptr %small_array
 }
 
 define ptr @new_view(
     ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data, ptr %owner, i32 %flags) nounwind {
   call void @retain(ptr %descriptor)
-  %made = call ptr @"PyArray_NewFromDescr"(
+  %view = call ptr @"PyArray_NewFromDescr"(
       ptr %kind, ptr %descriptor, i32 %rank, ptr %sizes, ptr %strides, ptr %data,
       i32 %flags, ptr null)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %done, label %based
-based:
+  %has_failed = icmp eq ptr %view, null
+  br i1 %has_failed, label %done, label %set_base
+set_base:
   call void @retain(ptr %owner)
-  %answer = call i32 @"PyArray_SetBaseObject"(ptr %made, ptr %owner)
-  %refused = icmp slt i32 %answer, 0
-  br i1 %refused, label %drop, label %done
-drop:
+  %status = call i32 @"PyArray_SetBaseObject"(ptr %view, ptr %owner)
+  %is_refused = icmp slt i32 %status, 0
+  br i1 %is_refused, label %drop_view, label %done
+drop_view:
   %slot = alloca ptr
-  store ptr %made, ptr %slot
+  store ptr %view, ptr %slot
   call void @release(ptr %slot)
   ret ptr null
 done:
-  ret ptr %made
+  ret ptr %view
 }
 
-define void @keep(ptr %slot, ptr %spares, i64 %count) nounwind {
+define void @keep_spare(ptr %slot, ptr %spares, i64 %count) nounwind {
 entry:
   %object = load ptr, ptr %slot
-  %none = icmp eq ptr %object, null
-  br i1 %none, label %done, label %held
-held:
-  %alone = call i1 @is_alone(ptr %object)
-  %place = getelementptr inbounds i8, ptr %object, i64 $FLAGS
-  %flags = load i32, ptr %place
-  %own = and i32 %flags, $OWNED
-  %owned = icmp eq i32 %own, $OWNED
-  %reusable = and i1 %alone, %owned
-  br i1 %reusable, label %look, label %drop
-look:
-  %i = phi i64 [ 0, %held ], [ %next, %taken ]
+  %is_null = icmp eq ptr %object, null
+  br i1 %is_null, label %done, label %check_owner
+check_owner:
+  %has_one_owner = call i1 @is_alone(ptr %object)
+  %flags_at = getelementptr inbounds i8, ptr %object, i64 $FLAGS
+  %flags = load i32, ptr %flags_at
+  %owner_flag = and i32 %flags, $OWNED
+  %owns_data = icmp eq i32 %owner_flag, $OWNED
+  %is_reusable = and i1 %has_one_owner, %owns_data
+  br i1 %is_reusable, label %next_spare, label %release_object
+next_spare:
+  %i = phi i64 [ 0, %check_owner ], [ %next, %try_next ]
   %spare = getelementptr ptr, ptr %spares, i64 %i
-  %there = load ptr, ptr %spare
-  %free = icmp eq ptr %there, null
-  br i1 %free, label %put, label %taken
-taken:
+  %spare_object = load ptr, ptr %spare
+  %is_free = icmp eq ptr %spare_object, null
+  br i1 %is_free, label %store_spare, label %try_next
+try_next:
   %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %look, label %drop
-put:
+  %has_more = icmp slt i64 %next, %count
+  br i1 %has_more, label %next_spare, label %release_object
+store_spare:
   store ptr %object, ptr %spare
   store ptr null, ptr %slot
   br label %done
-drop:
+release_object:
   call void @release(ptr %slot)
   br label %done
 done:
@@ -486,30 +492,30 @@ done:
 
 define ptr @spare_array(ptr %spares, i64 %count) nounwind {
 entry:
-  br label %look
-look:
-  %i = phi i64 [ 0, %entry ], [ %next, %empty ]
+  br label %next_spare
+next_spare:
+  %i = phi i64 [ 0, %entry ], [ %next, %try_next ]
   %spare = getelementptr ptr, ptr %spares, i64 %i
-  %there = load ptr, ptr %spare
-  %free = icmp eq ptr %there, null
-  br i1 %free, label %empty, label %take
-empty:
+  %spare_object = load ptr, ptr %spare
+  %is_free = icmp eq ptr %spare_object, null
+  br i1 %is_free, label %try_next, label %take_spare
+try_next:
   %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %look, label %none
-take:
+  %has_more = icmp slt i64 %next, %count
+  br i1 %has_more, label %next_spare, label %return_null
+take_spare:
   store ptr null, ptr %spare
-  ret ptr %there
-none:
+  ret ptr %spare_object
+return_null:
   ret ptr null
 }
 
 define i1 @pause() nounwind {
   %state = call ptr @"PyEval_SaveThread"()
   call void @"PyEval_RestoreThread"(ptr %state)
-  %found = call i32 @"PyErr_CheckSignals"()
-  %interrupted = icmp ne i32 %found, 0
-  ret i1 %interrupted
+  %status = call i32 @"PyErr_CheckSignals"()
+  %is_interrupted = icmp ne i32 %status, 0
+  ret i1 %is_interrupted
 }
 
 define i1 @resize(ptr %array, i64 %size) nounwind {
@@ -519,63 +525,63 @@ define i1 @resize(ptr %array, i64 %size) nounwind {
   store ptr %dimension, ptr %dimensions
   %count = getelementptr i8, ptr %dimensions, i64 8
   store i32 1, ptr %count
-  %none = alloca ptr
-  %answer = call ptr @"PyArray_Resize"(ptr %array, ptr %dimensions, i32 0, i32 0)
-  store ptr %answer, ptr %none
-  call void @release(ptr %none)
-  %failed = icmp eq ptr %answer, null
-  ret i1 %failed
+  %result_slot = alloca ptr
+  %result = call ptr @"PyArray_Resize"(ptr %array, ptr %dimensions, i32 0, i32 0)
+  store ptr %result, ptr %result_slot
+  call void @release(ptr %result_slot)
+  %has_failed = icmp eq ptr %result, null
+  ret i1 %has_failed
 }
 
 define i1 @grow_bytes(ptr %bytes, i64 %more) nounwind {
   %size_at = getelementptr inbounds i8, ptr %bytes, i64 $BYTE_COUNT
   %size = load i64, ptr %size_at
-  %least = add i64 %size, %more
-  %half = lshr i64 %least, 1
-  %ample = add i64 %least, %half
-  %wanted = add i64 %ample, 64
-  %answer = call i32 @"PyByteArray_Resize"(ptr %bytes, i64 %wanted)
-  %failed = icmp slt i32 %answer, 0
-  br i1 %failed, label %done, label %made
-made:
+  %needed = add i64 %size, %more
+  %half = lshr i64 %needed, 1
+  %ample_size = add i64 %needed, %half
+  %reserved_size = add i64 %ample_size, 64
+  %status = call i32 @"PyByteArray_Resize"(ptr %bytes, i64 %reserved_size)
+  %has_failed = icmp slt i32 %status, 0
+  br i1 %has_failed, label %done, label %restore_size
+restore_size:
   store i64 %size, ptr %size_at
   br label %done
 done:
-  ret i1 %failed
+  ret i1 %has_failed
 }
 
 define ptr @call_python(ptr %function, ptr %arguments, i64 %count) nounwind {
-  %here = alloca i64
-  %at = ptrtoint ptr %here to i64
+  %stack_mark = alloca i64
+  %stack_address = ptrtoint ptr %stack_mark to i64
   %floor = call i64 @stack_floor()
-  %below = icmp ult i64 %at, %floor
-  br i1 %below, label %deep, label %call
-deep:
+  %is_too_deep = icmp ult i64 %stack_address, %floor
+  br i1 %is_too_deep, label %raise_recursion_error, label %call_function
+raise_recursion_error:
   call void @PyErr_SetString(ptr @recursion_error, ptr @too_deep)
   ret ptr null
-call:
+call_function:
   %errors = call i64 @float_errors()
-  %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
-  %left = call i64 @float_errors()
-  %all = or i64 %errors, %left
-  %kept = icmp eq i64 %all, %left
-  br i1 %kept, label %done, label %cleared
-cleared:
-  call void @set_float_errors(i64 %all)
+  %result = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
+  %errors_after = call i64 @float_errors()
+  %all_errors = or i64 %errors, %errors_after
+  %has_all_errors = icmp eq i64 %all_errors, %errors_after
+  br i1 %has_all_errors, label %done, label %restore_errors
+restore_errors:
+  call void @set_float_errors(i64 %all_errors)
   br label %done
 done:
-  ret ptr %found
+  ret ptr %result
 }
 
 define void @restore_arrays(ptr %function, ptr %arguments, i64 %count) nounwind {
   %slots = alloca [3 x ptr]
   %trace_at = getelementptr ptr, ptr %slots, i64 1
-  %found_at = getelementptr ptr, ptr %slots, i64 2
+  %result_at = getelementptr ptr, ptr %slots, i64 2
   call void @PyErr_Fetch(ptr %slots, ptr %arguments, ptr %trace_at)
   call void @PyErr_NormalizeException(ptr %slots, ptr %arguments, ptr %trace_at)
-  %found = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
-  store ptr %found, ptr %found_at
-  call void @release(ptr %found_at)
+  %result = call ptr @"PyObject_Vectorcall"(ptr %function, ptr %arguments, i64 %count, ptr null)
+  store ptr %result, ptr %result_at
+  call void @release(ptr %result_at)
   %kind = load ptr, ptr %slots
   %error = load ptr, ptr %arguments
   %trace = load ptr, ptr %trace_at

@@ -12,20 +12,20 @@ declare i32 @pthread_attr_destroy(ptr)
 
 define i64 @stack_floor() nounwind {
 entry:
-  %next = load i32, ptr @stack_key
-  %key = sub i32 %next, 1
-  %unmade = icmp eq i32 %next, 0
-  br i1 %unmade, label %first, label %look
-look:
-  %kept = call ptr @pthread_getspecific(i32 %key)
-  %unknown = icmp eq ptr %kept, null
-  br i1 %unknown, label %first, label %known
-known:
-  %floor = ptrtoint ptr %kept to i64
+  %key_plus_one = load i32, ptr @stack_key
+  %key = sub i32 %key_plus_one, 1
+  %has_no_key = icmp eq i32 %key_plus_one, 0
+  br i1 %has_no_key, label %find, label %read_floor
+read_floor:
+  %stored_floor = call ptr @pthread_getspecific(i32 %key)
+  %has_no_floor = icmp eq ptr %stored_floor, null
+  br i1 %has_no_floor, label %find, label %return_floor
+return_floor:
+  %floor = ptrtoint ptr %stored_floor to i64
   ret i64 %floor
-first:
-  %found = call i64 @find_floor()
-  ret i64 %found
+find:
+  %new_floor = call i64 @find_floor()
+  ret i64 %new_floor
 }
 
 define internal i64 @find_floor() noinline nounwind {
@@ -34,36 +34,36 @@ entry:
   %low_at = alloca i64
   %size_at = alloca i64
   %key_at = alloca i32
-  %before = load i32, ptr @stack_key
-  %unmade = icmp eq i32 %before, 0
-  br i1 %unmade, label %make, label %ask
-make:
-  %refused = call i32 @pthread_key_create(ptr %key_at, ptr null)
-  %none = icmp ne i32 %refused, 0
-  br i1 %none, label %unknown, label %made
-made:
-  %fresh = load i32, ptr %key_at
-  %plus = add i32 %fresh, 1
-  store i32 %plus, ptr @stack_key
-  br label %ask
-ask:
+  %previous_key = load i32, ptr @stack_key
+  %has_no_key = icmp eq i32 %previous_key, 0
+  br i1 %has_no_key, label %create_key, label %read_attributes
+create_key:
+  %key_status = call i32 @pthread_key_create(ptr %key_at, ptr null)
+  %has_failed = icmp ne i32 %key_status, 0
+  br i1 %has_failed, label %unknown, label %store_key
+store_key:
+  %new_key = load i32, ptr %key_at
+  %new_key_plus_one = add i32 %new_key, 1
+  store i32 %new_key_plus_one, ptr @stack_key
+  br label %read_attributes
+read_attributes:
   %self = call i64 @pthread_self()
-  %failed = call i32 @pthread_getattr_np(i64 %self, ptr %attributes)
-  %nothing = icmp ne i32 %failed, 0
-  br i1 %nothing, label %unknown, label %read
-read:
-  %got = call i32 @pthread_attr_getstack(ptr %attributes, ptr %low_at, ptr %size_at)
-  %gone = call i32 @pthread_attr_destroy(ptr %attributes)
+  %attributes_status = call i32 @pthread_getattr_np(i64 %self, ptr %attributes)
+  %has_no_attributes = icmp ne i32 %attributes_status, 0
+  br i1 %has_no_attributes, label %unknown, label %compute_floor
+compute_floor:
+  %stack_status = call i32 @pthread_attr_getstack(ptr %attributes, ptr %low_at, ptr %size_at)
+  %destroy_status = call i32 @pthread_attr_destroy(ptr %attributes)
   %low = load i64, ptr %low_at
   %size = load i64, ptr %size_at
   %eighth = lshr i64 %size, 3
-  %small = icmp ult i64 %eighth, 65536
-  %room = select i1 %small, i64 %eighth, i64 65536
-  %floor = add i64 %low, %room
-  %next = load i32, ptr @stack_key
-  %key = sub i32 %next, 1
-  %place = inttoptr i64 %floor to ptr
-  %set = call i32 @pthread_setspecific(i32 %key, ptr %place)
+  %is_small = icmp ult i64 %eighth, 65536
+  %reserve = select i1 %is_small, i64 %eighth, i64 65536
+  %floor = add i64 %low, %reserve
+  %key_plus_one = load i32, ptr @stack_key
+  %key = sub i32 %key_plus_one, 1
+  %floor_pointer = inttoptr i64 %floor to ptr
+  %store_status = call i32 @pthread_setspecific(i32 %key, ptr %floor_pointer)
   ret i64 %floor
 unknown:
   ret i64 0

@@ -6,100 +6,100 @@
 ; 4, then 8, up to 64 judgements later. A disturbance raises the known time of a way by a quarter at most. Results are
 ; the same either way.
 ;
-; The fields of a habit: the function; the time of its last job; the number of jobs since the last judgement; whether
+; The fields of a record: the function; the time of its last job; the number of jobs since the last judgement; whether
 ; it runs in the caller; the sum of periods; judgements left until the other way is tried; the sums with threads and
-; without; the best way; judgements between two trials.
+; without; the best way; judgements between two trials. Way 0 is with threads, way 1 in the caller.
 
-%habit = type { ptr, i64, i64, i64, i64, i64, [2 x i64], i64, i64 }
-@habits = internal global [64 x %habit] zeroinitializer
+%job_record = type { ptr, i64, i64, i64, i64, i64, [2 x i64], i64, i64 }
+@job_records = internal global [64 x %job_record] zeroinitializer
 
-define internal i1 @goes_faster_here(ptr %part, i64 %now) nounwind {
+define internal i1 @is_faster_serially(ptr %part, i64 %now) nounwind {
 entry:
   %bits = ptrtoint ptr %part to i64
   %shifted = lshr i64 %bits, 4
   %slot = and i64 %shifted, 63
-  %place = getelementptr %habit, ptr @habits, i64 %slot
-  %last_at = getelementptr %habit, ptr %place, i64 0, i32 1
-  %calls_at = getelementptr %habit, ptr %place, i64 0, i32 2
-  %here_at = getelementptr %habit, ptr %place, i64 0, i32 3
-  %sum_at = getelementptr %habit, ptr %place, i64 0, i32 4
-  %left_at = getelementptr %habit, ptr %place, i64 0, i32 5
-  %means_at = getelementptr %habit, ptr %place, i64 0, i32 6
-  %best_at = getelementptr %habit, ptr %place, i64 0, i32 7
-  %span_at = getelementptr %habit, ptr %place, i64 0, i32 8
-  %whose = load ptr, ptr %place
-  %last = load i64, ptr %last_at
-  %here = load i64, ptr %here_at
+  %record = getelementptr %job_record, ptr @job_records, i64 %slot
+  %last_at = getelementptr %job_record, ptr %record, i64 0, i32 1
+  %calls_at = getelementptr %job_record, ptr %record, i64 0, i32 2
+  %is_serial_at = getelementptr %job_record, ptr %record, i64 0, i32 3
+  %period_sum_at = getelementptr %job_record, ptr %record, i64 0, i32 4
+  %judgements_left_at = getelementptr %job_record, ptr %record, i64 0, i32 5
+  %times_at = getelementptr %job_record, ptr %record, i64 0, i32 6
+  %best_at = getelementptr %job_record, ptr %record, i64 0, i32 7
+  %trial_distance_at = getelementptr %job_record, ptr %record, i64 0, i32 8
+  %recorded_part = load ptr, ptr %record
+  %last_time = load i64, ptr %last_at
+  %is_serial = load i64, ptr %is_serial_at
   store i64 %now, ptr %last_at
-  %known = icmp eq ptr %whose, %part
-  br i1 %known, label %again, label %forget
-forget:
-  store %habit zeroinitializer, ptr %place
-  store ptr %part, ptr %place
-  store i64 4, ptr %span_at
+  %is_known = icmp eq ptr %recorded_part, %part
+  br i1 %is_known, label %compare_period, label %reset_record
+reset_record:
+  store %job_record zeroinitializer, ptr %record
+  store ptr %part, ptr %record
+  store i64 4, ptr %trial_distance_at
   store i64 %now, ptr %last_at
   ret i1 false
-again:
-  %period = sub i64 %now, %last
-  %seldom = icmp sgt i64 %period, 100000
-  br i1 %seldom, label %rarely, label %often
-rarely:
+compare_period:
+  %period = sub i64 %now, %last_time
+  %is_rare = icmp sgt i64 %period, 100000
+  br i1 %is_rare, label %reset_sums, label %count_job
+reset_sums:
   store i64 0, ptr %calls_at
-  store i64 0, ptr %here_at
-  store i64 0, ptr %sum_at
+  store i64 0, ptr %is_serial_at
+  store i64 0, ptr %period_sum_at
   ret i1 false
-often:
-  %calls_before = load i64, ptr %calls_at
-  %calls = add i64 %calls_before, 1
+count_job:
+  %previous_calls = load i64, ptr %calls_at
+  %calls = add i64 %previous_calls, 1
   store i64 %calls, ptr %calls_at
-  %settled = icmp sgt i64 %calls, 4
-  %counted = select i1 %settled, i64 %period, i64 0
-  %sum_before = load i64, ptr %sum_at
-  %sum = add i64 %sum_before, %counted
-  store i64 %sum, ptr %sum_at
-  %enough = icmp eq i64 %calls, 20
-  br i1 %enough, label %judge, label %stay
-stay:
-  %stays = icmp ne i64 %here, 0
-  ret i1 %stays
-judge:
+  %counts = icmp sgt i64 %calls, 4
+  %counted_period = select i1 %counts, i64 %period, i64 0
+  %previous_sum = load i64, ptr %period_sum_at
+  %sum = add i64 %previous_sum, %counted_period
+  store i64 %sum, ptr %period_sum_at
+  %is_complete = icmp eq i64 %calls, 20
+  br i1 %is_complete, label %judge_ways, label %answer_unchanged
+answer_unchanged:
+  %unchanged = icmp ne i64 %is_serial, 0
+  ret i1 %unchanged
+judge_ways:
   store i64 0, ptr %calls_at
-  store i64 0, ptr %sum_at
-  %mean_at = getelementptr i64, ptr %means_at, i64 %here
-  %mean_before = load i64, ptr %mean_at
-  %quarter = lshr i64 %mean_before, 2
-  %raised = add i64 %mean_before, %quarter
-  %first = icmp eq i64 %mean_before, 0
-  %most = select i1 %first, i64 %sum, i64 %raised
-  %mean = call i64 @llvm.smin.i64(i64 %sum, i64 %most)
-  store i64 %mean, ptr %mean_at
-  %other = sub i64 1, %here
-  %other_at = getelementptr i64, ptr %means_at, i64 %other
-  %other_mean = load i64, ptr %other_at
-  %unknown = icmp eq i64 %other_mean, 0
-  %worse = icmp sgt i64 %mean, %other_mean
-  %best = select i1 %worse, i64 %other, i64 %here
-  %best_before = load i64, ptr %best_at
-  store i64 %best, ptr %best_at
-  %switched = icmp ne i64 %best, %best_before
-  %span_before = load i64, ptr %span_at
-  %twice = shl i64 %span_before, 1
-  %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 64)
-  %left = load i64, ptr %left_at
-  %due = icmp sle i64 %left, 0
-  %longer = select i1 %due, i64 %bounded, i64 %span_before
-  %span = select i1 %switched, i64 4, i64 %longer
-  store i64 %span, ptr %span_at
-  %fewer = sub i64 %left, 1
-  %anew = or i1 %due, %switched
-  %left_now = select i1 %anew, i64 %span, i64 %fewer
-  store i64 %left_now, ptr %left_at
-  %opposite = sub i64 1, %best
-  %kept = xor i1 %switched, true
-  %tries = and i1 %due, %kept
-  %usual = select i1 %tries, i64 %opposite, i64 %best
-  %chosen = select i1 %unknown, i64 %other, i64 %usual
-  store i64 %chosen, ptr %here_at
-  %answer = icmp ne i64 %chosen, 0
+  store i64 0, ptr %period_sum_at
+  %time_at = getelementptr i64, ptr %times_at, i64 %is_serial
+  %previous_time = load i64, ptr %time_at
+  %quarter = lshr i64 %previous_time, 2
+  %raised_time = add i64 %previous_time, %quarter
+  %is_first = icmp eq i64 %previous_time, 0
+  %time_limit = select i1 %is_first, i64 %sum, i64 %raised_time
+  %new_time = call i64 @llvm.smin.i64(i64 %sum, i64 %time_limit)
+  store i64 %new_time, ptr %time_at
+  %other_way = sub i64 1, %is_serial
+  %other_time_at = getelementptr i64, ptr %times_at, i64 %other_way
+  %other_time = load i64, ptr %other_time_at
+  %is_untried = icmp eq i64 %other_time, 0
+  %is_worse = icmp sgt i64 %new_time, %other_time
+  %best_way = select i1 %is_worse, i64 %other_way, i64 %is_serial
+  %previous_best = load i64, ptr %best_at
+  store i64 %best_way, ptr %best_at
+  %has_switched = icmp ne i64 %best_way, %previous_best
+  %previous_distance = load i64, ptr %trial_distance_at
+  %doubled_distance = shl i64 %previous_distance, 1
+  %bounded_distance = call i64 @llvm.smin.i64(i64 %doubled_distance, i64 64)
+  %judgements_left = load i64, ptr %judgements_left_at
+  %is_due = icmp sle i64 %judgements_left, 0
+  %longer_distance = select i1 %is_due, i64 %bounded_distance, i64 %previous_distance
+  %trial_distance = select i1 %has_switched, i64 4, i64 %longer_distance
+  store i64 %trial_distance, ptr %trial_distance_at
+  %fewer_judgements = sub i64 %judgements_left, 1
+  %restarts = or i1 %is_due, %has_switched
+  %next_judgements_left = select i1 %restarts, i64 %trial_distance, i64 %fewer_judgements
+  store i64 %next_judgements_left, ptr %judgements_left_at
+  %opposite_way = sub i64 1, %best_way
+  %has_not_switched = xor i1 %has_switched, true
+  %is_trial = and i1 %is_due, %has_not_switched
+  %usual_way = select i1 %is_trial, i64 %opposite_way, i64 %best_way
+  %chosen_way = select i1 %is_untried, i64 %other_way, i64 %usual_way
+  store i64 %chosen_way, ptr %is_serial_at
+  %answer = icmp ne i64 %chosen_way, 0
   ret i1 %answer
 }

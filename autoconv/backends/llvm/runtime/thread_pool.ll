@@ -9,14 +9,14 @@
 ; Where other programs preempt a pool thread in the middle of a part, the caller waits for it. A call is late if it took
 ; about as long as all parts in the caller would have. The next calls then run in the caller, twice as many each time. A
 ; call of less than 50 µs does not count, as a sleeping thread cannot be expected to take part in it. Jobs that recur
-; within 100 µs run in the caller where that has proved faster (see habits).
+; within 100 µs run in the caller where that has proved faster (see thread_heuristics.ll).
 ;
 ; The threads start with the first use, never touch Python, and block all signals. A forked process starts its own.
 ; After a job they spin for some microseconds before they sleep, as the caller does while it waits for the last of them:
 ; loops that start a job in each iteration would otherwise wait for the system most of the time.
 ;
-; `here` counts the calls that still run in the caller alone, `penalty` how many will after the next late call.
-; `next` counts parts taken from the first on in its lower half, and parts taken from the last in its upper half.
+; `serial_calls_left` counts the calls that still run in the caller alone, `penalty` those after the next late call.
+; `next_parts` counts parts taken from the first on in its lower half, and parts taken from the last in its upper half.
 ; The job begins with its state: its number in the upper half, an open bit, and the number of threads in a part. Parts
 ; may be taken while the bit is set: until the caller finds none left. The whole job is in the cache line of the state,
 ; so that a write to the state fetches all of it. A thread that goes to sleep increments `sleeping` before it rereads
@@ -26,18 +26,18 @@
 ; system.
 
 @workers = global i64 0
-@owner = internal global i32 0
-@process = internal global i32 0
-@taken = internal global i32 0
-@here = internal global i64 0
+@starting_process = internal global i32 0
+@running_process = internal global i32 0
+@is_taken = internal global i32 0
+@serial_calls_left = internal global i64 0
 @penalty = internal global i64 2
 @mutex = internal global [16 x i64] zeroinitializer, align 128
-@work = internal global [16 x i64] zeroinitializer, align 128
-@finished = internal global [16 x i64] zeroinitializer, align 128
+@job_opened = internal global [16 x i64] zeroinitializer, align 128
+@job_finished = internal global [16 x i64] zeroinitializer, align 128
 @job = internal global { i64, ptr, ptr, i64, [12 x i64] } zeroinitializer, align 128
-@next = internal global [16 x i64] zeroinitializer, align 128
+@next_parts = internal global [16 x i64] zeroinitializer, align 128
 @sleeping = internal global i64 0, align 128
-@waiting = internal global i64 0
+@caller_waits = internal global i64 0
 @errors = internal global i64 0
 
 declare i32 @getpid()
@@ -57,140 +57,140 @@ declare i64 @llvm.smin.i64(i64, i64)
 define void @parallel(ptr %part, ptr %frame, i64 %count) nounwind {
 entry:
   %workers = load i64, ptr @workers
-  %alone = icmp eq i64 %workers, 0
-  %single = icmp slt i64 %count, 2
-  %serial = or i1 %alone, %single
-  br i1 %serial, label %here, label %ask
-ask:
-  %kept = load i64, ptr @here
-  %wanted = icmp sle i64 %kept, 0
-  br i1 %wanted, label %look, label %keep
-keep:
-  %fewer_kept = sub i64 %kept, 1
-  store i64 %fewer_kept, ptr @here
-  br label %here
-look:
+  %has_no_workers = icmp eq i64 %workers, 0
+  %is_single = icmp slt i64 %count, 2
+  %is_serial = or i1 %has_no_workers, %is_single
+  br i1 %is_serial, label %run_serially, label %check_penalty
+check_penalty:
+  %penalized_calls = load i64, ptr @serial_calls_left
+  %may_share = icmp sle i64 %penalized_calls, 0
+  br i1 %may_share, label %check_process, label %count_penalty
+count_penalty:
+  %fewer_penalized_calls = sub i64 %penalized_calls, 1
+  store i64 %fewer_penalized_calls, ptr @serial_calls_left
+  br label %run_serially
+check_process:
   %pid = call i32 @getpid()
-  %owner = load i32, ptr @process
-  %same = icmp eq i32 %pid, %owner
-  br i1 %same, label %enter, label %start
-start:
-  %won = call i1 @start(i32 %pid, i64 %workers)
-  br i1 %won, label %enter, label %here
-enter:
-  %pair = cmpxchg ptr @taken, i32 0, i32 1 acquire monotonic
-  %ours = extractvalue { i32, i1 } %pair, 1
-  br i1 %ours, label %share, label %here
-share:
-  %begun = call i64 @now()
-  %keeps = call i1 @goes_faster_here(ptr %part, i64 %begun)
-  br i1 %keeps, label %give_back, label %publish
-give_back:
-  store atomic i32 0, ptr @taken release, align 4
-  br label %here
-publish:
+  %owner = load i32, ptr @running_process
+  %is_same_process = icmp eq i32 %pid, %owner
+  br i1 %is_same_process, label %acquire_pool, label %start_threads
+start_threads:
+  %is_started = call i1 @start(i32 %pid, i64 %workers)
+  br i1 %is_started, label %acquire_pool, label %run_serially
+acquire_pool:
+  %exchange = cmpxchg ptr @is_taken, i32 0, i32 1 acquire monotonic
+  %is_acquired = extractvalue { i32, i1 } %exchange, 1
+  br i1 %is_acquired, label %check_heuristics, label %run_serially
+check_heuristics:
+  %start_time = call i64 @now()
+  %is_faster_serially = call i1 @is_faster_serially(ptr %part, i64 %start_time)
+  br i1 %is_faster_serially, label %release_pool, label %publish_job
+release_pool:
+  store atomic i32 0, ptr @is_taken release, align 4
+  br label %run_serially
+publish_job:
   %part_at = getelementptr i64, ptr @job, i64 1
   %frame_at = getelementptr i64, ptr @job, i64 2
   %count_at = getelementptr i64, ptr @job, i64 3
   store ptr %part, ptr %part_at
   store ptr %frame, ptr %frame_at
   store i64 %count, ptr %count_at
-  store atomic i64 0, ptr @next monotonic, align 8
-  %before = load atomic i64, ptr @job monotonic, align 8
-  %number = and i64 %before, -4294967296
-  %following_number = add i64 %number, 4294967296
-  %opened = or i64 %following_number, $OPEN
-  store atomic i64 %opened, ptr @job seq_cst, align 8
+  store atomic i64 0, ptr @next_parts monotonic, align 8
+  %previous_state = load atomic i64, ptr @job monotonic, align 8
+  %number = and i64 %previous_state, -4294967296
+  %next_number = add i64 %number, 4294967296
+  %open_state = or i64 %next_number, $OPEN
+  store atomic i64 %open_state, ptr @job seq_cst, align 8
   %sleeping = load atomic i64, ptr @sleeping seq_cst, align 8
-  %rest = sub i64 %count, 1
-  %wake = call i64 @llvm.smin.i64(i64 %rest, i64 %sleeping)
-  %asleep = icmp sgt i64 %wake, 0
-  br i1 %asleep, label %rouse, label %join
-rouse:
+  %other_parts = sub i64 %count, 1
+  %wake_count = call i64 @llvm.smin.i64(i64 %other_parts, i64 %sleeping)
+  %has_sleepers = icmp sgt i64 %wake_count, 0
+  br i1 %has_sleepers, label %lock_for_wake_up, label %run_parts
+lock_for_wake_up:
   call i32 @pthread_mutex_lock(ptr @mutex)
-  br label %waking
-waking:
-  %woken = phi i64 [ 0, %rouse ], [ %another, %waking ]
-  call i32 @pthread_cond_signal(ptr @work)
-  %another = add i64 %woken, 1
-  %more = icmp slt i64 %another, %wake
-  br i1 %more, label %waking, label %roused
-roused:
+  br label %wake_one
+wake_one:
+  %woken_count = phi i64 [ 0, %lock_for_wake_up ], [ %next_woken_count, %wake_one ]
+  call i32 @pthread_cond_signal(ptr @job_opened)
+  %next_woken_count = add i64 %woken_count, 1
+  %has_more_to_wake = icmp slt i64 %next_woken_count, %wake_count
+  br i1 %has_more_to_wake, label %wake_one, label %unlock_after_wake_up
+unlock_after_wake_up:
   call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %join
-join:
-  %did = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 1)
-  %ready = call i64 @now()
+  br label %run_parts
+run_parts:
+  %own_part_count = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 1)
+  %own_end_time = call i64 @now()
   atomicrmw and ptr @job, i64 $CLOSED seq_cst
-  br label %linger
-linger:
-  %turn = phi i64 [ 0, %join ], [ %next_turn, %pause ]
+  br label %poll_threads
+poll_threads:
+  %poll = phi i64 [ 0, %run_parts ], [ %next_poll, %pause_poll ]
   %state = load atomic i64, ptr @job acquire, align 8
-  %inside_now = and i64 %state, $ACTIVE
-  %busy = icmp ne i64 %inside_now, 0
-  br i1 %busy, label %stay, label %leave
-stay:
-  %patient = icmp slt i64 %turn, $TURNS
-  br i1 %patient, label %pause, label %settle
-pause:
+  %active_threads = and i64 %state, $ACTIVE
+  %is_busy = icmp ne i64 %active_threads, 0
+  br i1 %is_busy, label %check_polls, label %collect_errors
+check_polls:
+  %may_poll = icmp slt i64 %poll, $TURNS
+  br i1 %may_poll, label %pause_poll, label %announce_wait
+pause_poll:
   $PAUSE
-  %next_turn = add i64 %turn, 1
-  br label %linger
-settle:
+  %next_poll = add i64 %poll, 1
+  br label %poll_threads
+announce_wait:
   call i32 @pthread_mutex_lock(ptr @mutex)
-  store atomic i64 1, ptr @waiting seq_cst, align 8
-  br label %waiting
-waiting:
+  store atomic i64 1, ptr @caller_waits seq_cst, align 8
+  br label %check_active
+check_active:
   %last_state = load atomic i64, ptr @job seq_cst, align 8
   %last_active = and i64 %last_state, $ACTIVE
-  %idle = icmp eq i64 %last_active, 0
-  br i1 %idle, label %settled, label %wait
-wait:
-  call i32 @pthread_cond_wait(ptr @finished, ptr @mutex)
-  br label %waiting
-settled:
-  store atomic i64 0, ptr @waiting seq_cst, align 8
+  %is_idle = icmp eq i64 %last_active, 0
+  br i1 %is_idle, label %end_wait, label %wait_for_signal
+wait_for_signal:
+  call i32 @pthread_cond_wait(ptr @job_finished, ptr @mutex)
+  br label %check_active
+end_wait:
+  store atomic i64 0, ptr @caller_waits seq_cst, align 8
   call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %leave
-leave:
+  br label %collect_errors
+collect_errors:
   %errors = load atomic i64, ptr @errors monotonic, align 8
-  %clean = icmp eq i64 %errors, 0
-  br i1 %clean, label %judge, label %raise_errors
+  %has_no_errors = icmp eq i64 %errors, 0
+  br i1 %has_no_errors, label %judge_lateness, label %raise_errors
 raise_errors:
   store atomic i64 0, ptr @errors monotonic, align 8
   %own_errors = call i64 @float_errors()
   %all_errors = or i64 %own_errors, %errors
   call void @set_float_errors(i64 %all_errors)
-  br label %judge
-judge:
-  %ended = call i64 @now()
-  %own = sub i64 %ready, %begun
-  %waited = sub i64 %ended, %ready
-  %all = add i64 %own, %waited
-  %spent = mul i64 %all, %did
-  %tenfold = mul i64 %spent, 10
-  %here_only = mul i64 %own, %count
-  %bound = mul i64 %here_only, 9
-  %slow = icmp sgt i64 %tenfold, %bound
-  %long = icmp sgt i64 %all, 50000
-  %late = and i1 %slow, %long
+  br label %judge_lateness
+judge_lateness:
+  %end_time = call i64 @now()
+  %own_duration = sub i64 %own_end_time, %start_time
+  %waiting_duration = sub i64 %end_time, %own_end_time
+  %duration = add i64 %own_duration, %waiting_duration
+  %thread_time = mul i64 %duration, %own_part_count
+  %tenfold_thread_time = mul i64 %thread_time, 10
+  %serial_estimate = mul i64 %own_duration, %count
+  %ninefold_estimate = mul i64 %serial_estimate, 9
+  %is_slow = icmp sgt i64 %tenfold_thread_time, %ninefold_estimate
+  %is_long = icmp sgt i64 %duration, 50000
+  %is_late = and i1 %is_slow, %is_long
   %penalty = load i64, ptr @penalty
-  %twice = shl i64 %penalty, 1
-  %bounded = call i64 @llvm.smin.i64(i64 %twice, i64 16)
-  %after = select i1 %late, i64 %bounded, i64 2
-  store i64 %after, ptr @penalty
-  %rest_here = select i1 %late, i64 %penalty, i64 0
-  store i64 %rest_here, ptr @here
-  store atomic i32 0, ptr @taken release, align 4
+  %doubled_penalty = shl i64 %penalty, 1
+  %bounded_penalty = call i64 @llvm.smin.i64(i64 %doubled_penalty, i64 16)
+  %next_penalty = select i1 %is_late, i64 %bounded_penalty, i64 2
+  store i64 %next_penalty, ptr @penalty
+  %serial_calls = select i1 %is_late, i64 %penalty, i64 0
+  store i64 %serial_calls, ptr @serial_calls_left
+  store atomic i32 0, ptr @is_taken release, align 4
   ret void
-here:
-  %i = phi i64 [ 0, %entry ], [ 0, %keep ], [ 0, %start ], [ 0, %enter ], [ 0, %give_back ], [ %following, %body ]
-  %inside = icmp slt i64 %i, %count
-  br i1 %inside, label %body, label %done
+run_serially:
+  %i = phi i64 [ 0, %entry ], [ 0, %count_penalty ], [ 0, %start_threads ], [ 0, %acquire_pool ], [ 0, %release_pool ], [ %next_i, %body ]
+  %has_part = icmp slt i64 %i, %count
+  br i1 %has_part, label %body, label %done
 body:
   call void %part(ptr %frame, i64 %i)
-  %following = add i64 %i, 1
-  br label %here
+  %next_i = add i64 %i, 1
+  br label %run_serially
 done:
   ret void
 }
@@ -199,10 +199,10 @@ define internal i64 @now() nounwind {
   %time = alloca [2 x i64]
   call i32 @clock_gettime(i32 $CLOCK_MONOTONIC, ptr %time)
   %seconds = load i64, ptr %time
-  %place = getelementptr i64, ptr %time, i64 1
-  %nanoseconds = load i64, ptr %place
-  %whole = mul i64 %seconds, 1000000000
-  %sum = add i64 %whole, %nanoseconds
+  %nanoseconds_at = getelementptr i64, ptr %time, i64 1
+  %nanoseconds = load i64, ptr %nanoseconds_at
+  %whole_seconds = mul i64 %seconds, 1000000000
+  %sum = add i64 %whole_seconds, %nanoseconds
   ret i64 %sum
 }
 
@@ -211,137 +211,137 @@ entry:
   %from_first = icmp eq i64 %end, 1
   br label %loop
 loop:
-  %did = phi i64 [ 0, %entry ], [ %more, %body ]
-  %taken = atomicrmw add ptr @next, i64 %end seq_cst
-  %of_first = and i64 %taken, 4294967295
-  %of_last = lshr i64 %taken, 32
-  %all = add i64 %of_first, %of_last
-  %inside = icmp slt i64 %all, %count
-  br i1 %inside, label %body, label %done
+  %part_count = phi i64 [ 0, %entry ], [ %next_part_count, %body ]
+  %taken_before = atomicrmw add ptr @next_parts, i64 %end seq_cst
+  %taken_from_first = and i64 %taken_before, 4294967295
+  %taken_from_last = lshr i64 %taken_before, 32
+  %taken_count = add i64 %taken_from_first, %taken_from_last
+  %has_part = icmp slt i64 %taken_count, %count
+  br i1 %has_part, label %body, label %done
 body:
-  %behind = sub i64 %count, %of_last
-  %last = sub i64 %behind, 1
-  %i = select i1 %from_first, i64 %of_first, i64 %last
+  %end_of_rest = sub i64 %count, %taken_from_last
+  %last_part = sub i64 %end_of_rest, 1
+  %i = select i1 %from_first, i64 %taken_from_first, i64 %last_part
   call void %part(ptr %frame, i64 %i)
-  %more = add i64 %did, 1
+  %next_part_count = add i64 %part_count, 1
   br label %loop
 done:
-  ret i64 %did
+  ret i64 %part_count
 }
 
-define internal ptr @worker(ptr %nothing) nounwind {
+define internal ptr @worker(ptr %unused) nounwind {
 entry:
-  br label %watch
-watch:
-  %seen = phi i64 [ 0, %entry ], [ %seen, %pause ], [ %seen, %news ], [ %seen, %risen ], [ %number, %left ]
-  %turn = phi i64 [ 0, %entry ], [ %next_turn, %pause ], [ %turn, %news ], [ 0, %risen ], [ 0, %left ]
+  br label %poll_job
+poll_job:
+  %seen_number = phi i64 [ 0, %entry ], [ %seen_number, %pause_poll ], [ %seen_number, %enter_job ], [ %seen_number, %end_sleep ], [ %number, %job_left ]
+  %poll = phi i64 [ 0, %entry ], [ %next_poll, %pause_poll ], [ %poll, %enter_job ], [ 0, %end_sleep ], [ 0, %job_left ]
   %state = load atomic i64, ptr @job monotonic, align 8
   %number = and i64 %state, -4294967296
-  %new = icmp ne i64 %number, %seen
-  %bit = and i64 %state, $OPEN
-  %open = icmp ne i64 %bit, 0
-  %go = and i1 %new, %open
-  br i1 %go, label %news, label %none
-none:
-  %patient = icmp slt i64 %turn, $TURNS
-  br i1 %patient, label %pause, label %lie_down
-pause:
+  %is_new = icmp ne i64 %number, %seen_number
+  %open_bit = and i64 %state, $OPEN
+  %is_open = icmp ne i64 %open_bit, 0
+  %may_enter = and i1 %is_new, %is_open
+  br i1 %may_enter, label %enter_job, label %check_polls
+check_polls:
+  %may_poll = icmp slt i64 %poll, $TURNS
+  br i1 %may_poll, label %pause_poll, label %prepare_sleep
+pause_poll:
   $PAUSE
-  %next_turn = add i64 %turn, 1
-  br label %watch
-news:
-  %one_more = add i64 %state, 1
-  %pair = cmpxchg ptr @job, i64 %state, i64 %one_more seq_cst monotonic
-  %entered = extractvalue { i64, i1 } %pair, 1
-  br i1 %entered, label %help, label %watch
-lie_down:
+  %next_poll = add i64 %poll, 1
+  br label %poll_job
+enter_job:
+  %entered_state = add i64 %state, 1
+  %exchange = cmpxchg ptr @job, i64 %state, i64 %entered_state seq_cst monotonic
+  %has_entered = extractvalue { i64, i1 } %exchange, 1
+  br i1 %has_entered, label %run_parts, label %poll_job
+prepare_sleep:
   call i32 @pthread_mutex_lock(ptr @mutex)
   atomicrmw add ptr @sleeping, i64 1 seq_cst
-  %latest = load atomic i64, ptr @job seq_cst, align 8
-  %latest_number = and i64 %latest, -4294967296
-  %changed = icmp ne i64 %latest_number, %seen
-  %latest_bit = and i64 %latest, $OPEN
-  %opened = icmp ne i64 %latest_bit, 0
-  %up = and i1 %changed, %opened
-  br i1 %up, label %risen, label %sleep
-sleep:
-  call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
-  br label %risen
-risen:
+  %latest_state = load atomic i64, ptr @job seq_cst, align 8
+  %latest_number = and i64 %latest_state, -4294967296
+  %is_newer = icmp ne i64 %latest_number, %seen_number
+  %latest_open_bit = and i64 %latest_state, $OPEN
+  %is_opened = icmp ne i64 %latest_open_bit, 0
+  %must_wake = and i1 %is_newer, %is_opened
+  br i1 %must_wake, label %end_sleep, label %wait_for_job
+wait_for_job:
+  call i32 @pthread_cond_wait(ptr @job_opened, ptr @mutex)
+  br label %end_sleep
+end_sleep:
   atomicrmw sub ptr @sleeping, i64 1 seq_cst
   call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %watch
-help:
+  br label %poll_job
+run_parts:
   %part_at = getelementptr i64, ptr @job, i64 1
   %frame_at = getelementptr i64, ptr @job, i64 2
   %count_at = getelementptr i64, ptr @job, i64 3
   %part = load ptr, ptr %part_at
   %frame = load ptr, ptr %frame_at
   %count = load i64, ptr %count_at
-  %done = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 4294967296)
+  %part_count = call i64 @take_parts(ptr %part, ptr %frame, i64 %count, i64 4294967296)
   %errors = call i64 @float_errors()
-  %clean = icmp eq i64 %errors, 0
-  br i1 %clean, label %stop, label %report
-report:
+  %has_no_errors = icmp eq i64 %errors, 0
+  br i1 %has_no_errors, label %leave_job, label %report_errors
+report_errors:
   call void @set_float_errors(i64 0)
   atomicrmw or ptr @errors, i64 %errors seq_cst
-  br label %stop
-stop:
-  %with = atomicrmw sub ptr @job, i64 1 seq_cst
-  %without = sub i64 %with, 1
-  %others = and i64 %without, $WITHIN
-  %last = icmp eq i64 %others, 0
-  br i1 %last, label %look, label %left
-look:
-  %waiting = load atomic i64, ptr @waiting seq_cst, align 8
-  %waits = icmp ne i64 %waiting, 0
-  br i1 %waits, label %tell, label %left
-tell:
+  br label %leave_job
+leave_job:
+  %state_with_this = atomicrmw sub ptr @job, i64 1 seq_cst
+  %state_without_this = sub i64 %state_with_this, 1
+  %other_threads = and i64 %state_without_this, $WITHIN
+  %is_last = icmp eq i64 %other_threads, 0
+  br i1 %is_last, label %check_caller, label %job_left
+check_caller:
+  %waiting = load atomic i64, ptr @caller_waits seq_cst, align 8
+  %caller_waits = icmp ne i64 %waiting, 0
+  br i1 %caller_waits, label %signal_caller, label %job_left
+signal_caller:
   call i32 @pthread_mutex_lock(ptr @mutex)
-  call i32 @pthread_cond_signal(ptr @finished)
+  call i32 @pthread_cond_signal(ptr @job_finished)
   call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %left
-left:
-  br label %watch
+  br label %job_left
+job_left:
+  br label %poll_job
 }
 
 define internal i1 @start(i32 %pid, i64 %workers) nounwind {
 entry:
   %thread = alloca i64
   %signals = alloca [16 x i64]
-  %before = alloca [16 x i64]
-  %owner = load i32, ptr @process
-  %pair = cmpxchg ptr @owner, i32 %owner, i32 %pid seq_cst seq_cst
-  %ours = extractvalue { i32, i1 } %pair, 1
-  br i1 %ours, label %fresh, label %busy
-fresh:
-  store i32 0, ptr @taken
+  %previous_signals = alloca [16 x i64]
+  %owner = load i32, ptr @running_process
+  %exchange = cmpxchg ptr @starting_process, i32 %owner, i32 %pid seq_cst seq_cst
+  %is_starter = extractvalue { i32, i1 } %exchange, 1
+  br i1 %is_starter, label %initialize, label %other_starts
+initialize:
+  store i32 0, ptr @is_taken
   store i64 0, ptr @job
   store i64 0, ptr @sleeping
-  store i64 0, ptr @waiting
+  store i64 0, ptr @caller_waits
   call i32 @pthread_mutex_init(ptr @mutex, ptr null)
-  call i32 @pthread_cond_init(ptr @work, ptr null)
-  call i32 @pthread_cond_init(ptr @finished, ptr null)
+  call i32 @pthread_cond_init(ptr @job_opened, ptr null)
+  call i32 @pthread_cond_init(ptr @job_finished, ptr null)
   call i32 @sigfillset(ptr %signals)
-  call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %signals, ptr %before)
-  br label %making
-making:
-  %i = phi i64 [ 0, %fresh ], [ %another, %made ]
-  %failed = call i32 @pthread_create(ptr %thread, ptr null, ptr @worker, ptr null)
-  %fine = icmp eq i32 %failed, 0
-  br i1 %fine, label %detach, label %made
+  call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %signals, ptr %previous_signals)
+  br label %create_thread
+create_thread:
+  %i = phi i64 [ 0, %initialize ], [ %next_i, %next_thread ]
+  %status = call i32 @pthread_create(ptr %thread, ptr null, ptr @worker, ptr null)
+  %is_created = icmp eq i32 %status, 0
+  br i1 %is_created, label %detach, label %next_thread
 detach:
   %id = load i64, ptr %thread
   call i32 @pthread_detach(i64 %id)
-  br label %made
-made:
-  %another = add i64 %i, 1
-  %more = icmp slt i64 %another, %workers
-  br i1 %more, label %making, label %started
-started:
-  call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %before, ptr null)
-  store atomic i32 %pid, ptr @process seq_cst, align 4
+  br label %next_thread
+next_thread:
+  %next_i = add i64 %i, 1
+  %has_more = icmp slt i64 %next_i, %workers
+  br i1 %has_more, label %create_thread, label %publish_process
+publish_process:
+  call i32 @pthread_sigmask(i32 $SIG_SETMASK, ptr %previous_signals, ptr null)
+  store atomic i32 %pid, ptr @running_process seq_cst, align 4
   ret i1 true
-busy:
+other_starts:
   ret i1 false
 }

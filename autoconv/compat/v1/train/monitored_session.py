@@ -156,18 +156,21 @@ class MonitoredSession:
         if self._session is None or self._coordinator.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), self._session)
-        asked = {hook: hook.before_run(context) for hook in self._hooks}
+        run_args_by_hook = {hook: hook.before_run(context) for hook in self._hooks}
         feeds = dict(feed_dict or {})
-        for hook, arguments in asked.items():
+        for hook, arguments in run_args_by_hook.items():
             for key, value in ((arguments.feed_dict if arguments is not None else None) or {}).items():
                 if key in feeds:
                     raise RuntimeError(f"Same tensor is fed by two hooks, or by a hook and the caller: {hook}")
                 feeds[key] = value
-        wanted = [(hook, a.fetches) for hook, a in asked.items() if a is not None and a.fetches is not None]
-        result, *others = self._session.run([fetches, *(fetch for _, fetch in wanted)], feed_dict=feeds)
-        by_hook = {hook: value for (hook, _), value in zip(wanted, others, strict=True)}
+        hook_fetches = [
+            (hook, arguments.fetches)
+            for hook, arguments in run_args_by_hook.items() if arguments is not None and arguments.fetches is not None
+        ]
+        result, *hook_values = self._session.run([fetches, *(fetch for _, fetch in hook_fetches)], feed_dict=feeds)
+        value_by_hook = {hook: value for (hook, _), value in zip(hook_fetches, hook_values, strict=True)}
         for hook in self._hooks:
-            hook.after_run(context, SessionRunValues(by_hook.get(hook), options, run_metadata))
+            hook.after_run(context, SessionRunValues(value_by_hook.get(hook), options, run_metadata))
         if context.stop_requested:
             self._coordinator.request_stop()
         return result
@@ -262,8 +265,8 @@ def MonitoredTrainingSession(
     >>> autoconv.train.latest_checkpoint(folder)[-12:]
     'model.ckpt-1'
     """
-    seconds, steps = _choose((save_checkpoint_secs, save_checkpoint_steps), (600, None))
-    summary_seconds, summary_steps = _choose((save_summaries_secs, save_summaries_steps), (None, 100))
+    seconds, steps = _resolve_intervals((save_checkpoint_secs, save_checkpoint_steps), (600, None))
+    summary_seconds, summary_steps = _resolve_intervals((save_summaries_secs, save_summaries_steps), (None, 100))
     used_scaffold = scaffold or Scaffold()
     all_hooks = list(hooks or ())
     folder = summary_dir or checkpoint_dir
@@ -282,11 +285,11 @@ def MonitoredTrainingSession(
     return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
 
 
-def _choose(given: tuple[Any, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return seconds and steps: the defaults if neither is given, else those that are."""
-    if all(value is _DEFAULT for value in given):
+def _resolve_intervals(arguments: tuple[Any, Any], defaults: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return seconds and steps: the defaults if neither is given, else None for the one that is not."""
+    if all(value is _DEFAULT for value in arguments):
         return defaults
-    seconds, steps = (None if value is _DEFAULT else value for value in given)
+    seconds, steps = (None if value is _DEFAULT else value for value in arguments)
     return seconds, steps
 
 

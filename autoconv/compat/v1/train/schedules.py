@@ -119,16 +119,16 @@ def cosine_decay_restarts(
     """
 
     def rate(initial: Any, step: Any) -> Any:
-        completed = step / cast(first_decay_steps, initial.dtype)
+        cycles = step / cast(first_decay_steps, initial.dtype)
         if t_mul == 1.0:
-            restarts = floor(completed)
-            fraction = completed - restarts
+            restarts = floor(cycles)
+            fraction = cycles - restarts
         else:
-            restarts = floor(log(1.0 - completed * (1.0 - t_mul)) / math.log(t_mul))
-            begun = (1.0 - t_mul**restarts) / (1.0 - t_mul)
-            fraction = (completed - begun) / t_mul**restarts
-        decayed = 0.5 * m_mul**restarts * (1.0 + cos(math.pi * fraction))
-        return initial * ((1 - alpha) * decayed + alpha)
+            restarts = floor(log(1.0 - cycles * (1.0 - t_mul)) / math.log(t_mul))
+            cycle_start = (1.0 - t_mul**restarts) / (1.0 - t_mul)
+            fraction = (cycles - cycle_start) / t_mul**restarts
+        factor = 0.5 * m_mul**restarts * (1.0 + cos(math.pi * fraction))
+        return initial * ((1 - alpha) * factor + alpha)
 
     return _schedule(rate, learning_rate, global_step, name or "SGDRDecay")
 

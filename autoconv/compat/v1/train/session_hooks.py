@@ -97,7 +97,7 @@ class NanLossDuringTrainingError(RuntimeError):
 
 
 class SecondOrStepTimer:
-    """A timer of what is due every so many seconds or steps, and at the first step; raises ValueError for both.
+    """A timer that triggers every so many seconds or steps, and at the first step; raises ValueError for both.
 
     >>> timer = autoconv.compat.v1.train.SecondOrStepTimer(every_steps=2)
     >>> due = []
@@ -119,7 +119,7 @@ class SecondOrStepTimer:
         self._last_time = 0.0
 
     def should_trigger_for_step(self, step: int) -> bool:
-        """Return whether it is due at the step."""
+        """Return whether a trigger is due at the step."""
         if self._last_step is None:
             return True
         if self._last_step == step:
@@ -129,7 +129,7 @@ class SecondOrStepTimer:
         return self._steps is not None and step >= self._last_step + self._steps
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
-        """Note that it happened; return the seconds and steps since it happened before, None at first."""
+        """Record a trigger at the step; return the seconds and steps since the one before, None at first."""
         now, last = time.monotonic(), self._last_step
         passed = (None, None) if last is None else (now - self._last_time, step - last)
         self._last_step, self._last_time = step, now
