@@ -150,9 +150,9 @@ def _repair_child() -> None:
     for lock in list(_LOCKS):
         if not lock._is_owned():
             lock._at_fork_reinit()
-    this = threading.get_ident()
+    this_thread = threading.get_ident()
     for block, (thread, undo) in reversed(list(_UNDO_BY_BLOCK.items())):
-        if thread != this:
+        if thread != this_thread:
             del _UNDO_BY_BLOCK[block]
             _call_suppressing_errors(undo)
     for callback in _CHILD_CALLBACKS:

@@ -33,10 +33,10 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
         return x
     change = saturate_cast if saturate else cast
     if x.dtype.is_integer and out_dtype.is_integer:
-        old, new = int(x.dtype.max), int(out_dtype.max)
-        if old > new:
-            return change(x // ((old + 1) // (new + 1)), out_dtype)
-        return cast(x, out_dtype) * ((new + 1) // (old + 1))
+        old_maximum, new_maximum = int(x.dtype.max), int(out_dtype.max)
+        if old_maximum > new_maximum:
+            return change(x // ((old_maximum + 1) // (new_maximum + 1)), out_dtype)
+        return cast(x, out_dtype) * ((new_maximum + 1) // (old_maximum + 1))
     if x.dtype.is_floating and out_dtype.is_floating:
         return cast(x, out_dtype)
     if x.dtype.is_integer:
@@ -79,13 +79,13 @@ def rot90(image: TensorLike, k: int = 1, name: str | None = None) -> Tensor:
     array([2, 1], dtype=int32)
     """
     x = convert_to_tensor(image)
-    turns: dict[int, Callable[[Any], Tensor]] = {
+    change_by_quarter_turns: dict[int, Callable[[Any], Tensor]] = {
         0: convert_to_tensor,
         1: lambda x: flip_up_down(transpose(x)),
         2: lambda x: flip_up_down(flip_left_right(x)),
         3: lambda x: transpose(flip_up_down(x)),
     }
-    return turns[int(k) % 4](x)
+    return change_by_quarter_turns[int(k) % 4](x)
 
 
 def crop_to_bounding_box(

@@ -68,16 +68,16 @@ def resize(
     if all(isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(new_sides, sides, strict=True)):
         return x if method_name == "nearest" else cast(x, float32)
     if method_name == "nearest":
-        for axis, (old, new) in enumerate(zip(sides, new_sides, strict=True), 1):
-            batch = gather(batch, _nearest_indices(old, new), axis=axis)
+        for axis, (old_size, new_size) in enumerate(zip(sides, new_sides, strict=True), 1):
+            batch = gather(batch, _nearest_indices(old_size, new_size), axis=axis)
     else:
         if method_name not in _KERNELS and method_name != "area":
             raise ValueError(f"Resize method is not implemented: {method}")
         batch = cast(batch, float32)
-        for old, new, rule in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
+        for old_size, new_size, rule in zip(sides, new_sides, ("oh,bhwc->bowc", "ow,bhwc->bhoc"), strict=True):
             batch = einsum(
-                rule, _area_weights(old, new) if method_name == "area" else _kernel_weights(
-                    old, new, method_name, antialias
+                rule, _area_weights(old_size, new_size) if method_name == "area" else _kernel_weights(
+                    old_size, new_size, method_name, antialias
                 ), batch
             )
     return batch if rank == 4 else squeeze(batch, 0)
@@ -94,13 +94,14 @@ def resize_with_pad(
     x = convert_to_tensor(image)
     sides = [x.shape[axis] if x.shape[axis] is not None else shape(x)[axis] for axis in (-3, -2)]
     target_sides = target_height, target_width
-    ratio = apply("maximum", *(_float(old) / _float(new) for old, new in zip(sides, target_sides, strict=True)))
+    ratios = (_float(old_size) / _float(new_size) for old_size, new_size in zip(sides, target_sides, strict=True))
+    ratio = apply("maximum", *ratios)
     exact = [_float(side) / ratio for side in sides]
     height, width = (_static_or_tensor(cast(apply("floor", side), int32)) for side in exact)
     resized = resize(x, [height, width], method, False, antialias)
     top, left = (
-        _static_or_tensor(cast(apply("floor", (_float(new) - side) / 2.0), int32))
-        for new, side in zip(target_sides, exact, strict=True)
+        _static_or_tensor(cast(apply("floor", (_float(new_size) - side) / 2.0), int32))
+        for new_size, side in zip(target_sides, exact, strict=True)
     )
     amounts = [[top, target_height - height - top], [left, target_width - width - left], [0, 0]]
     return pad(resized, amounts if len(x.shape) == 3 else [[0, 0], *amounts])
@@ -132,29 +133,29 @@ def _lanczos(distance: Tensor, radius: float) -> Tensor:
     return radius * apply("sin", angle) * apply("sin", angle / radius) / (angle * angle)
 
 
-def _kernel_weights(old: Any, new: Any, method: str, antialias: bool) -> Tensor:
+def _kernel_weights(old_size: Any, new_size: Any, method: str, antialias: bool) -> Tensor:
     """Return the weights of old pixels in new ones, [new, old]; those of a new pixel add up to 1."""
     radius, kernel = _KERNELS[method]
-    ratio = _float(old) / _float(new)
+    ratio = _float(old_size) / _float(new_size)
     stretch = apply("maximum", ratio, 1.0) if antialias else 1.0
-    centres = expand_dims((cast(tensor_range(new), float32) + 0.5) * ratio, 1)
-    distance = apply("abs", cast(tensor_range(old), float32) + 0.5 - centres) / stretch
+    centres = expand_dims((cast(tensor_range(new_size), float32) + 0.5) * ratio, 1)
+    distance = apply("abs", cast(tensor_range(old_size), float32) + 0.5 - centres) / stretch
     raw = where(distance < radius, kernel(distance), 0.0)
     return raw / apply("reduce_sum", raw, axis=(1,), keepdims=True)
 
 
-def _area_weights(old: Any, new: Any) -> Tensor:
+def _area_weights(old_size: Any, new_size: Any) -> Tensor:
     """Return the shares of old pixels in the area of new ones, [new, old]."""
-    ratio = _float(old) / _float(new)
-    begins = expand_dims(cast(tensor_range(new), float32) * ratio, 1)
-    pixels = cast(tensor_range(old), float32)
+    ratio = _float(old_size) / _float(new_size)
+    begins = expand_dims(cast(tensor_range(new_size), float32) * ratio, 1)
+    pixels = cast(tensor_range(old_size), float32)
     ends = apply("minimum", begins + ratio, pixels + 1.0)
     return apply("maximum", ends - apply("maximum", begins, pixels), 0.0) / ratio
 
 
-def _nearest_indices(old: Any, new: Any) -> Tensor:
-    positions = cast((cast(tensor_range(new), float32) + 0.5) * (_float(old) / _float(new)), int32)
-    return apply("minimum", positions, cast(old, int32) - 1)
+def _nearest_indices(old_size: Any, new_size: Any) -> Tensor:
+    positions = cast((cast(tensor_range(new_size), float32) + 0.5) * (_float(old_size) / _float(new_size)), int32)
+    return apply("minimum", positions, cast(old_size, int32) - 1)
 
 
 def _float(size: Any) -> Tensor:
@@ -176,5 +177,6 @@ def _static_or_tensor(size: Any) -> Any:
 
 def _largest_proportional_sides(limits: list[Any], sides: list[Any]) -> list[Any]:
     """Return the largest sides of the same proportions within the given ones."""
-    scale = apply("minimum", *(_float(new) / _float(old) for new, old in zip(limits, sides, strict=True)))
+    scales = (_float(new_size) / _float(old_size) for new_size, old_size in zip(limits, sides, strict=True))
+    scale = apply("minimum", *scales)
     return [_static_or_tensor(cast(apply("round", _float(side) * scale), int32)) for side in sides]

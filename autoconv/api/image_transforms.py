@@ -90,10 +90,11 @@ def _wrap_coordinate(coordinate: Tensor, size: Tensor, fill_mode: str) -> Tensor
         folded = floormod(coordinate, 2.0 * size)
         coordinate = where(folded >= size, 2.0 * size - folded - 1.0, folded)
     elif fill_mode == "WRAP":
-        period = apply("maximum", size - 1.0, 1.0)
-        raised = coordinate + size * (apply("floor", -coordinate / period) + 1.0)
-        lowered = coordinate - size * apply("floor", coordinate / period)
-        coordinate = where(coordinate < 0.0, raised, where(coordinate > size - 1.0, lowered, coordinate))
+        period, is_below = apply("maximum", size - 1.0, 1.0), coordinate < 0.0
+        coordinate_from_below = coordinate + size * (apply("floor", -coordinate / period) + 1.0)
+        coordinate_from_above = coordinate - size * apply("floor", coordinate / period)
+        coordinate = where(coordinate > size - 1.0, coordinate_from_above, coordinate)
+        coordinate = where(is_below, coordinate_from_below, coordinate)
     return clip_by_value(coordinate, 0.0, size - 1.0)
 
 

@@ -176,30 +176,31 @@ def _join_neighbours(rows: RaggedLike, widths: Sequence[int], separator: str, na
 
 
 def _join_padded_neighbours(
-    rows: RaggedTensor, widths: Sequence[int], separator: str, ends: tuple[Any, Any], max_padding: int | None,
+    rows: RaggedTensor, widths: Sequence[int], separator: str, pad_pair: tuple[Any, Any], max_padding: int | None,
     keeps_short: bool,
 ) -> Any:
     if rows.ragged_rank > 1:
-        return rows.with_values(_join_padded_neighbours(rows.values, widths, separator, ends, max_padding, keeps_short))
+        joined = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short)
+        return rows.with_values(joined)
     parts = []
     for width in widths:
         count = width - 1 if max_padding is None else min(width - 1, max_padding)
-        parts.append(_join_windows(_pad_rows(rows, ends, count), width, separator))
+        parts.append(_join_windows(_pad_rows(rows, pad_pair, count), width, separator))
     result = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
     if not keeps_short:
         return result
     counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
-    padded = _pad_rows(rows, ends, max_padding or 0)
+    padded = _pad_rows(rows, pad_pair, max_padding or 0)
     joined_rows = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
     nonempty_rows = RaggedTensor.from_row_lengths(boolean_mask(joined_rows, counts > 0), counts, validate=False)
     return ragged_concat([result, nonempty_rows], 1)
 
 
-def _pad_rows(rows: RaggedTensor, ends: tuple[Any, Any], count: int) -> RaggedTensor:
+def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> RaggedTensor:
     """Pad each row with `count` texts at either end."""
-    if ends[0] is None or not count:
+    if pad_pair[0] is None or not count:
         return rows
-    leading, trailing = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in ends)
+    leading, trailing = (fill(stack([cast(rows.nrows(), int64), count]), end) for end in pad_pair)
     return ragged_concat([leading, rows, trailing], 1)  # type: ignore[no-any-return]
 
 

@@ -111,9 +111,9 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
             second_worker = start(next(peer for peer in peers if peer.name == "autoconv"))
             second_worker.ask("load", peer="autoconv", **load)
             measurements["autoconv"].cached = second_worker.ask("first", seed=0).get("seconds")
-        for turn in range(settings.rounds):
-            for name in _rotate(list(running), turn):
-                answer = running[name].ask("round", seed=turn + 1, seconds=settings.seconds)
+        for round_number in range(settings.rounds):
+            for name in _rotate(list(running), round_number):
+                answer = running[name].ask("round", seed=round_number + 1, seconds=settings.seconds)
                 if not _has_figures(answer, measurements[name]):
                     del running[name]
                     continue
@@ -142,9 +142,9 @@ def _has_figures(answer: dict[str, Any], measurement: Measurement) -> bool:
     return False
 
 
-def _rotate(names: list[str], turn: int) -> Iterator[str]:
+def _rotate(names: list[str], round_number: int) -> Iterator[str]:
     """Yield the names from a different start in each round."""
-    offset = turn % len(names) if names else 0
+    offset = round_number % len(names) if names else 0
     yield from names[offset:] + names[:offset]
 
 

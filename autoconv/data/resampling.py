@@ -86,7 +86,7 @@ class RejectionResample(Node):
         for element in self.inputs[0].iterate(bindings):
             (label,) = run(element)
             seen[int(label)] += 1
-            if draws.word() < 2**32 * self._keep_probabilities(seen / seen.sum())[int(label)]:
+            if draws.draw_word() < 2**32 * self._keep_probabilities(seen / seen.sum())[int(label)]:
                 yield [label, *element]
 
     def _keep_probabilities(self, estimated: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ class AggregatingVariable(DistributedVariable):
     """A variable that all replicas share; the values that they assign are aggregated first."""
 
     @property
-    def _here(self) -> Variable:  # type: ignore[override]
+    def _current_copy(self) -> Variable:  # type: ignore[override]
         return self.primary
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:

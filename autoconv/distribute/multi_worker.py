@@ -127,21 +127,21 @@ def _worker_addresses(resolver: Any) -> tuple[list[str], int]:
     """Return the workers' addresses and the number of this process's, of a resolver or of TF_CONFIG."""
     if resolver is not None:
         spec = resolver.cluster_spec()
-        jobs, kind, number = spec.as_dict(), resolver.task_type, resolver.task_id
+        jobs, task_type, number = spec.as_dict(), resolver.task_type, resolver.task_id
     else:
         text = os.environ.get("TF_CONFIG", "")
         try:
             config = json.loads(text) if text else {}
             task = config.get("task", {})
-            jobs, kind, number = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
+            jobs, task_type, number = config.get("cluster", {}), task.get("type", "worker"), task.get("index", 0)
         except (ValueError, AttributeError) as error:
             raise ValueError(f"TF_CONFIG is not the JSON of a cluster and a task: {error}") from None
     workers = list(jobs.get("chief", [])) + list(jobs.get("worker", [])) if isinstance(jobs, Mapping) else []
     if not workers:
         return ["localhost:0"], 0
-    rank = int(number or 0) + (len(jobs.get("chief", [])) if kind == "worker" else 0)
-    if kind not in ("chief", "worker") or not 0 <= rank < len(workers):
-        raise ValueError(f"the cluster has no task {kind}:{number}; it has {len(workers)} workers")
+    rank = int(number or 0) + (len(jobs.get("chief", [])) if task_type == "worker" else 0)
+    if task_type not in ("chief", "worker") or not 0 <= rank < len(workers):
+        raise ValueError(f"the cluster has no task {task_type}:{number}; it has {len(workers)} workers")
     return workers, rank
 
 

@@ -46,7 +46,7 @@ class ProcessGroup:
         self._is_local = all(host in _LOCAL_HOSTS or host == socket.gethostname() for host in hosts)
         self._name = hashlib.sha256("\0".join(addresses).encode()).hexdigest()[:16]
         self._blocks: dict[str, shared_memory.SharedMemory] = {}
-        self._turns: dict[int, int] = {}  # by the size of blocks
+        self._block_indices: dict[int, int] = {}  # by the size of blocks
         self._connections: dict[int, socket.socket] = {}
         self._finalizer = weakref.finalize(self, _release_resources, self._connections, self._blocks, rank)
         if self.size > 1:
@@ -219,8 +219,8 @@ class ProcessGroup:
         """
         flat = array.reshape(-1)
         power = max(array.nbytes - 1, 1).bit_length()
-        turn = self._turns[power] = 1 - self._turns.get(power, 1)
-        blocks = [self._block(rank, power, turn) for rank in range(self.size)]
+        block_index = self._block_indices[power] = 1 - self._block_indices.get(power, 1)
+        blocks = [self._block(rank, power, block_index) for rank in range(self.size)]
         parts = [np.ndarray(flat.shape, flat.dtype, block.buf) for block in blocks]
         parts[self.rank][...] = flat
         self._combine(np.zeros(0), {**description, "part": "written"}, lambda parts_written: parts_written[0])
@@ -232,13 +232,13 @@ class ProcessGroup:
         self._combine(np.zeros(0), {**description, "part": "added"}, lambda parts_written: parts_written[0])
         return parts[0].copy().reshape(array.shape)
 
-    def _block(self, rank: int, power: int, turn: int) -> shared_memory.SharedMemory:
+    def _block(self, rank: int, power: int, block_index: int) -> shared_memory.SharedMemory:
         """Return the block of a worker, of `1 << power` bytes; all workers create a larger block in the same call."""
-        name = f"autoconv-{self._name}-{power}-{turn}-{rank}"
+        name = f"autoconv-{self._name}-{power}-{block_index}-{rank}"
         if name not in self._blocks:
             if rank == self.rank:
                 self._blocks[name] = _create_block(name, 1 << power)
-            description = {"call": "block", "name": f"{power}-{turn}-{rank}"}
+            description = {"call": "block", "name": f"{power}-{block_index}-{rank}"}
             self._combine(np.zeros(0), description, lambda parts: parts[0])
             if rank != self.rank:
                 self._blocks[name] = _attach_block(name)
@@ -284,8 +284,8 @@ def _add_parts(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _describe_call(description: Description) -> str:
-    kind, shape = description.get("dtype"), description.get("shape")
-    return str(description.get("call")) + (f" of {kind}{shape}" if isinstance(kind, str) else "")
+    dtype_name, shape = description.get("dtype"), description.get("shape")
+    return str(description.get("call")) + (f" of {dtype_name}{shape}" if isinstance(dtype_name, str) else "")
 
 
 __all__ = ["ProcessGroup"]

@@ -16,7 +16,7 @@ from autoconv.runtime.objects.variable_updates import VariableAggregation, Varia
 
 
 class DistributedVariable(DistributedValues, Variable):
-    """A variable with a copy on each device: code of a replica reads and writes its own one, other code the first.
+    """A variable with a copy on each device: code of a replica reads and writes its own copy, other code the first.
 
     Writes in a replica follow the aggregation: without one they change that copy alone; else every copy gets the
     aggregated value. Writes outside of replicas change all copies.
@@ -42,7 +42,7 @@ class DistributedVariable(DistributedValues, Variable):
         return self._copies[0]
 
     @property
-    def _here(self) -> Variable:  # type: ignore[override]
+    def _current_copy(self) -> Variable:  # type: ignore[override]
         """The copy for the code that runs."""
         context = current_context()
         if context.updating is not None:
@@ -54,7 +54,7 @@ class DistributedVariable(DistributedValues, Variable):
 
     @property
     def _storage(self) -> Any:  # type: ignore[override]
-        return self._here._storage
+        return self._current_copy._storage
 
     @property
     def name(self) -> str:
@@ -70,22 +70,22 @@ class DistributedVariable(DistributedValues, Variable):
 
     @property
     def device(self) -> str:
-        return self._here.device
+        return self._current_copy.device
 
     def value(self) -> Any:
-        return self._here.value()
+        return self._current_copy.value()
 
     def read_value(self) -> Any:
-        return self._here.read_value()
+        return self._current_copy.read_value()
 
     def _update(self, op: str, value: object, read_value: bool) -> Any:
         context = current_context()
         if context.updating is not None:
-            return self._here._update(op, value, read_value)
+            return self._current_copy._update(op, value, read_value)
         if context.replica is None or context.replica.strategy is not self._strategy:
             return self._update_all(op, value, read_value)
         if self.aggregation is VariableAggregation.NONE or self._is_synchronized_on_read():
-            return self._here._update(op, value, read_value)
+            return self._current_copy._update(op, value, read_value)
 
         def update(strategy: Any, values: Any) -> Any:
             return self._update_all(op, self._aggregate(strategy, values), read_value)
@@ -139,7 +139,7 @@ class SyncOnReadVariable(DistributedVariable):
 
     def value(self) -> Any:
         if not self._is_outside_replicas():
-            return self._here.value()
+            return self._current_copy.value()
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             return self.primary.value()
         op = ReduceOp.from_variable_aggregation(self.aggregation)
@@ -175,7 +175,7 @@ def distribute_variable(strategy: Any, make: Callable[..., Variable], arguments:
         with strategy.on_device(number):
             copies.append(make(**options))
     synchronizes_on_read = arguments.get("synchronization") is VariableSynchronization.ON_READ
-    kind = SyncOnReadVariable if synchronizes_on_read else MirroredVariable
-    result = kind(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
+    class_ = SyncOnReadVariable if synchronizes_on_read else MirroredVariable
+    result = class_(copies, strategy, **{name: arguments.get(name) for name in ("synchronization", "aggregation")})
     strategy.synchronize_initial_value(result)
     return result

@@ -129,8 +129,8 @@ def element_text(item: Any, dtype: DType) -> str:
         return f"complex({element_text(item.real, part)}, {element_text(item.imag, part)})"
     array = np.asarray(item, dtype.numpy)
     for text in (str(array[()]), repr(float(item))):
-        back = np.asarray(float(text)).astype(dtype.numpy)
-        if back.tobytes() == array.tobytes():
+        restored = np.asarray(float(text)).astype(dtype.numpy)
+        if restored.tobytes() == array.tobytes():
             return text if "." in text or "e" in text or "n" in text else f"{text}.0"
     return f"bits({int.from_bytes(array.astype(array.dtype.newbyteorder('<')).tobytes(), 'little'):#x})"
 

@@ -228,8 +228,8 @@ def join(first: Type, second: Type) -> Type:
 
 
 def _join_arrays(first: ArrayType, second: ArrayType) -> ArrayType:
-    same = first.dtype is second.dtype and first.rank == second.rank and first.read_only == second.read_only
-    if not same:
+    are_compatible = first.dtype is second.dtype and first.rank == second.rank and first.read_only == second.read_only
+    if not are_compatible:
         raise NoCommonType(f"{first} and {second} have no common type")
     shape = tuple(a if a == b else None for a, b in zip(first.shape, second.shape, strict=True))
     strides = tuple(a if a == b else None for a, b in zip(first.strides, second.strides, strict=True))

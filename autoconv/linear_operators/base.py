@@ -249,16 +249,16 @@ class LinearOperator(Module):
         right: Any = _adjoint(rhs) if adjoint_arg else rhs
         dense: Any = self.to_dense()
         if _may_differ_in_batch(dense, right):
-            lead = broadcast_dynamic_shape(shape(dense)[:-2], shape(right)[:-2])
-            dense, right = (broadcast_to(x, concat([lead, shape(x)[-2:]], 0)) for x in (dense, right))
+            batch_shape = broadcast_dynamic_shape(shape(dense)[:-2], shape(right)[:-2])
+            dense, right = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (dense, right))
         if self.is_positive_definite and self.is_self_adjoint:
             return cholesky_solve(cholesky(dense), right)
         return solve(dense, right, adjoint=adjoint)
 
     def _to_dense(self) -> Tensor:
-        lead = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
+        batch_shape = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
         size = self.domain_dimension if self.domain_dimension is not None else self.domain_dimension_tensor()
-        return self.matmul(eye(size, batch_shape=lead, dtype=self.dtype))
+        return self.matmul(eye(size, batch_shape=batch_shape, dtype=self.dtype))
 
     def _add_to_tensor(self, x: Any) -> Any:
         return self.to_dense() + x

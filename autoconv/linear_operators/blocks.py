@@ -56,13 +56,13 @@ class LinearOperatorBlockDiag(CombinedOperator):
             for operator in self._operators
         ]
         parts = split(right, stack(sizes), axis=-2, num=len(sizes))
-        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
-        parts_found = [
+        batch_shape = broadcast_dynamic_shape(self.batch_shape_tensor(), get_item(shape(right), slice(None, -2)))
+        products = [
             getattr(operator, method)(part, adjoint=adjoint)
             for operator, part in zip(self._operators, parts, strict=True)
         ]
-        broadcast_parts = [broadcast_to(y, concat([lead, get_item(shape(y), slice(-2, None))], 0)) for y in parts_found]
-        return concat(broadcast_parts, -2)
+        shapes = [concat([batch_shape, get_item(shape(y), slice(-2, None))], 0) for y in products]
+        return concat([broadcast_to(y, sizes) for y, sizes in zip(products, shapes, strict=True)], -2)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._apply_blocks(x, "matmul", adjoint, adjoint_arg)
@@ -72,20 +72,21 @@ class LinearOperatorBlockDiag(CombinedOperator):
 
     def _to_dense(self) -> Tensor:
         columns: Any = self.domain_dimension_tensor()
-        lead, before, rows = self.batch_shape_tensor(), 0, []
+        batch_shape, before, rows = self.batch_shape_tensor(), 0, []
         for operator in self._operators:
             dense: Any = operator.to_dense()
             height, width = get_item(shape(dense), -2), get_item(shape(dense), -1)
-            block = broadcast_to(dense, concat([lead, stack([height, width])], 0))
-            left = zeros(concat([lead, stack([height, before])], 0), self.dtype)
-            right = zeros(concat([lead, stack([height, columns - before - width])], 0), self.dtype)
+            block = broadcast_to(dense, concat([batch_shape, stack([height, width])], 0))
+            left = zeros(concat([batch_shape, stack([height, before])], 0), self.dtype)
+            right = zeros(concat([batch_shape, stack([height, columns - before - width])], 0), self.dtype)
             rows.append(concat([left, block, right], -1))
             before = before + width
         return concat(rows, -2)
 
     def _concat_broadcast(self, parts: list[Any]) -> Any:
-        lead = self.batch_shape_tensor()
-        return concat([broadcast_to(x, concat([lead, get_item(shape(x), slice(-1, None))], 0)) for x in parts], -1)
+        batch_shape = self.batch_shape_tensor()
+        shapes = [concat([batch_shape, get_item(shape(x), slice(-1, None))], 0) for x in parts]
+        return concat([broadcast_to(x, sizes) for x, sizes in zip(parts, shapes, strict=True)], -1)
 
     def _diag_part(self) -> Any:
         return self._concat_broadcast([operator.diag_part() for operator in self._operators])

@@ -51,17 +51,17 @@ class CombinedOperator(LinearOperator):
 
     def _static_batch_shape(self) -> TensorShape:
         """Return the common batch shape of the operators, as far as it is known."""
-        lead = self._operators[0].batch_shape
+        batch_shape = self._operators[0].batch_shape
         for operator in self._operators[1:]:
-            lead = broadcast_static_shape(lead, operator.batch_shape)
-        return lead
+            batch_shape = broadcast_static_shape(batch_shape, operator.batch_shape)
+        return batch_shape
 
     def _batch_sizes(self) -> Tensor:
         """Return the common batch shape of the operators."""
-        lead = self._operators[0].batch_shape_tensor()
+        batch_shape = self._operators[0].batch_shape_tensor()
         for operator in self._operators[1:]:
-            lead = broadcast_dynamic_shape(lead, operator.batch_shape_tensor())
-        return lead
+            batch_shape = broadcast_dynamic_shape(batch_shape, operator.batch_shape_tensor())
+        return batch_shape
 
 
 def combine_hints(operators: Sequence[LinearOperator], non_singular: Hint, self_adjoint: Hint, positive: Hint) -> Hints:

@@ -36,12 +36,12 @@ class LinearOperatorComposition(CombinedOperator):
         super().__init__(operators, (is_non_singular, is_self_adjoint, is_positive_definite), is_square, name)
 
     def _shape(self) -> TensorShape:
-        ends = [self._operators[0].range_dimension, self._operators[-1].domain_dimension]
-        return self._static_batch_shape().concatenate(ends)
+        outer_sizes = [self._operators[0].range_dimension, self._operators[-1].domain_dimension]
+        return self._static_batch_shape().concatenate(outer_sizes)
 
     def _shape_tensor(self) -> Tensor:
-        ends = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
-        return concat([self._batch_sizes(), stack(ends)], 0)
+        outer_sizes = [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
+        return concat([self._batch_sizes(), stack(outer_sizes)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         result = adjoint_of(x, adjoint_arg)
@@ -200,8 +200,8 @@ class LinearOperatorKronecker(CombinedOperator):
     def _apply_factors(self, x: Any, method: str, adjoint: bool) -> Any:
         """Apply each operator along its own part of the columns: reshape, multiply, reshape back."""
         sizes = shape(x)
-        lead, count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
-        batch_sizes = broadcast_dynamic_shape(lead, self.batch_shape_tensor())
+        batch_shape, count = get_item(sizes, slice(None, -2)), get_item(sizes, -1)
+        batch_sizes = broadcast_dynamic_shape(batch_shape, self.batch_shape_tensor())
         result = broadcast_to(x, concat([batch_sizes, get_item(sizes, slice(-2, None))], 0))
         batch = get_item(shape(batch_sizes), 0)
         for operator in self._operators:

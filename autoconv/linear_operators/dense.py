@@ -99,8 +99,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         matrix: Any = self._to_dense()
         right: Any = adjoint_of(rhs, adjoint_arg)
-        lead = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right)[:-2])
-        matrix, right = (broadcast_to(x, concat([lead, shape(x)[-2:]], 0)) for x in (matrix, right))
+        batch_shape = broadcast_dynamic_shape(shape(matrix)[:-2], shape(right)[:-2])
+        matrix, right = (broadcast_to(x, concat([batch_shape, shape(x)[-2:]], 0)) for x in (matrix, right))
         return triangular_solve(matrix, right, lower=True, adjoint=adjoint)
 
     def _diag_part(self) -> Any:

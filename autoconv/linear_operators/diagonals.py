@@ -84,8 +84,8 @@ class LinearOperatorDiag(LinearOperator):
         return self._diag_part()
 
     def cond(self, name: str = "cond") -> Tensor:
-        sizes = apply("abs", self._diag)
-        return apply("divide", reduce_max(sizes, axis=-1), reduce_min(sizes, axis=-1))
+        magnitudes = apply("abs", self._diag)
+        return apply("divide", reduce_max(magnitudes, axis=-1), reduce_min(magnitudes, axis=-1))
 
     def _linop_adjoint(self) -> LinearOperator:
         return LinearOperatorDiag(
@@ -161,8 +161,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return apply("power", self._multiplier, self._count())
 
     def _log_abs_determinant(self) -> Any:
-        size = apply("abs", self._multiplier)
-        return apply("multiply", convert_to_tensor(self._rows, size.dtype), apply("log", size))
+        magnitude = apply("abs", self._multiplier)
+        return apply("multiply", convert_to_tensor(self._rows, magnitude.dtype), apply("log", magnitude))
 
     def _trace(self) -> Any:
         return apply("multiply", self._multiplier, self._count())
@@ -204,24 +204,25 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     ) -> None:  # fmt: skip
         if not (is_non_singular and is_self_adjoint and is_positive_definite):
             raise ValueError("An identity operator is always self-adjoint, non-singular and positive definite.")
-        kind = float32 if dtype is None else as_dtype(dtype)
-        lead = [] if batch_shape is None else batch_shape
-        super().__init__(num_rows, ones(lead, kind), True, True, True, is_square, assert_proper_shapes, name)
+        operator_dtype = float32 if dtype is None else as_dtype(dtype)
+        batch_sizes = [] if batch_shape is None else batch_shape
+        multiplier = ones(batch_sizes, operator_dtype)
+        super().__init__(num_rows, multiplier, True, True, True, is_square, assert_proper_shapes, name)
         self._parameters = {"num_rows": num_rows, "batch_shape": batch_shape, "dtype": dtype}
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right: Any = adjoint_of(x, adjoint_arg)
         if self.batch_shape.rank == 0:
             return right
-        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
-        return broadcast_to(right, concat([lead, shape(right)[-2:]], 0))
+        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
+        return broadcast_to(right, concat([batch_sizes, shape(right)[-2:]], 0))
 
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, adjoint, adjoint_arg)
 
     def _to_dense(self) -> Tensor:
-        lead = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
-        return eye(self._rows, batch_shape=lead, dtype=self.dtype)
+        batch_sizes = self.batch_shape.as_list() if self.batch_shape.is_fully_defined() else self.batch_shape_tensor()
+        return eye(self._rows, batch_shape=batch_sizes, dtype=self.dtype)
 
     def _linop_adjoint(self) -> LinearOperator:
         return self
@@ -249,24 +250,24 @@ class LinearOperatorZeros(LinearOperator):
             raise ValueError("A zero operator is never non-singular or positive-definite.")
         self._sizes = num_rows, num_rows if num_columns is None else num_columns
         self._batch_sizes = [] if batch_shape is None else batch_shape
-        kind = float32 if dtype is None else as_dtype(dtype)
+        operator_dtype = float32 if dtype is None else as_dtype(dtype)
         square = num_columns is None or num_columns is num_rows
-        super().__init__(kind, None, False, is_self_adjoint if square else None, False, None, name,
+        super().__init__(operator_dtype, None, False, is_self_adjoint if square else None, False, None, name,
                          {"num_rows": num_rows, "num_columns": num_columns, "batch_shape": batch_shape})  # fmt: skip
         self._square_hint = square or None
 
     def _shape(self) -> TensorShape:
-        known = [static_value(size) for size in self._sizes]
-        lead = TensorShape(static_sizes(convert_to_tensor(self._batch_sizes, "int32")))
-        return lead.concatenate([None if size is None else int(size) for size in known])
+        known_sizes = [static_value(size) for size in self._sizes]
+        batch_sizes = TensorShape(static_sizes(convert_to_tensor(self._batch_sizes, "int32")))
+        return batch_sizes.concatenate([None if size is None else int(size) for size in known_sizes])
 
     def _shape_tensor(self) -> Tensor:
         return concat([convert_to_tensor(self._batch_sizes, "int32"), list(self._sizes)], 0)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         right: Any = adjoint_of(x, adjoint_arg)
-        lead = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
-        return zeros(concat([lead, [self._sizes[1 if adjoint else 0]], shape(right)[-1:]], 0), self.dtype)
+        batch_sizes = broadcast_dynamic_shape(self.batch_shape_tensor(), shape(right)[:-2])
+        return zeros(concat([batch_sizes, [self._sizes[1 if adjoint else 0]], shape(right)[-1:]], 0), self.dtype)
 
     def _to_dense(self) -> Tensor:
         return zeros(self.shape_tensor(), self.dtype)

@@ -76,8 +76,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return self._update_is_positive
 
     def _shape(self) -> TensorShape:
-        lead = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
-        return lead.concatenate(self._base.shape[-2:])
+        batch_shape = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
+        return batch_shape.concatenate(self._base.shape[-2:])
 
     def _shape_tensor(self) -> Tensor:
         return shape(self._to_dense())

@@ -31,14 +31,14 @@ def compare_exactly(name: str, x: TensorLike, y: TensorLike, dtype: np.dtype[Any
     integer_dtype = as_dtype(dtype)
     if not integer_dtype.is_integer:
         return None
-    for number, other, op in ((y, x, name), (x, y, _SWAPPED_OPERANDS.get(name, ""))):
-        if op and not _is_int(other):
+    for number, elements, op in ((y, x, name), (x, y, _SWAPPED_OPERANDS.get(name, ""))):
+        if op and not _is_int(elements):
             if type(number) is int and not integer_dtype.min <= number <= integer_dtype.max:
                 below = number < integer_dtype.min
                 nearest = tensor(integer_dtype.min if below else integer_dtype.max, dtype)
-                return _compare_with_nearest(op, tensor(other, dtype), nearest, below, not below)
+                return _compare_with_nearest(op, tensor(elements, dtype), nearest, below, not below)
             if _is_int(number) and as_tensor(number) is not None:
-                return _compare_with_number(op, tensor(other, dtype), tensor(number, np.int64), integer_dtype)
+                return _compare_with_number(op, tensor(elements, dtype), tensor(number, np.int64), integer_dtype)
     return None
 
 

@@ -187,11 +187,11 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     Dimensions of both operands and the result form the batch. Returns None where a letter is repeated in one term, or
     the letters do not form a matrix product.
     """
-    names, out = equation.split("->")
+    names, result_letters = equation.split("->")
     x_letters, y_letters = names.split(",")
     shapes = known_shape(x), known_shape(y)
     if (
-        any(len(set(part)) != len(part) for part in (x_letters, y_letters, out))
+        any(len(set(part)) != len(part) for part in (x_letters, y_letters, result_letters))
         or len(x_letters) != len(shapes[0])
         or len(y_letters) != len(shapes[1])
     ):
@@ -199,10 +199,10 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     sizes = {**dict(zip(x_letters, shapes[0], strict=True)), **dict(zip(y_letters, shapes[1], strict=True))}
     if any(sizes[letter] != d for letter, d in zip(x_letters, shapes[0], strict=True)):
         return None
-    batch = [c for c in x_letters if c in y_letters and c in out]
-    summed = [c for c in x_letters if c in y_letters and c not in out]
+    batch = [c for c in x_letters if c in y_letters and c in result_letters]
+    summed = [c for c in x_letters if c in y_letters and c not in result_letters]
     left, right = [c for c in x_letters if c not in y_letters], [c for c in y_letters if c not in x_letters]
-    if not summed or not set(left + right) <= set(out) or not set(out) <= set(sizes):
+    if not summed or not set(left + right) <= set(result_letters) or not set(result_letters) <= set(sizes):
         return None
     rows = apply("transpose", x, perm=tuple(x_letters.index(c) for c in (*batch, *left, *summed)))
     columns = apply("transpose", y, perm=tuple(y_letters.index(c) for c in (*batch, *summed, *right)))
@@ -214,4 +214,4 @@ def _as_matrix_product(equation: str, x: Tensor, y: Tensor) -> Any:
     )
     order = [*batch, *left, *right]
     result = apply("reshape", apply("matmul", rows, columns), shape=tuple(sizes[c] for c in order))
-    return apply("transpose", result, perm=tuple(order.index(c) for c in out)) if out else result
+    return apply("transpose", result, perm=tuple(order.index(c) for c in result_letters)) if result_letters else result

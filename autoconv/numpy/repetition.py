@@ -154,9 +154,9 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: AxisLike | None = None) -> Any
         return filt[:0]
     flags, size = cast(tensor(x, bool), np.uint8), count_of(x)
     has_nonzero = FUNCTIONS[np.any](flags)
-    ends = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
+    zero_counts = [(FUNCTIONS[np.argmax](flags), "f", 0), (size - FUNCTIONS[np.argmax](flip(flags)), "b", size)]
     start, stop = (
         apply("select", has_nonzero, tensor(position if end in trim.lower() else untrimmed_slice, np.int64), tensor(0))
-        for position, end, untrimmed_slice in ends
+        for position, end, untrimmed_slice in zero_counts
     )
     return filt[start:stop]

@@ -141,8 +141,8 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 def _ediff1d(ary: TensorLike, to_end: Any = None, to_begin: Any = None) -> Any:
     refuse_options(to_end=to_end, to_begin=to_begin)
     x = apply("reshape", tensor(ary), shape=(-1,))
-    ends = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]
-    return call_ufunc(np.subtract, *ends)
+    neighbours = [apply("get_item", x, spec=(Slice(*bounds),)) for bounds in ((1, None), (None, -1))]
+    return call_ufunc(np.subtract, *neighbours)
 
 
 @computes("gradient")
@@ -156,13 +156,13 @@ def gradient(f: object, *varargs: Any, axis: Any = None, edge_order: Any = 1) ->
     steps = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
     shape = x.type.shape
     sizes = () if shape is None else tuple(shape[a] for a in axes)
-    has_constant_steps = len(steps) == len(axes) and all(type(h) in (int, float) or is_weak(h) for h in steps)
+    has_constant_steps = len(steps) == len(axes) and all(type(step) in (int, float) or is_weak(step) for step in steps)
     has_enough_elements = len(sizes) == len(axes) and all(isinstance(d, int) and d > edge_order for d in sizes)
     if not has_constant_steps or not has_enough_elements or edge_order not in (1, 2) or x.dtype.is_bool:
         return call_numpy("gradient", False, x, *varargs, axis=axis, edge_order=edge_order)
     if x.dtype.is_integer:
         x = cast(x, np.float64)
-    gradients = tuple(_gradient_along(x, a, h, edge_order) for a, h in zip(axes, steps, strict=True))
+    gradients = tuple(_gradient_along(x, a, step, edge_order) for a, step in zip(axes, steps, strict=True))
     return gradients[0] if len(gradients) == 1 else gradients
 
 

@@ -151,12 +151,13 @@ _STORED_DTYPES = {
 def _decode_array(parts: list[np.ndarray], dtype: DType, shape: tuple[int, ...]) -> np.ndarray:
     if dtype.is_string:
         texts, lengths = parts
-        ends = np.cumsum(lengths)
+        end_positions = np.cumsum(lengths)
         data = texts.tobytes()
-        if lengths.size != math.prod(shape) or (lengths < 0).any() or (ends.size and ends[-1] != len(data)):
+        is_other_size = bool(end_positions.size) and end_positions[-1] != len(data)
+        if lengths.size != math.prod(shape) or (lengths < 0).any() or is_other_size:
             raise ValueError("the lengths of its texts do not fit")
         result = np.empty(lengths.size, object)
-        result[:] = [data[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+        result[:] = [data[end - length : end] for end, length in zip(end_positions, lengths, strict=True)]
         return result.reshape(shape)
     return parts[0].view(dtype.numpy).reshape(shape)
 

@@ -74,9 +74,9 @@ def _add_names(name: str, module: ModuleType, source: ModuleType) -> None:
     sys.modules[name] = module
     missing: dict[str, Any] = {}
     for key, value in vars(source).items():
-        own = vars(module).get(key)
-        if isinstance(value, ModuleType) and isinstance(own, ModuleType):
-            _add_names(f"{name}.{key}", own, value)
+        own_value = vars(module).get(key)
+        if isinstance(value, ModuleType) and isinstance(own_value, ModuleType):
+            _add_names(f"{name}.{key}", own_value, value)
         elif key not in vars(module) and not key.startswith("__"):
             missing[key] = value
             if isinstance(value, ModuleType):

@@ -29,11 +29,11 @@ class Coordinator:
         self._threads: list[Any] = []
 
     def should_stop(self) -> bool:
-        """Return whether the threads have been asked to stop."""
+        """Return whether a stop was requested."""
         return self._stopped
 
     def request_stop(self, ex: BaseException | None = None) -> None:
-        """Ask all threads to stop; `join` raises the error `ex`, unless it marks the end of a sequence."""
+        """Request that all threads stop; `join` raises the error `ex`, unless it marks the end of a sequence."""
         if ex is not None and not isinstance(ex, self._clean_types) and self._error is None:
             self._error = ex
         with self._stop_condition:
@@ -54,7 +54,7 @@ class Coordinator:
 
     @contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """Ask all threads to stop if the block raises."""
+        """Request that all threads stop if the block raises."""
         try:
             yield
         except Exception as error:
@@ -64,7 +64,7 @@ class Coordinator:
         self, threads: Sequence[Any] | None = None, stop_grace_period_secs: float = 120,
         ignore_live_threads: bool = False,
     ) -> None:  # fmt: skip
-        """Wait for the threads to end; raise the error with which they were asked to stop.
+        """Wait for the threads to end; raise the error with which the stop was requested.
 
         Raises RuntimeError for threads that still run `stop_grace_period_secs` after the request.
         """

@@ -118,8 +118,8 @@ class CheckpointManager:
             self._checkpoint.save_counter.assign_sub(1)
             raise
         self._step_of_last_save = step
-        for old in surplus:
-            delete_checkpoint(old)
+        for old_prefix in surplus:
+            delete_checkpoint(old_prefix)
         return path
 
     def restore_or_initialize(self) -> str | None:

@@ -71,18 +71,18 @@ def _replace_imports(source: Source, aliases: Aliases, module: str) -> list[Note
     for name, node in aliases.items():
         if isinstance(node, ast.Import) and len(node.names) > 1:
             others = [ast.unparse(alias) for alias in node.names if not alias.name.startswith("tensorflow")]
-            new = f"import {', '.join(others)}\nimport {module} as {name}"
+            replacement = f"import {', '.join(others)}\nimport {module} as {name}"
         else:
-            new = f"import {module} as {name}"
+            replacement = f"import {module} as {name}"
         if module.endswith("v1"):
-            new += f"\n\n{name}.disable_v2_behavior()"
-        source.replace(node, new)
+            replacement += f"\n\n{name}.disable_v2_behavior()"
+        source.replace(node, replacement)
         notes.append(Note(node.lineno, f"the import is that of {module}"))
-    for other in ast.walk(source.tree):
-        module = other.module or "" if isinstance(other, ast.ImportFrom) and other not in aliases.values() else ""
+    for inner in ast.walk(source.tree):
+        module = inner.module or "" if isinstance(inner, ast.ImportFrom) and inner not in aliases.values() else ""
         if module.startswith("tensorflow."):
             notes.append(
-                Note(other.lineno, f"{module} is part of TensorFlow's package", open=True)  # type: ignore[attr-defined]
+                Note(inner.lineno, f"{module} is part of TensorFlow's package", open=True)  # type: ignore[attr-defined]
             )
     return notes
 

@@ -42,9 +42,9 @@ class Source:
         """Return a range of the program with its replacements; those inside of others are dropped."""
         stop = len(self.full_text) if end is None else end
         pieces, position = [], start
-        for first, last, new in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
+        for first, last, replacement in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
             if first >= position and last <= stop and (first > start or last < stop or (first, last) == (start, stop)):
-                pieces += [self.full_text[position:first], new]
+                pieces += [self.full_text[position:first], replacement]
                 position = last
         return "".join([*pieces, self.full_text[position:stop]])
 

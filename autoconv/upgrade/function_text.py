@@ -97,19 +97,19 @@ class FunctionWriter:
             lines.append(_indent(self._graph_text(statement), len(scopes)))
         return lines
 
-    def _graph_text(self, each: Statement) -> str:
-        text = self.text(each.node)
-        if isinstance(each.node, ast.Expr) and each.defines:  # a summary, which `merge_all` takes
-            text = f"{next(iter(each.defines))} = {text}"
+    def _graph_text(self, statement: Statement) -> str:
+        text = self.text(statement.node)
+        if isinstance(statement.node, ast.Expr) and statement.defines:  # a summary, which `merge_all` takes
+            text = f"{next(iter(statement.defines))} = {text}"
         if "merge_all(" in text:
-            text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries(each))}])", text)
+            text = re.sub(r"merge_all\([^)]*\)", f"merge([{', '.join(self._summaries(statement))}])", text)
         return text
 
-    def _is_scope_needed(self, scope: ast.With, each: Statement) -> bool:
+    def _is_scope_needed(self, scope: ast.With, statement: Statement) -> bool:
         """Return whether a function needs a scope: a device, or a scope in which the statement makes variables."""
         calls = [item.context_expr for item in scope.items]
         names = [dotted_name(call.func, self.aliases) if isinstance(call, ast.Call) else "" for call in calls]
-        return "device" in names or ("variable_scope" in names and self.makes_variables(each.node))
+        return "device" in names or ("variable_scope" in names and self.makes_variables(statement.node))
 
     def _return_lines(self, run: Run) -> list[str]:
         """Return the lines that run the operations among the fetches, and return the values of the others."""
@@ -130,7 +130,7 @@ class FunctionWriter:
         """Return whether the only value among the fetches is returned alone."""
         return run.form == "one" or len(run.fetches) > 1
 
-    def _summaries(self, until: Statement) -> list[str]:
+    def _summaries(self, merge_statement: Statement) -> list[str]:
         names = [name for statement in self.program.statements for name in statement.defines]
         return [name for name in dict.fromkeys(names) if name in self.program.summaries]
 

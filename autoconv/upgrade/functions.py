@@ -69,15 +69,15 @@ class _ScopeRewriter:
         self.source.replace_range(start, end, text + "\n")
         return self.notes
 
-    def _rename_feeds(self, each: Statement) -> None:
-        for call in self._run_calls(each):
+    def _rename_feeds(self, statement: Statement) -> None:
+        for call in self._run_calls(statement):
             run = run_of(call, self.program, self.aliases)
             if run is not None and run.feed_dict_name and run.feed_dict_name not in self.renamed_feeds:
                 self.renamed_feeds.add(run.feed_dict_name)
                 self._rename_feed_keys(run)
 
-    def _run_calls(self, each: Statement) -> list[ast.Call]:
-        nodes = (node for node in ast.walk(each.node) if isinstance(node, ast.Call))
+    def _run_calls(self, statement: Statement) -> list[ast.Call]:
+        nodes = (node for node in ast.walk(statement.node) if isinstance(node, ast.Call))
         return [node for node in nodes if is_run_call(node, self.program.sessions, self.aliases)]
 
     def _first_statement(self) -> ast.stmt:
@@ -141,53 +141,55 @@ class _ScopeRewriter:
         calls = [item.context_expr for item in scope.items]
         return any(isinstance(c, ast.Call) and dotted_name(c.func, self.aliases) == "variable_scope" for c in calls)
 
-    def _state_statement(self, each: Statement) -> str:
+    def _state_statement(self, statement: Statement) -> str:
         """Return the statement that makes a variable, optimizer, saver or writer, without its session."""
-        call = each.node.value if isinstance(each.node, ast.Assign | ast.Expr) else None
+        call = statement.node.value if isinstance(statement.node, ast.Assign | ast.Expr) else None
         name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
-        text = self.writer.text(each.node)
+        text = self.writer.text(statement.node)
         if isinstance(call, ast.Call) and name == "summary.FileWriter" and len(call.args) + len(call.keywords) > 1:
             start, end = self.source.span(call.args[0])[1], self.source.span(call)[1] - 1
             text = text.replace(self.source.text(start, end), "")
         if name == "train.Saver" and isinstance(call, ast.Call) and not call.args:
             if self.store:
-                raise CannotUpgrade(each.node, "a saver of variables that layers make")
-            names = ", ".join(self._named_variables(each))
+                raise CannotUpgrade(statement.node, "a saver of variables that layers make")
+            names = ", ".join(self._named_variables(statement))
             text = text.replace("Saver(", f"Saver([{names}]{', ' if call.keywords else ''}", 1)
-            self.notes.append(Note(each.node.lineno, "the saver has the variables, without the state of optimizers"))
+            note = "the saver has the variables, without the state of optimizers"
+            self.notes.append(Note(statement.node.lineno, note))
         return text
 
-    def _named_variables(self, until: Statement) -> list[str]:
+    def _named_variables(self, saver_statement: Statement) -> list[str]:
         names = [
             name for statement in self.program.statements if statement.kind is Kind.STATE
             for name in sorted(statement.defines) if name in self.program.variables
         ]  # fmt: skip
         if not names:
-            raise CannotUpgrade(until.node, "a saver without variables that have names")
+            raise CannotUpgrade(saver_statement.node, "a saver without variables that have names")
         return names
 
-    def _graph_statement(self, each: Statement) -> list[str]:
+    def _graph_statement(self, statement: Statement) -> list[str]:
         """Create an optimizer outside of functions; comment out a statement that has no effect in a function."""
-        optimizer = self._optimizer_of(each)
+        optimizer = self._optimizer_of(statement)
         if optimizer is not None:
-            name = self._free_name("optimizer", *(f"{target}_optimizer" for target in sorted(each.defines)), "trainer")
+            names_by_target = [f"{target}_optimizer" for target in sorted(statement.defines)]
+            name = self._free_name("optimizer", *names_by_target, "trainer")
             assignment = f"{name} = {self.source.edited_text(optimizer)}"
             self.source.replace(optimizer, name)
             return [assignment]
-        if isinstance(each.node, ast.Expr):
-            call = each.node.value
+        if isinstance(statement.node, ast.Expr):
+            call = statement.node.value
             name = dotted_name(call.func, self.aliases) or "" if isinstance(call, ast.Call) else ""
             if name.startswith("summary."):
                 return []
             reason = "this statement reads the graph, which no longer exists"
-            self.notes.append(Note(each.node.lineno, reason, open=True))
-            commented = textwrap.indent(self.writer.text(each.node), "# ")
+            self.notes.append(Note(statement.node.lineno, reason, open=True))
+            commented = textwrap.indent(self.writer.text(statement.node), "# ")
             return [f"# autoconv upgrade: there is no graph any more\n{commented}"]
         return []
 
-    def _optimizer_of(self, each: Statement) -> ast.Call | None:
+    def _optimizer_of(self, statement: Statement) -> ast.Call | None:
         """Return the call that makes an optimizer in a statement that uses it, if it needs nothing of the graph."""
-        for node in ast.walk(each.node):
+        for node in ast.walk(statement.node):
             receiver = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
             if isinstance(receiver, ast.Call):
                 name = dotted_name(receiver.func, self.aliases) or ""
@@ -204,10 +206,10 @@ class _ScopeRewriter:
         self.names.add(name)
         return name
 
-    def _uses_session(self, each: Statement) -> bool:
+    def _uses_session(self, statement: Statement) -> bool:
         """Return whether a session occurs other than in front of `run`, or as the first argument of a saver."""
         allowed: set[ast.AST] = set()
-        for node in ast.walk(each.node):
+        for node in ast.walk(statement.node):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr == "run":
                     allowed.add(node.func.value)
@@ -216,27 +218,27 @@ class _ScopeRewriter:
                     if node.args[0].id in self.program.sessions:
                         self.source.replace(node.args[0], "None")
                 allowed |= {k.value for k in node.keywords if k.arg == "session"}
-        loads = (n for n in ast.walk(each.node) if isinstance(n, ast.Name) and n.id in self.program.sessions)
+        loads = (n for n in ast.walk(statement.node) if isinstance(n, ast.Name) and n.id in self.program.sessions)
         return any(name not in allowed for name in loads)
 
-    def _run_statement(self, each: Statement, position: int) -> list[str]:
+    def _run_statement(self, statement: Statement, position: int) -> list[str]:
         functions: list[str] = []
-        calls = self._run_calls(each)
+        calls = self._run_calls(statement)
         runs_by_call = [(call, run_of(call, self.program, self.aliases)) for call in calls]
         if all(run is None for _, run in runs_by_call):
-            if isinstance(each.node, ast.Expr):
+            if isinstance(statement.node, ast.Expr):
                 return []
-            self._drop_initialisation(each.node, calls)
+            self._drop_initialisation(statement.node, calls)
         for call, run in runs_by_call:
             if run is not None and self._fetches_only_variables(run):
                 self._read_variables(run)
             elif run is not None:
                 name = self._make_function(run, position, functions)
-                self._replace_call(run, name, each.node)
+                self._replace_call(run, name, statement.node)
                 self.notes.append(Note(call.lineno, f"the run is a call of the function {name}"))
             elif len(runs_by_call) > 1:
-                self._drop_initialisation(each.node, [call])
-        return [*functions, self.writer.text(each.node)]
+                self._drop_initialisation(statement.node, [call])
+        return [*functions, self.writer.text(statement.node)]
 
     def _fetches_only_variables(self, run: Run) -> bool:
         names = [fetch.id if isinstance(fetch, ast.Name) else "" for fetch in run.fetches]
@@ -260,17 +262,17 @@ class _ScopeRewriter:
         arguments = f"**{run.feed_dict_name}" if run.feed_dict_name else fed
         call = f"{name}({arguments})"
         parent = _parent(statement, run.call)
-        valued = [not operation for operation in run.operations]
-        if isinstance(parent, ast.Expr) or not any(valued):
+        have_values = [not operation for operation in run.operations]
+        if isinstance(parent, ast.Expr) or not any(have_values):
             self.source.replace(run.call, call)
             return
         if run.form == "one":
             self.source.replace(run.call, f"{call}.numpy()")
             return
         target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
-        if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(valued) and run.form != "dict":
+        if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == len(have_values) and run.form != "dict":
             targets = [
-                self.source.edited_text(t) for t, has_value in zip(target.elts, valued, strict=True) if has_value
+                self.source.edited_text(t) for t, has_value in zip(target.elts, have_values, strict=True) if has_value
             ]
             only_value = f"{call}.numpy()" if self.writer.is_returned_alone(run) else f"{call}[0].numpy()"
             value = only_value if len(targets) == 1 else f"[each.numpy() for each in {call}]"
@@ -279,10 +281,10 @@ class _ScopeRewriter:
         if run.form == "dict":
             self.source.replace(run.call, f"{{key: each.numpy() for key, each in {call}.items()}}")
             return
-        if not all(valued):
+        if not all(have_values):
             raise CannotUpgrade(run.call, "operations among fetches that are not taken apart")
-        opened, closed = ("tuple(", ")") if run.form == "tuple" else ("[", "]")
-        self.source.replace(run.call, f"{opened}each.numpy() for each in {call}{closed}")
+        opening, closing = ("tuple(", ")") if run.form == "tuple" else ("[", "]")
+        self.source.replace(run.call, f"{opening}each.numpy() for each in {call}{closing}")
 
     def _rename_feed_keys(self, run: Run) -> None:
         """Rewrite a dict of feeds: its keys become names of parameters, its values tensors."""

@@ -72,12 +72,12 @@ def _replace_attribute(
     if remedy_text is not None:
         notes.append(Note(node.lineno, f"tf.{name} is gone: {remedy_text}", open=True))
         return
-    new = vocabulary.new_name(name)
+    replacement = vocabulary.new_name(name)
     root = source.original(node).split(".", 1)[0]
-    if f"{root}.{new}" != source.original(node):
-        source.replace(node, f"{root}.{new}")
-    if new != name:
-        notes.append(Note(node.lineno, f"tf.{name} is tf.{new}"))
+    if f"{root}.{replacement}" != source.original(node):
+        source.replace(node, f"{root}.{replacement}")
+    if replacement != name:
+        notes.append(Note(node.lineno, f"tf.{name} is tf.{replacement}"))
 
 
 def _replace_call(
@@ -104,14 +104,15 @@ def _replace_call(
     if name == "nn.dropout":
         _replace_dropout(source, node, notes)
     for keyword in node.keywords:
-        old = keyword.arg or ""
-        if old in vocabulary.DROPPED_KEYWORDS.get(name, ()):
+        old_keyword = keyword.arg or ""
+        if old_keyword in vocabulary.DROPPED_KEYWORDS.get(name, ()):
             _remove_keyword(source, node, keyword)
-            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is gone"))
-        elif old in vocabulary.NEW_KEYWORDS and name.startswith(vocabulary.KEYWORD_FUNCTIONS[old]):
+            notes.append(Note(node.lineno, f"the argument {old_keyword} of tf.{name} is gone"))
+        elif old_keyword in vocabulary.NEW_KEYWORDS and name.startswith(vocabulary.KEYWORD_FUNCTIONS[old_keyword]):
             start = source.span(keyword)[0]
-            source.replace_range(start, start + len(old), vocabulary.NEW_KEYWORDS[old])
-            notes.append(Note(node.lineno, f"the argument {old} of tf.{name} is {vocabulary.NEW_KEYWORDS[old]}"))
+            source.replace_range(start, start + len(old_keyword), vocabulary.NEW_KEYWORDS[old_keyword])
+            new_keyword = vocabulary.NEW_KEYWORDS[old_keyword]
+            notes.append(Note(node.lineno, f"the argument {old_keyword} of tf.{name} is {new_keyword}"))
     return set()
 
 
@@ -136,8 +137,8 @@ def _replace_size_value(source: Source, node: ast.AST, notes: list[Note]) -> Non
     if not (isinstance(node, ast.Attribute) and node.attr == "value" and isinstance(node.value, ast.Subscript)):
         return
     owner = node.value.value
-    called = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_shape"
-    if called or (isinstance(owner, ast.Attribute) and owner.attr == "shape"):
+    is_call = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_shape"
+    if is_call or (isinstance(owner, ast.Attribute) and owner.attr == "shape"):
         source.replace_range(source.span(node.value)[1], source.span(node)[1], "")
         notes.append(Note(node.lineno, "sizes of shapes are ints and None, without `value`"))
 

@@ -164,8 +164,8 @@ def _classify_statement(node: ast.stmt, program: Program, aliases: Aliases, buil
         kind = Kind.SESSION
     if kind is Kind.PLAIN and builds_graph(node, program.graph | program.variables, aliases, builders):
         kind = Kind.GRAPH
-        called = {dotted_name(inner.func, aliases) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
-        if called & {"placeholder", "Session"}:
+        called_names = {dotted_name(inner.func, aliases) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
+        if called_names & {"placeholder", "Session"}:
             raise CannotUpgrade(node, "a placeholder or session inside of another statement")
     if kind is Kind.GRAPH:
         defines, uses = _record_graph_names(value, defines, uses, program, aliases)

@@ -16,7 +16,7 @@ class Run:
     fetches: the expressions that it fetches; `form` is "one", "list", "tuple" or "dict", with the keys of a dict
     operations: for each fetch whether it is an operation, which has no value
     feeds: the name and the value of each tensor that it feeds
-    by_name: the variable that holds the feeds as a dict, where it is not written in the call
+    feed_dict_name: the variable that holds the feeds as a dict, where it is not written in the call
     """
 
     call: ast.Call
@@ -77,21 +77,21 @@ def _make_run(call: ast.Call, fetched: ast.expr) -> Run:
     return Run(call, [fetched], "one")
 
 
-def _is_initializer(each: ast.expr, program: Program, aliases: Aliases) -> bool:
-    if isinstance(each, ast.Name):
-        return each.id in program.initializers
-    if isinstance(each, ast.Attribute) and each.attr == "initializer":
+def _is_initializer(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
+    if isinstance(fetch, ast.Name):
+        return fetch.id in program.initializers
+    if isinstance(fetch, ast.Attribute) and fetch.attr == "initializer":
         return True
-    return isinstance(each, ast.Call) and dotted_name(each.func, aliases) in INITIALIZERS
+    return isinstance(fetch, ast.Call) and dotted_name(fetch.func, aliases) in INITIALIZERS
 
 
-def _is_operation(each: ast.expr, program: Program, aliases: Aliases) -> bool:
-    if isinstance(each, ast.Name):
-        return each.id in program.operations
-    if isinstance(each, ast.Call):
-        method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
-        return dotted_name(each.func, aliases) in ("group", "no_op") or method in ("minimize", "apply_gradients")
-    return isinstance(each, ast.Attribute) and each.attr == "op"
+def _is_operation(fetch: ast.expr, program: Program, aliases: Aliases) -> bool:
+    if isinstance(fetch, ast.Name):
+        return fetch.id in program.operations
+    if isinstance(fetch, ast.Call):
+        method = fetch.func.attr if isinstance(fetch.func, ast.Attribute) else ""
+        return dotted_name(fetch.func, aliases) in ("group", "no_op") or method in ("minimize", "apply_gradients")
+    return isinstance(fetch, ast.Attribute) and fetch.attr == "op"
 
 
 def _parse_feeds(call: ast.Call, fed: ast.expr, program: Program) -> tuple[list[tuple[str, ast.expr]], str]:

@@ -52,25 +52,25 @@ VERSION1_NN_NAMES = (
 
 def new_name(name: str) -> str:
     """Return the new name for a name below `tf.`: the same, one of version 2, or one under `compat.v1`."""
-    first, _, rest = name.partition(".")
+    first, _, suffix = name.partition(".")
     if name in CALL_NAMES:
         return CALL_NAMES[name]
     if first in VERSION1_NAMESPACES:
         return f"compat.v1.{name}"
-    if first == "train" and rest and rest.split(".")[0] not in KEPT_TRAIN_NAMES:
+    if first == "train" and suffix and suffix.split(".")[0] not in KEPT_TRAIN_NAMES:
         return f"compat.v1.{name}"
-    if first == "nn" and rest.split(".")[0] in VERSION1_NN_NAMES:
+    if first == "nn" and suffix.split(".")[0] in VERSION1_NN_NAMES:
         return f"compat.v1.{name}"
-    if first == "summary" and rest:
+    if first == "summary" and suffix:
         return f"compat.v1.{name}"
-    if rest and first in MODULE_RENAMES:
-        return f"{MODULE_RENAMES[first]}.{rest}"
-    if first in SAME_NAMES or (rest and first not in MODULES):
+    if suffix and first in MODULE_RENAMES:
+        return f"{MODULE_RENAMES[first]}.{suffix}"
+    if first in SAME_NAMES or (suffix and first not in MODULES):
         return name
     if first in MODULES:
         return f"compat.v1.{name}"
     if first in RENAMES:
-        return RENAMES[first] + (f".{rest}" if rest else "")
+        return RENAMES[first] + (f".{suffix}" if suffix else "")
     return name
 
 

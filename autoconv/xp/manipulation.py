@@ -280,8 +280,8 @@ def diff(
     >>> autoconv.xp.diff([1, 4, 9]).numpy()
     array([3, 5])
     """
-    ends = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
-    return numpy_implementation("diff")(x, n, axis, **ends)
+    further_elements = {name: value for name, value in (("prepend", prepend), ("append", append)) if value is not None}
+    return numpy_implementation("diff")(x, n, axis, **further_elements)
 
 
 # ---- sets, of the flattened array; each nan is an element of its own

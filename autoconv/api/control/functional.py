@@ -96,7 +96,7 @@ def scan(
         return _next_state(new_state, state)
 
     start = map_structure(convert_to_tensor, initializer)
-    stacked, _ = _collect(step, rows, start, _declare_like(start, given=True), reverse)
+    stacked, _ = _collect(step, rows, start, _declare_like(start, are_shapes_given=True), reverse)
     return stacked
 
 
@@ -150,14 +150,14 @@ def _fold(fn: Callable[..., Any], elems: TensorLike, initializer: Callable[..., 
 
 @dataclass(frozen=True)
 class _ResultDeclaration:
-    """The structure that all results have, and the types of its leaves; shapes are guesses where not `given`.
+    """The structure that all results have, and the types of its leaves; a shape is a guess unless it `is_given`.
 
     Where it `is_open`, structure and dtypes are guesses as well.
     """
 
     structure: Any
     types: list[TensorType]
-    given: list[bool]
+    is_given: list[bool]
     is_open: bool = False
 
     def leaves_of(self, result: Any) -> list[Any]:
@@ -210,8 +210,8 @@ def _collect_at_once(
             declared = _declare_like(map_structure(convert_to_tensor, result))
         leaves = declared.leaves_of(result)
         arrays = arrays or [
-            TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if given else None)
-            for t, given in zip(declared.types, declared.given, strict=True)
+            TensorArray(t.dtype, length, clear_after_read=False, element_shape=t.shape if is_given else None)
+            for t, is_given in zip(declared.types, declared.is_given, strict=True)
         ]
         for array, leaf in zip(arrays, leaves, strict=True):
             array.write(index, leaf)
@@ -254,8 +254,8 @@ def _loop(step: Any, rows: list[Tensor], state: Any, declared: _ResultDeclaratio
 
 
 def _check_given_shapes(types: list[TensorType], declared: _ResultDeclaration) -> None:
-    for actual_type, declared_type, given in zip(types, declared.types, declared.given, strict=True):
-        if given and not shapes_compatible(actual_type.shape, declared_type.shape):
+    for actual_type, declared_type, is_given in zip(types, declared.types, declared.is_given, strict=True):
+        if is_given and not shapes_compatible(actual_type.shape, declared_type.shape):
             actual_shape, declared_shape = TensorShape(actual_type.shape), TensorShape(declared_type.shape)
             raise ValueError(f"Inconsistent shapes: saw {actual_shape} but expected {declared_shape} ")
 
@@ -297,10 +297,10 @@ def _rows(elems: TensorLike) -> tuple[list[Tensor], Template | None]:
 def _check_lengths(rows: list[Tensor]) -> None:
     """Raise ValueError if the known lengths differ."""
     lengths = [row.type.shape[0] for row in rows if row.type.shape]
-    known = [length for length in lengths if length is not None]
-    for length in known[1:]:
-        if length != known[0]:
-            raise ValueError(f"Dimensions {known[0]} and {length} are not compatible")
+    known_lengths = [length for length in lengths if length is not None]
+    for length in known_lengths[1:]:
+        if length != known_lengths[0]:
+            raise ValueError(f"Dimensions {known_lengths[0]} and {length} are not compatible")
 
 
 def _check_has_rows(rows: list[Tensor], position: int) -> None:
@@ -310,30 +310,31 @@ def _check_has_rows(rows: list[Tensor], position: int) -> None:
 
 
 def _declare_result(elems: Any, rows: list[Tensor], signature: Any) -> _ResultDeclaration:
-    """Return what the results of map_fn are by its signature, or else as the elements are."""
+    """Declare the results of map_fn by its signature, or else as the elements are."""
     guess = rows[0].type.shape
     if signature is None:
         row_types = [TensorType(row.dtype, _row_shape(guess)) for row in rows]
         return _ResultDeclaration(elems, row_types, [False] * len(rows))
-    types, given = [], []
+    types, are_given = [], []
     for leaf in flatten(signature)[0]:
         is_spec = isinstance(leaf, TensorSpec)
         dtype: DType = leaf.dtype if is_spec else as_dtype(leaf)
         types.append(TensorType(dtype, leaf.shape.dims_tuple if is_spec else _row_shape(guess)))
-        given.append(is_spec)
-    return _ResultDeclaration(signature, types, given)
+        are_given.append(is_spec)
+    return _ResultDeclaration(signature, types, are_given)
 
 
-def _declare_like(like: Any, given: bool = False) -> _ResultDeclaration:
-    """Return what results are that have the structure and dtypes of these tensors, and if `given` their shapes."""
+def _declare_like(like: Any, are_shapes_given: bool = False) -> _ResultDeclaration:
+    """Declare results of the structure and dtypes of these tensors, and with `are_shapes_given` of their shapes."""
     leaves = flatten(like)[0]
-    return _ResultDeclaration(like, [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves], [given] * len(leaves))
+    types = [TensorType(leaf.dtype, leaf.type.shape) for leaf in leaves]
+    return _ResultDeclaration(like, types, [are_shapes_given] * len(leaves))
 
 
-def _next_state(new: Any, state: Any) -> tuple[Any, Any]:
+def _next_state(result: Any, state: Any) -> tuple[Any, Any]:
     """Return the result of a scan's function twice: as an element of the result and as the next state."""
-    check_same_structure(state, new)
-    structure = map_structure(convert_to_tensor, new)
+    check_same_structure(state, result)
+    structure = map_structure(convert_to_tensor, result)
     return structure, structure
 
 
@@ -348,7 +349,7 @@ def _scan_from_first(function: Any, rows: list[Tensor], template: Template | Non
         return _next_state(new, state)
 
     start = pack(template, first_row)
-    stacked, _ = _collect(step, other_rows, start, _declare_like(start, given=True), reverse)
+    stacked, _ = _collect(step, other_rows, start, _declare_like(start, are_shapes_given=True), reverse)
     leaves, shape = flatten(stacked)
     first_results = [get_item(f, None) for f in flatten(start)[0]]
     joined = [concat([t, h] if reverse else [h, t], 0) for h, t in zip(first_results, leaves, strict=True)]

@@ -90,7 +90,7 @@ def _record(
         tensors = [convert_to_tensor(leaf) for leaf in leaves]
         region.graph.outputs = [region.lift(graph_value(region, tensor)) for tensor in tensors]
     if outer is None:
-        return region.graph, [held for held, _ in region.trace.captures.values()], results
+        return region.graph, [captured for captured, _ in region.trace.captures.values()], results
     return region.graph, [SymbolicTensor(value) for value in unify_captures([region], len(rows))], results
 
 

@@ -81,8 +81,9 @@ class ArrayCall:
 
 
 def _op_error(error: Exception) -> OpError:
-    kind = next((found for raised, found in _ERROR_CLASSES if isinstance(error, raised)), UnknownError)
-    return kind(f"{type(error).__name__}: {error}")
+    classes = (class_ for python_classes, class_ in _ERROR_CLASSES if isinstance(error, python_classes))
+    class_ = next(classes, UnknownError)
+    return class_(f"{type(error).__name__}: {error}")
 
 
 # Errors of functions that a running graph calls: Python's class and TensorFlow's.
@@ -151,11 +152,11 @@ def _apply_callback(
     single = not isinstance(outputs, (list, tuple))
     output_specs = ([] if outputs is None else [outputs]) if single else list(outputs)
     types = [_output_type(output) for output in output_specs]
-    found = apply(
+    results = apply(
         "py_call", *(inputs or ()), function=function, dtypes=tuple(dtype for dtype, _ in types),
         shapes=tuple(shape for _, shape in types), name=name,
     )  # fmt: skip
-    results = list(found) if isinstance(found, (list, tuple)) else [found]
+    results = list(results) if isinstance(results, (list, tuple)) else [results]
     if not single:
         return results
     return results[0] if results else None

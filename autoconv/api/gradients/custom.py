@@ -57,7 +57,7 @@ def gradients(
     ]
     stopped_values = {symbolic_source(region, v) for v in flatten(stop_gradients)[0] if v is not None}
 
-    def nodes_before_stops(graph: Graph) -> list[Node] | None:
+    def nodes_that_are_not_stopped(graph: Graph) -> list[Node] | None:
         return [n for n in graph.nodes if not stopped_values.intersection(n.results)] if stopped_values else None
 
     source_values = [symbolic_source(region, source) for source in sources]
@@ -66,7 +66,7 @@ def gradients(
             region, [t.value_in_graph for t in targets],  # type: ignore[union-attr]
             [region.lift(graph_value(region, seed)) for seed in seeds], [
                 v for v in source_values if v is not None
-            ], nodes_before_stops,
+            ], nodes_that_are_not_stopped,
         )
     )  # fmt: skip
     slopes = [None if v is None else next(iterator) for v in source_values]

@@ -254,8 +254,8 @@ def _differentiable_leaf(f: Function, value: Any) -> Any:
     else:
         tensor = convert_to_tensor(value) if region is not None else ArrayTensor(np.array(value))
     if not as_dtype(tensor.dtype).is_differentiable:
-        found = as_dtype(tensor.dtype).name
-        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {found}")
+        dtype_name = as_dtype(tensor.dtype).name
+        raise TypeError(f"{_name(f)} is differentiated by a floating tensor, found one of {dtype_name}")
     if region is not None and region.contract.numpy_arrays:
         return apply("identity", tensor)  # the value of an array as it is now
     return tensor

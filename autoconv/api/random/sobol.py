@@ -76,11 +76,11 @@ def _direction_numbers(dimensions: int) -> np.ndarray:
     for inner, *numbers in _POLYNOMIALS[: dimensions - 1]:
         degree = len(numbers)
         for _ in range(_BITS - degree):
-            new = numbers[-degree] ^ (numbers[-degree] << degree)
+            next_number = numbers[-degree] ^ (numbers[-degree] << degree)
             for term in range(1, degree):
                 if inner >> (degree - 1 - term) & 1:
-                    new ^= numbers[-term] << term
-            numbers.append(new)
+                    next_number ^= numbers[-term] << term
+            numbers.append(next_number)
         columns.append(numbers)
     shifts = np.arange(_BITS - 1, -1, -1, dtype=np.int64)
     return np.array(columns, np.int64).T << shifts[:, None]

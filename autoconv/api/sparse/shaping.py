@@ -223,10 +223,10 @@ def concat(
 
 
 def _static_size(is_joined: bool, sizes: Sequence[int | None]) -> int | None:
-    known = [size for size in sizes if size is not None]
-    if len(known) < len(sizes):
+    known_sizes = [size for size in sizes if size is not None]
+    if len(known_sizes) < len(sizes):
         return None
-    return sum(known) if is_joined else max(known)
+    return sum(known_sizes) if is_joined else max(known_sizes)
 
 
 def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:

@@ -50,11 +50,11 @@ def check_dtype(function: str, accepted: frozenset[DType], *values: object) -> N
 
 def check_result_dtype(dtype: object, accepted: frozenset[DType]) -> DType:
     """Return the dtype of a result; raises ValueError for one that is not accepted."""
-    found = as_dtype(dtype)
-    if found not in accepted:
+    dtype_ = as_dtype(dtype)
+    if dtype_ not in accepted:
         names = ", ".join(sorted(accepted_dtype.name for accepted_dtype in accepted))
-        raise ValueError(f"Argument `dtype` got invalid value {found!r}. Accepted dtypes are {names}.")
-    return found
+        raise ValueError(f"Argument `dtype` got invalid value {dtype_!r}. Accepted dtypes are {names}.")
+    return dtype_
 
 
 __all__ = [

@@ -44,8 +44,8 @@ def slice(input_: Any, begin: TensorLike, size: ShapeLike, name: str | None = No
     part = get_item(tensor, items)
     is_checked = [isinstance(start, int) and _is_known(shape, i) for i, start in enumerate(starts)]
     sizes_to_check = tuple(
-        count if isinstance(count, int) and count >= 0 and not done else None
-        for count, done in zip(sizes, is_checked, strict=True)
+        count if isinstance(count, int) and count >= 0 and not is_done else None
+        for count, is_done in zip(sizes, is_checked, strict=True)
     )
     return (
         part if sizes_to_check.count(None) == len(sizes_to_check) else apply("ensure_shape", part, shape=sizes_to_check)

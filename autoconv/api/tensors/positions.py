@@ -80,8 +80,8 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     """
     positions: list[Any] = [convert_to_tensor(item, int32) for item in indices]
     rows = [convert_to_tensor(item) for item in data]
-    ranks = [place.shape.rank for place in positions]
-    flat = concat([reshape(place, [-1]) for place in positions], 0)
+    ranks = [target_positions.shape.rank for target_positions in positions]
+    flat = concat([reshape(target_positions, [-1]) for target_positions in positions], 0)
     row_shape = shape(rows[0])[ranks[0] :]  # type: ignore[index,misc]
     all_rows = concat([reshape(row, concat([[-1], row_shape], 0)) for row in rows], 0)
     size = concat([[reduce_max(flat) + 1], row_shape], 0)

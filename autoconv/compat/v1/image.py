@@ -70,11 +70,11 @@ def resize_nearest_neighbor(
     if half_pixel_centers:
         return image.resize(images, size, "nearest")
     batch = convert_to_tensor(images)
-    for axis, new in enumerate(_two_sides(size), 1):
-        old = _side(batch, axis)
-        positions = _sample_positions(old, new, align_corners)
+    for axis, new_size in enumerate(_two_sides(size), 1):
+        old_size = _side(batch, axis)
+        positions = _sample_positions(old_size, new_size, align_corners)
         nearest = apply("floor", positions + 0.5 if align_corners else positions)
-        batch = gather(batch, apply("minimum", cast(nearest, int32), cast(old - 1, int32)), axis=axis)
+        batch = gather(batch, apply("minimum", cast(nearest, int32), cast(old_size - 1, int32)), axis=axis)
     return batch
 
 

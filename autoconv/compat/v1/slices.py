@@ -91,9 +91,9 @@ def slice_of(graph: Graph, outputs: Sequence[Value], names: Iterable[str], fed: 
             slice_graph.add(OPS["read_variable"], [slice_value]).results[0] if is_variable else slice_value
         )
     # Parameters of captured objects follow the fed ones, in the order in which nodes use them.
-    needed, assigned = _required_and_assigned_storages(nodes, captured, outputs)
+    required, assigned = _required_and_assigned_storages(nodes, captured, outputs)
     run = DifferentiableGraph(optimise(slice_graph), "session", "function").run
-    return Slice(run, tuple(fed), tuple(objects), needed, assigned, tuple(outputs))
+    return Slice(run, tuple(fed), tuple(objects), required, assigned, tuple(outputs))
 
 
 def _needed_nodes(
@@ -116,7 +116,7 @@ def _required_and_assigned_storages(
     nodes: Sequence[Node], captured: Mapping[Value, Any], outputs: Sequence[Value]
 ) -> tuple[tuple[Storage, ...], tuple[Storage, ...]]:
     """Return the storages that the nodes need before they run, and those that they assign first."""
-    needed: dict[Storage, None] = {}
+    required: dict[Storage, None] = {}
     assigned: dict[Storage, None] = {}
     for node in nodes:
         for position, value in enumerate(node.inputs):
@@ -124,9 +124,9 @@ def _required_and_assigned_storages(
                 if node.op.name == "assign_variable" and position == 0:
                     assigned[captured[value]] = None
                 else:
-                    needed[captured[value]] = None
-    needed.update((captured[v], None) for v in outputs if v in captured and captured[v] not in assigned)
-    return tuple(needed), tuple(s for s in assigned if s not in needed)
+                    required[captured[value]] = None
+    required.update((captured[v], None) for v in outputs if v in captured and captured[v] not in assigned)
+    return tuple(required), tuple(s for s in assigned if s not in required)
 
 
 def _missing_feed_message(value: Value) -> str:

@@ -196,7 +196,7 @@ class RangeAnalysis:
         index = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == (0, 1)
         arms: list[Ranges] = []
-        ends: list[list[Value]] = []
+        outputs_of_arms: list[list[Value]] = []
         for position, region in enumerate(node.regions):
             self._outer.update(zip(region.parameters, node.inputs[1:], strict=True))
             chosen = 1 - position if is_bool else position  # the first arm is that of True
@@ -215,10 +215,11 @@ class RangeAnalysis:
                 continue
             outputs = self._visit(region, refined, node)
             arms.append(outputs)
-            ends.append(region.outputs)
+            outputs_of_arms.append(region.outputs)
         for position, value in enumerate(node.results):
             reachable = [
-                arm[position] for arm, end in zip(arms, ends, strict=True) if end[position] not in self._absent
+                arm[position]
+                for arm, outputs in zip(arms, outputs_of_arms, strict=True) if outputs[position] not in self._absent
             ]
             self._set_range(value, _union(reachable) if None not in reachable else None)
 

@@ -26,8 +26,8 @@ class Tally:
     def range_after(self, trip_count: int, start: Range) -> Range:
         """Return the range of the state after at most `trip_count` iterations, for an initial value in `start`."""
         low, high = _hull(start, self.resets) or start
-        least, most = self.steps or (0, 0)
-        return low + min(least, 0) * trip_count, high + max(most, 0) * trip_count
+        lowest_step, highest_step = self.steps or (0, 0)
+        return low + min(lowest_step, 0) * trip_count, high + max(highest_step, 0) * trip_count
 
 
 def _shift_range(range_: Range | None, amount: int) -> Range | None:

@@ -243,9 +243,9 @@ def _cast_type(x: TensorType, *, dtype: DType, weak: bool = False) -> TensorType
 def _cast(x: Any, *, dtype: DType, weak: bool = False) -> Any:
     array = np.asarray(x)
     if dtype.is_integer and array.dtype.kind == "i":
-        outside = (array < dtype.min) | (array > dtype.max)
-        if np.any(outside):
-            raise OverflowError(f"Python integer {array[outside].flat[0]} out of bounds for {dtype.name}")
+        is_outside = (array < dtype.min) | (array > dtype.max)
+        if np.any(is_outside):
+            raise OverflowError(f"Python integer {array[is_outside].flat[0]} out of bounds for {dtype.name}")
     return array.astype(dtype.numpy)
 
 
@@ -255,8 +255,8 @@ def _cast_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attri
 
 
 def _cast_effects(types: Any, attributes: Any) -> Effects:
-    narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
-    return Effects.RAISE if narrow and types[0].dtype.is_integer else Effects.PURE
+    is_narrow = attributes["dtype"].is_integer and attributes["dtype"] is not int64
+    return Effects.RAISE if is_narrow and types[0].dtype.is_integer else Effects.PURE
 
 
 define(

@@ -60,8 +60,8 @@ def matrix_kernel(
             converted = InvalidArgumentError(f"{op}: the shapes {shapes} do not go together")
             raise converted.in_place_of(error.with_traceback(None)) from None
         if half:  # results that are no floats, such as positions, have dtypes of their own
-            narrow = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
-            return tuple(narrow) if isinstance(result, tuple) else narrow[0]
+            narrowed = [x.astype(dtype) if x.dtype == np.float32 else x for x in _as_tuple(result)]
+            return tuple(narrowed) if isinstance(result, tuple) else narrowed[0]
         return result
 
     return quiet(run)

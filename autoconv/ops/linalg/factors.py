@@ -56,20 +56,20 @@ def _lu_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attribu
     left = b.triangular_solve(lower, b.add(below, above), lower=True, adjoint=True)
     permuted = adjoint_of(b, b.triangular_solve(upper, adjoint_of(b, left), lower=False, adjoint=False))
     columns = b.cumsum(b.ones_like(order), axis=-1, exclusive=True, reverse=False)
-    same = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
-    is_at = b.cast(same, dtype=dtype_of(x))
+    is_position = b.equal(b.expand_dims(order, axis=-1), b.expand_dims(columns, axis=-2))
+    is_at = b.cast(is_position, dtype=dtype_of(x))
     return (b.matmul(adjoint_of(b, is_at), permuted),)
 
 
 def _eig_type(x: TensorType, *, dtype: DType | None = None) -> tuple[TensorType, TensorType]:
     check_matrices("eig", x)
-    wide = dtype or (complex64 if x.dtype.size <= 4 or x.dtype is complex64 else complex128)
-    return TensorType(wide, None if x.shape is None else x.shape[:-1]), x.with_dtype(wide)
+    complex_dtype = dtype or (complex64 if x.dtype.size <= 4 or x.dtype is complex64 else complex128)
+    return TensorType(complex_dtype, None if x.shape is None else x.shape[:-1]), x.with_dtype(complex_dtype)
 
 
 def _eig(x: Any, *, dtype: DType | None = None) -> Any:
-    wide = dtype.numpy if dtype is not None else np.result_type(np.asarray(x).dtype, np.complex64)
-    return tuple(np.asarray(part).astype(wide) for part in np.linalg.eig(x))
+    complex_dtype = dtype.numpy if dtype is not None else np.result_type(np.asarray(x).dtype, np.complex64)
+    return tuple(np.asarray(part).astype(complex_dtype) for part in np.linalg.eig(x))
 
 
 def _eig_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

@@ -68,10 +68,10 @@ def _square_root(matrix: Any) -> Any:
 def _iterate_square_root(matrix: Any) -> Any:
     root, inverse = matrix, np.eye(len(matrix), dtype=matrix.dtype)
     for _ in range(_MAX_ITERATIONS):
-        following = 0.5 * (root + np.linalg.inv(inverse))
+        next_root = 0.5 * (root + np.linalg.inv(inverse))
         inverse = 0.5 * (inverse + np.linalg.inv(root))
-        change = np.abs(following - root).max()
-        root = following
+        change = np.abs(next_root - root).max()
+        root = next_root
         if not change > 1e-15 * np.abs(root).max():
             break
     return root
@@ -81,8 +81,8 @@ def _sqrtm_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attr
     """Solve Rᴴ·x + x·Rᴴ = ct by the eigenvectors of R: (v⁻¹·ct·v)[i, j] is divided by the sum of two eigenvalues."""
     (root,), (ct,) = results, cotangents
     values, vectors = b.eig(adjoint_of(b, root))
-    wide = b.cast(ct, dtype=vectors.dtype)
-    rotated = b.matmul(b.solve(vectors, wide, adjoint=False), vectors)
+    complex_cotangent = b.cast(ct, dtype=vectors.dtype)
+    rotated = b.matmul(b.solve(vectors, complex_cotangent, adjoint=False), vectors)
     sums = b.add(b.expand_dims(values, axis=-1), b.expand_dims(values, axis=-2))
     inner = b.divide(rotated, sums)
     left = b.matmul(vectors, inner)
@@ -133,25 +133,25 @@ def _tridiagonal_solve(lower: Any, diagonal: Any, upper: Any, rhs: Any, *, pivot
     for i in range(size - 1):
         if pivoting:
             swap = np.abs(low[..., i]) > np.abs(main[..., i])
-            first = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
+            pivot_row = main[..., i].copy(), high[..., i].copy(), np.zeros_like(high[..., i]), result[..., i, :].copy()
             after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
-            other = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), result[..., i + 1, :].copy()
+            next_row = low[..., i].copy(), main[..., i + 1].copy(), after.copy(), result[..., i + 1, :].copy()
             main[..., i], high[..., i], second[..., i] = (
-                np.where(swap, b, a) for a, b in zip(first[:3], other[:3], strict=True)
+                np.where(swap, b, a) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)
             )
-            below = [np.where(swap, a, b) for a, b in zip(first[:3], other[:3], strict=True)]
-            result[..., i, :] = np.where(swap[..., None], other[3], first[3])
-            rest = np.where(swap[..., None], first[3], other[3])
+            below = [np.where(swap, a, b) for a, b in zip(pivot_row[:3], next_row[:3], strict=True)]
+            result[..., i, :] = np.where(swap[..., None], next_row[3], pivot_row[3])
+            next_rhs = np.where(swap[..., None], pivot_row[3], next_row[3])
         else:
             after = high[..., i + 1] if i + 2 < size else np.zeros_like(high[..., i])
-            below, rest = [low[..., i], main[..., i + 1], after], result[..., i + 1, :]
+            below, next_rhs = [low[..., i], main[..., i + 1], after], result[..., i + 1, :]
         if not np.all(main[..., i]):
             raise np.linalg.LinAlgError
         factor = below[0] / main[..., i]
         main[..., i + 1] = below[1] - factor * high[..., i]
         if i + 2 < size:
             high[..., i + 1] = below[2] - factor * second[..., i]
-        result[..., i + 1, :] = rest - factor[..., None] * result[..., i, :]
+        result[..., i + 1, :] = next_rhs - factor[..., None] * result[..., i, :]
     if not np.all(main[..., -1]):
         raise np.linalg.LinAlgError
     for i in range(size - 1, -1, -1):
@@ -183,14 +183,14 @@ def _tridiagonal_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any
     diagonals = (conjugate(b, part) for part in (upper, diagonal, lower))
     of_rhs = b.tridiagonal_solve(*diagonals, ct, pivoting=attributes.get("pivoting", True))
 
-    def summed(left: Any, right: Any, like: Any) -> Any:
+    def summed_product(left: Any, right: Any, like: Any) -> Any:
         product = b.negative(b.reduce_sum(b.multiply(left, conjugate(b, right)), axis=(-1,), keepdims=False))
         return unbroadcast(b, product, like)
 
     first, last = (b.get_item(of_rhs, spec=spec) for spec in (_BUT_FIRST, _BUT_LAST))
-    of_lower = summed(first, b.get_item(x, spec=_BUT_LAST), lower)
-    of_upper = summed(last, b.get_item(x, spec=_BUT_FIRST), upper)
-    return of_lower, summed(of_rhs, x, diagonal), of_upper, of_rhs
+    of_lower = summed_product(first, b.get_item(x, spec=_BUT_LAST), lower)
+    of_upper = summed_product(last, b.get_item(x, spec=_BUT_FIRST), upper)
+    return of_lower, summed_product(of_rhs, x, diagonal), of_upper, of_rhs
 
 
 sqrtm = define(

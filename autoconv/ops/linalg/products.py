@@ -47,10 +47,10 @@ def _matmul_type(
     if x.shape is None or y.shape is None:
         return TensorType(x.dtype, None, weak)
     rows, inner = _matrix_shape(x.shape, transpose_a)
-    other, columns = _matrix_shape(y.shape, transpose_b)
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+    inner_of_y, columns = _matrix_shape(y.shape, transpose_b)
+    if isinstance(inner, int) and isinstance(inner_of_y, int) and inner != inner_of_y:
         raise ValueError(
-            f"matmul: the inner dimensions {inner} and {other} differ "
+            f"matmul: the inner dimensions {inner} and {inner_of_y} differ "
             f"(shapes [{shape_text(x.shape)}] and [{shape_text(y.shape)}])"
         )
     batch = broadcast_shapes(x.shape[:-2], y.shape[:-2]) or ()
@@ -265,9 +265,9 @@ def _einsum(*inputs: Any, equation: str) -> Any:
     parse_equation(equation, len(inputs))
     dtype = np.asarray(inputs[0]).dtype
     # NumPy's einsum rejects bfloat16.
-    wide = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs
+    operands = [np.asarray(x, np.float32) for x in inputs] if dtype.kind == "V" else inputs
     try:
-        return np.einsum(equation, *wide, optimize=len(inputs) > 2).astype(dtype, copy=False)
+        return np.einsum(equation, *operands, optimize=len(inputs) > 2).astype(dtype, copy=False)
     except ValueError as error:
         shapes = " and ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(

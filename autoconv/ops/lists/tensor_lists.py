@@ -103,10 +103,11 @@ def _list_pop_type(list_: Type) -> tuple[Type, Type]:
 
 
 def _list_pop_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:
-    (rest, x), (of_rest, of_x) = results, cotangents
+    (shorter_list, x), (of_shorter_list, of_x) = results, cotangents
     return (
         b.list_push(
-            b.list_zeros_like(rest) if of_rest is None else of_rest, b.zeros_like(x) if of_x is None else of_x
+            b.list_zeros_like(shorter_list) if of_shorter_list is None else of_shorter_list,
+            b.zeros_like(x) if of_x is None else of_x,
         ),
     )
 

@@ -24,9 +24,9 @@ _B = np.arange(24.0).reshape(2, 3, 4) / 8
 
 def check_indices(indices: Any, size: int, name: str = "indices") -> None:
     """Raise InvalidArgumentError with the first index that is not in [0, size)."""
-    outside = (indices < 0) | (indices >= size)
-    if np.any(outside):
-        position = np.argwhere(outside)[0]
+    is_outside = (indices < 0) | (indices >= size)
+    if np.any(is_outside):
+        position = np.argwhere(is_outside)[0]
         position_text = f"[{','.join(map(str, position))}]" if len(position) else ""
         index = np.asarray(indices)[tuple(position)]
         raise InvalidArgumentError(f"{name}{position_text} = {index} is not in [0, {size})")
@@ -66,13 +66,13 @@ def _gather_type(
 
 def _batch_index(params: Any, indices: Any, resolved_axis: int, batch_dims: int) -> tuple[Any, tuple[Any, ...]]:
     """Return `params` with the axis moved after its batch dimensions, and the index of the rows in it."""
-    moved = np.moveaxis(params, resolved_axis, batch_dims)
+    moved_params = np.moveaxis(params, resolved_axis, batch_dims)
     trailing = np.ndim(indices) - batch_dims
     grid = [
         np.arange(size).reshape([-1 if i == j else 1 for j in range(batch_dims)] + [1] * trailing)
         for i, size in enumerate(np.shape(indices)[:batch_dims])
     ]
-    return moved, (*grid, indices)
+    return moved_params, (*grid, indices)
 
 
 def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
@@ -85,8 +85,8 @@ def _gather(params: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) ->
         raise InvalidArgumentError(
             f"gather: the batch dimensions of {list(np.shape(params))} and {list(indices.shape)} differ"
         )
-    moved, index = _batch_index(params, indices, resolved_axis, batch_dims)
-    rows = moved[index]  # dimensions: batch, indices, those between batch and axis, the rest
+    moved_params, index = _batch_index(params, indices, resolved_axis, batch_dims)
+    rows = moved_params[index]  # dimensions: batch, indices, those between batch and axis, the rest
     between = resolved_axis - batch_dims
     source = range(indices.ndim, indices.ndim + between)
     return np.moveaxis(rows, tuple(source), tuple(range(batch_dims, resolved_axis)))
@@ -97,13 +97,13 @@ def _ungather(x: Any, indices: Any, like: Any, *, axis: int = 0, batch_dims: int
     resolved_axis = axis % result.ndim
     indices = np.asarray(indices)
     check_indices(indices, result.shape[resolved_axis])
-    moved, index = _batch_index(result, indices, resolved_axis, batch_dims)
+    moved_params, index = _batch_index(result, indices, resolved_axis, batch_dims)
     rows = np.moveaxis(
         x,
         tuple(range(batch_dims, resolved_axis)),
         tuple(range(indices.ndim, indices.ndim + resolved_axis - batch_dims)),
     )
-    np.add.at(moved, index, rows)
+    np.add.at(moved_params, index, rows)
     return result
 
 
@@ -169,9 +169,9 @@ def _coordinates(indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> t
         raise InvalidArgumentError(
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. {len(shape)}"
         )
-    outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
-    if np.any(outside):
-        position = np.argwhere(outside)[0][:-1]
+    is_outside = (indices < 0) | (indices >= np.array(shape[batch_dims : batch_dims + depth], np.int64))
+    if np.any(is_outside):
+        position = np.argwhere(is_outside)[0][:-1]
         coordinates = ", ".join(map(str, indices[tuple(position)]))
         raise InvalidArgumentError(
             f"indices[{','.join(map(str, position))}] = [{coordinates}] does not index into shape {list(shape)}"

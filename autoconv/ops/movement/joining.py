@@ -91,8 +91,8 @@ def _split_like_type(x: TensorType, *likes: TensorType, axis: int) -> tuple[Tens
 
 
 def _split_like(x: Any, *likes: Any, axis: int) -> Any:
-    ends = np.cumsum([np.shape(like)[axis] for like in likes])
-    return tuple(np.split(x, ends[:-1], axis))
+    end_positions = np.cumsum([np.shape(like)[axis] for like in likes])
+    return tuple(np.split(x, end_positions[:-1], axis))
 
 
 def _split_like_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, attributes: Any) -> Any:

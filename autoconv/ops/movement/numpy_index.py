@@ -75,9 +75,9 @@ def _check_index(shape: tuple[int, ...], entries: list[Aligned], index: tuple[An
 
 
 def _check_array(array: np.ndarray, size: int, axis: int) -> None:
-    outside = (array < -size) | (array >= size)
-    if np.any(outside):
-        invalid = array[outside].flat[0]
+    is_outside = (array < -size) | (array >= size)
+    if np.any(is_outside):
+        invalid = array[is_outside].flat[0]
         raise IndexOutOfRangeError(f"index {invalid} is out of bounds for dimension {axis} of size {size}")
 
 

@@ -105,32 +105,32 @@ def _reshape_type(
     return x.with_shape(_infer_sizes(x.shape, shape))
 
 
-def _infer_sizes(old: Shape, new: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+def _infer_sizes(old_shape: Shape, new_shape: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
     """Return the new shape with -1 resolved as far as known; raises ValueError for incompatible sizes."""
-    count = element_count(tuple(d for d in new if d != -1)) or 0
-    total = element_count(old)
+    count = element_count(tuple(d for d in new_shape if d != -1)) or 0
+    total = element_count(old_shape)
     if total is None:
-        return tuple(_remaining_dimension(old, count) if d == -1 else d for d in new)
-    if -1 not in new:
+        return tuple(_remaining_dimension(old_shape, count) if d == -1 else d for d in new_shape)
+    if -1 not in new_shape:
         if count != total:
             raise ValueError(
-                f"reshape: cannot reshape a tensor with {total} elements to shape [{shape_text(new)}] "
+                f"reshape: cannot reshape a tensor with {total} elements to shape [{shape_text(new_shape)}] "
                 f"({count} elements)"
             )
-        return new
+        return new_shape
     if count == 0:
-        raise ValueError(f"reshape cannot infer the missing dimension of {list(new)} for an empty tensor")
+        raise ValueError(f"reshape cannot infer the missing dimension of {list(new_shape)} for an empty tensor")
     if total % count:
         raise ValueError(
-            f"reshape: dimension size must be evenly divisible by {count} but is {total} for {list(new)}"
+            f"reshape: dimension size must be evenly divisible by {count} but is {total} for {list(new_shape)}"
         )
-    return tuple(total // count if d == -1 else d for d in new)
+    return tuple(total // count if d == -1 else d for d in new_shape)
 
 
-def _remaining_dimension(old: Shape, count: int) -> Dimension:
-    """Return the only unknown dimension of `old`, if the static ones multiply to `count`."""
-    unknown = [d for d in old or () if not isinstance(d, int)]
-    static_count = element_count(tuple(d for d in old or () if isinstance(d, int)))
+def _remaining_dimension(old_shape: Shape, count: int) -> Dimension:
+    """Return the only unknown dimension of `old_shape`, if the static ones multiply to `count`."""
+    unknown = [d for d in old_shape or () if not isinstance(d, int)]
+    static_count = element_count(tuple(d for d in old_shape or () if isinstance(d, int)))
     return unknown[0] if len(unknown) == 1 and static_count == count != 0 else None
 
 

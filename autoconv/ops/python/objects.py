@@ -101,8 +101,8 @@ _READING_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "not_called": _refuse_call,
 }  # fmt: skip
 FUNCTIONS = {**_ALLOCATING_FUNCTIONS, **_MUTATING_FUNCTIONS, **_READING_FUNCTIONS}
-# The standard library's functions on lists and counters, by their modules' names without an underscore.
 COLLECTIONS = (collections.deque, collections.Counter, collections.defaultdict, collections.OrderedDict)
+# The standard library's functions on lists and counters, with their names under the public module.
 LIBRARY: dict[Any, str] = {
     **{kind: f"collections.{kind.__name__}" for kind in COLLECTIONS},
     **{getattr(heapq, name): f"heapq.{name}" for name in HEAP_MUTATORS},

@@ -205,8 +205,8 @@ def _tail(k: np.ndarray) -> np.ndarray:
     """Return log(k!) minus Stirling's approximation of it."""
     square = (k + 1.0) ** 2
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / square) / square) / (k + 1.0)
-    found: np.ndarray = np.where(k <= 9, TAILS[np.minimum(k, 9).astype(np.int64)], series)
-    return found
+    result: np.ndarray = np.where(k <= 9, TAILS[np.minimum(k, 9).astype(np.int64)], series)
+    return result
 
 
 def _draw_until_accepted(

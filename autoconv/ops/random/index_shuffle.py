@@ -17,36 +17,36 @@ _CONSTANT = 0xFFFFFFFC
 _SEQUENCE = 0x7369F885192C0EF5  # z of the key schedule, lowest bit first
 
 
-def _type(index: TensorType, seed: TensorType, most: TensorType, *, rounds: int = 4) -> TensorType:
+def _type(index: TensorType, seed: TensorType, max_index: TensorType, *, rounds: int = 4) -> TensorType:
     if not index.dtype.is_integer:
         raise TypeError(f"positions are integers, found {index.dtype.name}")
     if seed.shape is not None and (not seed.shape or seed.shape[-1] not in (3, None) or len(seed.shape) > 2):
         raise ValueError(f"Seed must be a vector of size [3] or a matrix of size [n, 3], found {seed.shape}")
-    if index.shape is None or seed.shape is None or most.shape is None:
+    if index.shape is None or seed.shape is None or max_index.shape is None:
         return TensorType(index.dtype, None)
-    whole = broadcast_shapes(broadcast_shapes(index.shape, most.shape), seed.shape[:-1])
-    return TensorType(index.dtype, whole)
+    result_shape = broadcast_shapes(broadcast_shapes(index.shape, max_index.shape), seed.shape[:-1])
+    return TensorType(index.dtype, result_shape)
 
 
-def _shuffle(index: Any, seed: Any, most: Any, *, rounds: int = 4) -> Any:
+def _shuffle(index: Any, seed: Any, max_index: Any, *, rounds: int = 4) -> Any:
     keys = np.asarray(seed)
-    if np.any(np.asarray(index) > np.asarray(most)) or np.any(np.asarray(index) < 0):
+    if np.any(np.asarray(index) > np.asarray(max_index)) or np.any(np.asarray(index) < 0):
         raise InvalidArgumentError("The index must be at least 0 and at most `max_index`.")
-    shape = np.broadcast_shapes(np.shape(index), np.shape(most), keys.shape[:-1])
-    columns = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, most)]
+    shape = np.broadcast_shapes(np.shape(index), np.shape(max_index), keys.shape[:-1])
+    columns = [np.broadcast_to(value, shape).ravel().tolist() for value in (index, max_index)]
     words = [np.broadcast_to(keys[..., i], shape).ravel().tolist() for i in range(3)]
     positions = [_position(i, key, end, rounds) for i, end, key in zip(*columns, zip(*words, strict=True), strict=True)]
     return np.array(positions, np.asarray(index).dtype).reshape(shape)
 
 
-def _position(index: int, key: tuple[int, ...], most: int, rounds: int) -> int:
-    """Return where the permutation of 0 … `most` moves `index`: encrypt until the block is one of these numbers."""
-    bits = max((most - 1).bit_length() if most > 1 else 0, _LEAST_BITS)
+def _position(index: int, key: tuple[int, ...], max_index: int, rounds: int) -> int:
+    """Return the image of `index` in the permutation of 0 … `max_index`: encrypt until the block is in this range."""
+    bits = max((max_index - 1).bit_length() if max_index > 1 else 0, _LEAST_BITS)
     width = (bits + bits % 2) // 2
     schedule = _schedule(key, width, rounds)
     while True:
         index = _encrypt(index, schedule, width)
-        if index <= most:
+        if index <= max_index:
             return index
 
 

@@ -125,9 +125,9 @@ def _extreme_gradient(b: Builder, inputs: Any, results: Any, cotangents: Any, at
     axis = attributes["axis"]
     is_first = b.equal(b.shift(b.ones_like(y), axis=axis, reverse=False), b.zeros_like(y))
     is_new = b.logical_or(is_first, b.not_equal(y, b.shift(y, axis=axis, reverse=False)))
-    new = b.cast(is_new, dtype=y.dtype)
-    keeps = b.shift(b.subtract(b.ones_like(y), new), axis=axis, reverse=True)
-    return (b.multiply(b.linear_recurrence(keeps, ct, axis=axis, reverse=True), new),)
+    indicator = b.cast(is_new, dtype=y.dtype)
+    keeps = b.shift(b.subtract(b.ones_like(y), indicator), axis=axis, reverse=True)
+    return (b.multiply(b.linear_recurrence(keeps, ct, axis=axis, reverse=True), indicator),)
 
 
 def _recurrence_type(coefficient: TensorType, addend: TensorType, *, axis: int, **_: Any) -> TensorType:

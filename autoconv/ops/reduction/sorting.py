@@ -133,9 +133,9 @@ def _add_along_type(updates: TensorType, indices: TensorType, like: TensorType, 
 def _add_along(updates: Any, indices: Any, like: Any, *, axis: int) -> Any:
     result = np.zeros(np.shape(like), updates.dtype)
     _check_indices(indices, result.shape[axis])
-    where: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
-    where[axis] = indices
-    np.add.at(result, tuple(where), updates)
+    target_index: list[Any] = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
+    target_index[axis] = indices
+    np.add.at(result, tuple(target_index), updates)
     return result
 
 

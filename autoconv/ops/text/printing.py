@@ -126,10 +126,10 @@ def _print(
             file.write(text)
     else:
         # Looked up now, so that a redirection at run time is effective.
-        out = sys.stdout if stream == "stdout" else sys.stderr
-        if out is not None:
-            out.write(text)
-            out.flush()
+        output = sys.stdout if stream == "stdout" else sys.stderr
+        if output is not None:
+            output.write(text)
+            output.flush()
     return ()
 
 

@@ -55,13 +55,13 @@ def _fingerprints(data: Any) -> Any:
     array = np.asarray(data)
     rows = array.reshape(len(array), -1) if array.size else array.reshape(len(array), 0)
     result = np.empty((len(array), 8), np.uint8)
-    for row, out in zip(rows, result, strict=True):
+    for row, result_row in zip(rows, result, strict=True):
         if array.dtype == object:
             hashes = [fingerprint(bytes(text)).to_bytes(8, "little") for text in row]
             number = hashes[0] if array.ndim == 1 else fingerprint(b"".join(hashes)).to_bytes(8, "little")
         else:
             number = fingerprint(np.ascontiguousarray(row).tobytes()).to_bytes(8, "little")
-        out[:] = np.frombuffer(number, np.uint8)
+        result_row[:] = np.frombuffer(number, np.uint8)
     return result
 
 

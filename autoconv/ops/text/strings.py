@@ -40,13 +40,13 @@ def check_strings(op: str, *inputs: TensorType) -> None:
 def _elementwise(function: Callable[..., Any], *arrays: Any, dtype: Any = object) -> Any:
     """Apply function(elements) to each element of the broadcast arrays."""
     try:
-        wide = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
+        operands = np.broadcast_arrays(*(np.asarray(a) for a in arrays))
     except ValueError:
         shapes = " and ".join(str(list(np.shape(a))) for a in arrays)
         raise InvalidArgumentError(f"the shapes {shapes} do not broadcast") from None
-    result = np.empty(wide[0].shape, dtype)
+    result = np.empty(operands[0].shape, dtype)
     for position in np.ndindex(result.shape):
-        result[position] = function(*(a[position] for a in wide))
+        result[position] = function(*(a[position] for a in operands))
     return result
 
 
@@ -190,8 +190,8 @@ def _substr(x: Any, position: Any, length: Any, *, unit: str = "BYTE") -> Any:
         if not -len(text) <= start <= len(text):
             raise InvalidArgumentError(f"pos {start} out of range for string {item!r}")
         start = start if start >= 0 else start + len(text)
-        found = text[start : start + max(int(count), 0)]
-        return found.encode() if isinstance(found, str) else found
+        characters = text[start : start + max(int(count), 0)]
+        return characters.encode() if isinstance(characters, str) else characters
 
     return _elementwise(part, x, position, length)
 
@@ -310,14 +310,14 @@ def _as_string(
         if isinstance(item, bytes):
             return item
         if isinstance(item, (np.bool_, bool)):
-            found = "true" if item else "false"
+            formatted = "true" if item else "false"
         elif isinstance(item, np.integer):
-            found = str(int(item))
+            formatted = str(int(item))
         elif isinstance(item, np.complexfloating) or shortest:
-            found = element_text(item)
+            formatted = element_text(item)
         else:
-            found = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
-        return (found.rjust(width, fill or " ") if width > 0 else found).encode()
+            formatted = f"{float(item):.{6 if precision < 0 else precision}{'e' if scientific else 'f'}}"
+        return (formatted.rjust(width, fill or " ") if width > 0 else formatted).encode()
 
     return _elementwise(text, x)
 

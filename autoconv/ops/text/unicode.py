@@ -25,11 +25,11 @@ def characters_of(item: bytes, encoding: str, errors: str, replacement: int) -> 
         raise InvalidArgumentError(f"Invalid formatting on input string {item!r}: {error}") from None
     # Python's decoders insert U+FFFD, which valid text may contain as well: only then the slow path is needed.
     if errors == "replace" and replacement != 0xFFFD and "\ufffd" in result:
-        result = _decoded_with(item, ENCODINGS[encoding], chr(replacement))
+        result = _decode_replacing(item, ENCODINGS[encoding], chr(replacement))
     return result
 
 
-def _decoded_with(item: bytes, encoding: str, replacement: str) -> str:
+def _decode_replacing(item: bytes, encoding: str, replacement: str) -> str:
     pieces, start = [], 0
     while start < len(item):
         try:

@@ -138,9 +138,9 @@ class LSTMCell(RNNCell):
 
     def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
         c, h = state if self._as_tuple else split(state, 2, 1)
-        gate, new, forget, out = split(self._linear(concat([inputs, h], 1), 4 * self._units), 4, 1)
-        memory = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(new)
-        output = self._activation(memory) * math.sigmoid(out)
+        gate, candidate, forget, output_gate = split(self._linear(concat([inputs, h], 1), 4 * self._units), 4, 1)
+        memory = c * math.sigmoid(forget + self._forget) + math.sigmoid(gate) * self._activation(candidate)
+        output = self._activation(memory) * math.sigmoid(output_gate)
         return output, LSTMStateTuple(memory, output) if self._as_tuple else concat([memory, output], 1)
 
 

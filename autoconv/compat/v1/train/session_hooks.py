@@ -131,9 +131,9 @@ class SecondOrStepTimer:
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
         """Record a trigger at the step; return the seconds and steps since the one before, None at first."""
         now, last = time.monotonic(), self._last_step
-        passed = (None, None) if last is None else (now - self._last_time, step - last)
+        elapsed = (None, None) if last is None else (now - self._last_time, step - last)
         self._last_step, self._last_time = step, now
-        return passed
+        return elapsed
 
     def last_triggered_step(self) -> int | None:
         return self._last_step
