@@ -248,12 +248,23 @@ class Graph:
 
 
 def _walk(graph: Graph, seen: set[Graph]) -> Iterator[Node]:
-    for node in graph.nodes:
-        yield node
-        for region in node.regions:
-            if region not in seen:
-                seen.add(region)
-                yield from _walk(region, seen)
+    """Yield the nodes in preorder. Nested generators would pass on each node level by level."""
+    stack: list[Iterator[Node]] = [iter(graph.nodes)]
+    while stack:
+        for node in stack[-1]:
+            yield node
+            if node.regions:
+                stack.append(_nodes_of(node.regions, seen))
+                break
+        else:
+            stack.pop()
+
+
+def _nodes_of(regions: Sequence[Graph], seen: set[Graph]) -> Iterator[Node]:
+    for region in regions:
+        if region not in seen:
+            seen.add(region)
+            yield from region.nodes
 
 
 def is_recursive(node: Node) -> bool:
