@@ -158,3 +158,61 @@ def test_a_pool_of_forked_workers():
     f = autoconv.compile(lambda x: plain(x) + offset)
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         assert list(pool.map(call, [f, f], [3, -3])) == [10, 7]
+
+
+SCRIPT = """
+import pickle, threading, autoconv
+import numpy as np
+
+TABLE, LOCK = {"factor": [1.0, 2.0]}, threading.Lock()
+
+def halved(x):
+    return helper(x) / 2
+
+def helper(x):
+    return x * TABLE["factor"][1]
+
+@autoconv.compile
+def smoothed(x):
+    out = x.copy()
+    for i in range(1, len(out) - 1):
+        out[i] = halved(x[i - 1] + x[i + 1])
+    return out
+
+@autoconv.compile
+def descend(n):
+    return n if n <= 0 else descend(n - 3)
+
+@autoconv.function
+def locked(x):
+    with LOCK:
+        return x
+
+def closure(factor):
+    return autoconv.compile(lambda x: np.sum(x * factor))
+
+if __name__ == "__main__":
+    data = pickle.dumps([smoothed, descend, locked, closure(3.0)])
+    assert pickle.loads(data)[:3] == [smoothed, descend, locked]
+    with open("functions", "wb") as file:
+        file.write(data)
+"""
+OTHER = """
+import pickle, numpy as np
+smoothed, descend, locked, closure = pickle.load(open("functions", "rb"))
+print(smoothed(np.array([1.0, 5.0, 3.0])), descend(10), closure(np.arange(3.0)))
+print(["1 trace" in f.explain() for f in (smoothed, closure)])
+try:
+    locked(1.0)
+except NameError as error:
+    print(error)
+"""
+
+
+def test_functions_of_the_main_script_in_a_process_with_another_one(tmp_path, forker):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    forker.run(["script.py"], cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, "-c", OTHER], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        "[1. 4. 3.] -2 9.0", "[True, True]", "name 'LOCK' is not defined",
+    ], done.stderr  # fmt: skip

@@ -2,6 +2,7 @@
 
 Lambdas and nested functions are pickled by source. The pickle holds the text of their file, their position in it, and
 the values of their cells and defaults. If their module cannot be imported, it also holds the globals that they use.
+Functions of the main script are pickled by both: a worker of joblib, for example, has another main module.
 Like any pickle, such a pickle may run code when it is loaded, so load only trusted ones.
 """
 
@@ -15,6 +16,8 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from autoconv.errors import AutoconvError
 from autoconv.runtime.recording.tracebacks import present_errors
@@ -50,14 +53,40 @@ class Pickled:
             return getattr, (function.__self__, function.__func__.__name__)
         name = str(getattr(self, "__qualname__", ""))
         if is_importable(self, self.__module__, name):
-            return name
+            source = _source_of_script(function) if self.__module__ in _MAIN else None
+            return name if source is None else (_find_or_make, (type(self), name), (source, self.options))
         if isinstance(function, types.FunctionType) and not _is_reachable(function):
             function = pack(function)
         return copyreg.__newobj__, (type(self),), (function, self.options)  # type: ignore[attr-defined]
 
     def __setstate__(self, state: Any) -> None:
+        if hasattr(self, "python_function"):  # an object of this process's own script
+            return
         function, options = state
+        _ = importlib.import_module("autoconv").function  # loads what only the public names import
         self.__init__(unpack(function) if isinstance(function, Source) else function, *options)  # type: ignore[misc]
+
+
+def _find_or_make(kind: type[Pickled], name: str) -> Pickled:
+    """Return the object of that name in the main module, or an empty one, whose state follows, if there is none."""
+    found: Any = sys.modules.get("__main__")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if isinstance(found, kind) else kind.__new__(kind)
+
+
+_MAIN = ("__main__", "__mp_main__")
+_SMALL = 1 << 20  # bytes of an array that is pickled with a function
+_MAX_ITEMS = 1000  # of a container that is pickled with a function
+_MAX_DEPTH = 8  # of functions that call one another, by source
+
+
+def _source_of_script(function: Any) -> Source | None:
+    """Return a function of the main script as data, with small globals alone; None if its source cannot be found."""
+    try:
+        return pack(function, _replacer(frozenset([function]))) if isinstance(function, types.FunctionType) else None
+    except AutoconvError:
+        return None
 
 
 @dataclass(slots=True)
@@ -77,8 +106,12 @@ class Source:
     outer: dict[str, Any] | None = None
 
 
-def pack(function: types.FunctionType) -> Source:
-    """Turn a function into data; raises AutoconvError if its source cannot be found."""
+def pack(function: types.FunctionType, replace: Callable[[Any], Any] | None = None) -> Source:
+    """Turn a function into data; raises AutoconvError if its source cannot be found.
+
+    `replace` gives what is stored for a global or the content of a cell, by default as `_replace_modules`.
+    """
+    replace = replace or _replace_modules
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -88,13 +121,14 @@ def pack(function: types.FunctionType) -> Source:
             remedy="a function at the top of a module",
         )
     module = function.__module__ or "__main__"
-    result = Source(code.co_filename, "".join(lines), code.co_qualname, code.co_firstlineno, _column(code), module)
+    text = sys.intern("".join(lines))  # one object, which a pickle stores once
+    result = Source(code.co_filename, text, code.co_qualname, code.co_firstlineno, _column(code), module)
     result.attributes = dict(function.__dict__)
     result.defaults, result.keyword_defaults = function.__defaults__, function.__kwdefaults__
-    result.cells = tuple(map(_cell_content, function.__closure__ or ()))
-    if module in ("__main__", "__mp_main__") or not _has_globals(module, function):
+    result.cells = tuple(_cell_content(cell, replace) for cell in function.__closure__ or ())
+    if module in _MAIN or not _has_globals(module, function):
         used = sorted(set(names_in(code)) & function.__globals__.keys())
-        result.outer = {name: _replace_modules(function.__globals__[name]) for name in used}
+        result.outer = {name: replace(function.__globals__[name]) for name in used}
     return result
 
 
@@ -110,7 +144,8 @@ def unpack(source: Source) -> types.FunctionType:
         namespace = vars(importlib.import_module(source.module))
     else:
         namespace = {"__builtins__": __builtins__, "__name__": source.module}
-        namespace.update({name: _unpack_value(value) for name, value in source.outer.items()})
+        outer = {name: _unpack_value(value) for name, value in source.outer.items()}
+        namespace.update({name: value for name, value in outer.items() if not isinstance(value, NoValue)})
     cells = tuple(map(_make_cell, source.cells))
     function = types.FunctionType(code, namespace, code.co_name, source.defaults, cells)
     function.__kwdefaults__ = source.keyword_defaults
@@ -154,9 +189,42 @@ def _replace_modules(value: Any) -> Any:
     return value
 
 
-def _cell_content(cell: Any) -> Any:
+def _replacer(packing: frozenset[types.FunctionType]) -> Callable[[Any], Any]:
+    """Return the replacement of globals and contents of cells of functions of the main script.
+
+    Modules are stored by name, other functions of the script by source, unless they are in `packing`. What may be large
+    or unfit for a pickle is left out.
+    """
+
+    def replace(value: Any) -> Any:
+        is_of_script = isinstance(value, types.FunctionType) and value.__module__ in _MAIN
+        if is_of_script and value not in packing and len(packing) < _MAX_DEPTH:
+            try:
+                return pack(value, _replacer(packing | {value}))
+            except AutoconvError:
+                return value
+        value = _replace_modules(value)
+        if isinstance(value, (*_PLAIN_TYPES, _Module, Source, Pickled)):
+            return value
+        if isinstance(value, np.ndarray):
+            return value if value.dtype.kind != "O" and value.nbytes <= _SMALL else NoValue()
+        if type(value) in (tuple, list, set, frozenset, dict) and len(value) <= _MAX_ITEMS:
+            items = [*value, *(value.values() if isinstance(value, dict) else ())]
+            return NoValue() if any(replace(item) is not item for item in items) else value
+        return NoValue()
+
+    return replace
+
+
+_PLAIN_TYPES = (
+    bool, int, float, complex, str, bytes, types.NoneType, type, types.FunctionType, types.BuiltinFunctionType,
+    np.generic, np.ufunc,
+)  # fmt: skip
+
+
+def _cell_content(cell: Any, replace: Callable[[Any], Any]) -> Any:
     try:
-        return _replace_modules(cell.cell_contents)
+        return replace(cell.cell_contents)
     except ValueError:
         return NoValue()
 
