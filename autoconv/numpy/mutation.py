@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from autoconv.errors import ItemAssignmentError
+from autoconv.graph.dtypes import uint64
 from autoconv.numpy.operands import (
+    assume,
     cast,
     computes,
     holds_tensors,
@@ -21,6 +23,7 @@ from autoconv.numpy.operands import (
     promotion_operand,
     rank_of,
     refuse,
+    sizes_of,
     tensor,
 )
 from autoconv.numpy.ufuncs import call_ufunc, loop_of
@@ -28,7 +31,7 @@ from autoconv.numpy.writes import note_change, write_into
 from autoconv.ops.index_spec import parse_index
 from autoconv.runtime.annotations import TensorLike
 from autoconv.runtime.arrays.assigned_values import as_program_error
-from autoconv.runtime.tensors.conversion import is_tensor
+from autoconv.runtime.tensors.conversion import as_tensor, is_tensor
 from autoconv.runtime.tensors.dispatch import apply
 from autoconv.runtime.tensors.symbolic import SymbolicTensor
 from autoconv.runtime.tensors.tensor import EagerTensor
@@ -46,9 +49,35 @@ def at(ufunc: Any, array: Any, indices: Any, *values: Any) -> None:
         amount = apply("negative", amount) if ufunc is np.subtract else amount
         write_into(array, apply("add_at_item", x, amount, *operands, spec=spec))
         return
+    if ufunc in _EXTREMES and _are_positions(x, indices, values[0], dtypes):
+        write_into(array, _extremes_at(_EXTREMES[ufunc], x, indices, tensor(values[0], dtypes[1])))
+        return
     if not _selects_each_once(indices):
         refuse("may change one element several times")
     array[indices] = cast(call_ufunc(ufunc, tensor(array[indices]), *values), x.dtype)
+
+
+_EXTREMES: dict[Any, str] = {np.minimum: "tensor_scatter_nd_min", np.maximum: "tensor_scatter_nd_max"}
+
+
+def _are_positions(x: Any, indices: Any, value: Any, dtypes: Any) -> bool:
+    """Return whether the index is a row of positions in a row of numbers, of the dtype in which they are compared."""
+    if isinstance(indices, tuple) or as_tensor(indices) is None or rank_of(x) != 1:
+        return False
+    positions = tensor(indices)
+    is_row = rank_of(positions) == 1 and positions.dtype.is_integer and positions.dtype is not uint64
+    return is_row and rank_of(tensor(value)) <= 1 and {*dtypes} == {x.dtype.numpy} and dtypes[0].kind in "iuf"
+
+
+def _extremes_at(op: str, x: Any, indices: Any, value: Any) -> Any:
+    """Return the elements after those at the positions were replaced; positions outside are left to NumPy's error."""
+    positions, size = cast(tensor(indices), np.int64), tensor(sizes_of(x)[0], np.int64)
+    zero = tensor(0, np.int64)
+    positions = apply("select", apply("less", positions, zero), apply("add", positions, size), positions)
+    is_inside = apply("logical_and", apply("greater_equal", positions, zero), apply("less", positions, size))
+    assume(apply("reduce_all", is_inside, axis=(0,), keepdims=False), "a position is outside of the array")
+    amounts = apply("broadcast_to_shape_of", value, positions)
+    return apply(op, x, apply("expand_dims", positions, axis=1), amounts)
 
 
 def _require_mutable(array: TensorLike) -> Any:

@@ -36,6 +36,30 @@ def test_at():
     check(f, X, np.array([1, 1, 3]), 4)
 
 
+def test_extremes_at():
+    def f(x, places, values):
+        highest = np.full(len(x), -np.inf)
+        np.maximum.at(highest, places, values)
+        np.minimum.at(x, places, values)
+        np.maximum.at(x, places[:2], 0.25)
+        return highest, x * 2
+
+    def of_ints(x, places, values):
+        np.minimum.at(x, places, values)
+        return (x,)
+
+    places, values = np.array([1, -1, 1, 3, -3]), np.array([0.25, 9.0, -2.0, 4.5, 0.0])
+    check(f, X, places, values)
+    check(of_ints, np.array([3, 1, 2], np.uint8), np.array([0, 0, -1]), np.array([5, 2, 1], np.uint8))
+    compiled = ac.compile(f)
+    for wrong in (np.array([0, 4]), np.array([-5, 1])):
+        with pytest.raises(IndexError, match="is out of bounds for axis 0 with size 4"):
+            compiled(X.copy(), wrong, values[:2])
+    with np.errstate(invalid="ignore"):
+        found, expected = (call(X.copy(), places, values * np.nan) for call in (compiled, f))
+    np.testing.assert_equal(found, expected)
+
+
 def test_copies():
     def f(x, y):
         z = np.empty_like(x)
