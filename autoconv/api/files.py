@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +13,15 @@ import numpy as np
 
 from autoconv.api.gradients.callbacks import numpy_function
 from autoconv.api.tensors.shaping import reshape
-from autoconv.errors import NotFoundError
+from autoconv.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    NotFoundError,
+    OpError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    UnknownError,
+)
 from autoconv.graph.attribute_text import attribute_class
 from autoconv.graph.dtypes import string
 from autoconv.runtime.annotations import TensorLike
@@ -70,17 +81,36 @@ class WriteFile:
         _write(path, contents)
 
 
+_ERRORS: dict[int, type[OpError]] = {
+    **dict.fromkeys((errno.ENOENT,), NotFoundError),
+    **dict.fromkeys((errno.EEXIST,), AlreadyExistsError),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), PermissionDeniedError),
+    **dict.fromkeys((errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.EBUSY, errno.EXDEV), FailedPreconditionError),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENOMEM), ResourceExhaustedError),
+}
+
+
+@contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """Raise the system's errors in the block as TensorFlow's, by their number."""
+    try:
+        yield
+    except OSError as error:
+        kind = _ERRORS.get(error.errno or 0, UnknownError)
+        raise kind(f"{path}; {error.strerror or error}") from None
+
+
 def _read(path: Any) -> bytes:
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
-    try:
-        with open(name, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise NotFoundError(f"{name}; No such file or directory") from None
+    with file_errors(name), open(name, "rb") as file:
+        return file.read()
 
 
 def _write(path: Any, contents: Any) -> None:
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray) else path)
-    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-    with open(name, "wb") as file:
+    folder = os.path.dirname(name) or "."
+    with file_errors(name):
+        if not os.path.exists(folder):
+            os.makedirs(folder)
+    with file_errors(name), open(name, "wb") as file:
         file.write(contents.item() if isinstance(contents, np.ndarray) else contents)

@@ -6,9 +6,11 @@ import glob as _glob
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
-from autoconv.errors import InvalidArgumentError, NotFoundError
+from autoconv.api.files import file_errors
+from autoconv.errors import AlreadyExistsError, NotFoundError
 
 Path = str | bytes | os.PathLike[str]
 
@@ -23,10 +25,8 @@ def GFile(name: Path, mode: str = "r") -> IO[Any]:
     >>> autoconv.io.gfile.GFile(path).read()
     'abc'
     """
-    try:
+    with file_errors(_text_path(name)):
         return open(_text_path(name), mode, encoding=None if "b" in mode else "utf-8")
-    except FileNotFoundError:
-        raise NotFoundError(f"{_text_path(name)}; No such file or directory") from None
 
 
 def exists(path: Path) -> bool:
@@ -75,10 +75,19 @@ def makedirs(path: Path) -> None:
     >>> import tempfile
     >>> autoconv.io.gfile.makedirs(tempfile.mkdtemp() + "/a/b")
     """
-    os.makedirs(_text_path(path), exist_ok=True)
+    with file_errors(_text_path(path)):
+        os.makedirs(_text_path(path), exist_ok=True)
 
 
-mkdir = makedirs
+def mkdir(path: Path) -> None:
+    """Make a folder, unless it exists; raises NotFoundError without its parent.
+
+    >>> import tempfile
+    >>> autoconv.io.gfile.mkdir(tempfile.mkdtemp() + "/a")
+    """
+    if not isdir(path):
+        with file_errors(_text_path(path)):
+            os.mkdir(_text_path(path))
 
 
 def remove(path: Path) -> None:
@@ -87,9 +96,8 @@ def remove(path: Path) -> None:
     >>> import tempfile
     >>> autoconv.io.gfile.remove(tempfile.mkstemp()[1])
     """
-    if not exists(path):
-        raise NotFoundError(f"{_text_path(path)}; No such file or directory")
-    os.remove(_text_path(path))
+    with file_errors(_text_path(path)):
+        os.remove(_text_path(path))
 
 
 def rmtree(path: Path) -> None:
@@ -99,42 +107,56 @@ def rmtree(path: Path) -> None:
     >>> autoconv.io.gfile.rmtree(tempfile.mkdtemp())
     """
     if not exists(path):
-        raise NotFoundError(f"{_text_path(path)}; No such file or directory")
-    shutil.rmtree(_text_path(path))
+        raise NotFoundError(f"{_text_path(path)} not found")
+    with file_errors(_text_path(path)):
+        shutil.rmtree(_text_path(path))
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Copy a file; raises InvalidArgumentError where there is one already, unless `overwrite`.
+    """Copy a file; raises AlreadyExistsError where there is one already, unless `overwrite`.
 
     >>> import tempfile
     >>> path = tempfile.mkstemp()[1]
     >>> autoconv.io.gfile.copy(path, path + ".copy")
     """
     if exists(dst) and not overwrite:
-        raise InvalidArgumentError(f"{_text_path(dst)}: file already exists")
-    shutil.copyfile(_text_path(src), _text_path(dst))
+        raise AlreadyExistsError("file already exists")
+    with file_errors(_text_path(src)):
+        shutil.copyfile(_text_path(src), _text_path(dst))
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
-    """Rename a file or folder; raises InvalidArgumentError where there is one already, unless `overwrite`.
+    """Rename a file or folder; raises AlreadyExistsError where there is one already, unless `overwrite`.
 
     >>> import tempfile
     >>> path = tempfile.mkstemp()[1]
     >>> autoconv.io.gfile.rename(path, path + ".new")
     """
     if exists(dst) and not overwrite:
-        raise InvalidArgumentError(f"{_text_path(dst)}: file already exists")
-    os.replace(_text_path(src), _text_path(dst))
+        raise AlreadyExistsError("file already exists")
+    with file_errors(_text_path(src)):
+        os.replace(_text_path(src), _text_path(dst))
 
 
-def stat(path: Path) -> os.stat_result:
-    """Return the size and times of a file.
+@dataclass(frozen=True)
+class FileStatistics:
+    """The size of a file in bytes, the time of its last change in nanoseconds, and whether it is a folder."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(path: Path) -> FileStatistics:
+    """Return the size and the time of a file.
 
     >>> import tempfile
-    >>> autoconv.io.gfile.stat(tempfile.mkstemp()[1]).st_size
+    >>> autoconv.io.gfile.stat(tempfile.mkstemp()[1]).length
     0
     """
-    return os.stat(_text_path(path))
+    with file_errors(_text_path(path)):
+        found = os.stat(_text_path(path))
+    return FileStatistics(found.st_size, found.st_mtime_ns, isdir(path))
 
 
 def walk(top: Path) -> Iterator[tuple[str, list[str], list[str]]]:

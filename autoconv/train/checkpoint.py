@@ -143,7 +143,14 @@ class Checkpoint:
         """Restore the values of a checkpoint that `save` wrote, and its number; None restores nothing."""
         if save_path is None:
             return InitializationStatus(self._root)
-        reader = open_checkpoint(os.fspath(save_path))
+        try:
+            reader = open_checkpoint(os.fspath(save_path))
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"Error when restoring from checkpoint or SavedModel at {os.fspath(save_path)}: {error.message}\n"
+                "Please double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
+                "'path/to/ckpt-1')."
+            ) from None
         if "save_counter" in reader.nodes[0].children:
             _ = self.save_counter  # created here, so that it is matched like the other parts
         return LoadStatus(Restoration(reader, self._root, self._own_parts()))

@@ -95,7 +95,7 @@ def open_checkpoint(prefix: str) -> CheckpointReader:
             bundle = Bundle(prefix)
             return CheckpointReader(prefix, bundle.nodes, bundle)
         raise NotFoundError(
-            f"Unsuccessful CheckpointReader constructor: Failed to find any matching files for {prefix}"
+            f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
         )
     before = None
     while True:

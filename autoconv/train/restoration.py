@@ -79,13 +79,13 @@ class LoadStatus:
 
     def assert_consumed(self) -> LoadStatus:
         """Raise AssertionError unless every value of the checkpoint and every variable of the program were matched."""
+        self.assert_existing_objects_matched()
         restoration = self._restoration
-        restoration.find_later_objects()
         for number, node in enumerate(restoration.nodes):
             if node.values and number not in restoration.matched:
                 path = _path_from_root(restoration.nodes, number)
                 raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
-        return self.assert_existing_objects_matched()
+        return self
 
     def assert_existing_objects_matched(self) -> LoadStatus:
         """Raise AssertionError unless every variable that exists below the root was matched."""

@@ -40,15 +40,39 @@ def test_folders(tmp_path):
     with gfile.GFile(gfile.join(folder, "x.txt"), "w") as file:
         file.write("é")
     gfile.copy(gfile.join(folder, "x.txt"), gfile.join(folder, "y.txt"))
-    with pytest.raises(ac.errors.InvalidArgumentError, match="already exists"):
+    with pytest.raises(ac.errors.AlreadyExistsError, match="already exists"):
         gfile.copy(gfile.join(folder, "x.txt"), gfile.join(folder, "y.txt"))
     gfile.rename(gfile.join(folder, "y.txt"), gfile.join(folder, "z.txt"))
     assert gfile.listdir(folder) == ["x.txt", "z.txt"] and gfile.isdir(folder) and gfile.exists(folder)
     assert gfile.glob(folder + "/*.txt") == [folder + "/x.txt", folder + "/z.txt"]
-    assert gfile.GFile(folder + "/z.txt", "rb").read() == "é".encode() and gfile.stat(folder + "/z.txt").st_size == 2
+    assert gfile.GFile(folder + "/z.txt", "rb").read() == "é".encode() and gfile.stat(folder + "/z.txt").length == 2
     assert [files for *_, files in gfile.walk(str(tmp_path))][-1] in (["x.txt", "z.txt"], ["z.txt", "x.txt"])
     gfile.remove(folder + "/x.txt")
     gfile.rmtree(str(tmp_path / "a"))
     for missing in (lambda: gfile.GFile(folder), lambda: gfile.listdir(folder), lambda: gfile.remove(folder)):
         with pytest.raises(ac.errors.NotFoundError):
             missing()
+
+
+def test_errors_of_the_system_are_those_of_tensorflow(tmp_path):
+    """The classes are what TensorFlow 2.21 raises."""
+    gfile, errors = ac.io.gfile, ac.errors
+    folder, file, missing = str(tmp_path), str(tmp_path / "f"), str(tmp_path / "n")
+    ac.io.write_file(file, "x")
+    gfile.mkdir(folder)  # it exists
+    for kind, call in (
+        (errors.FailedPreconditionError, lambda: gfile.GFile(folder)),
+        (errors.FailedPreconditionError, lambda: gfile.remove(folder)),
+        (errors.FailedPreconditionError, lambda: gfile.makedirs(file + "/a")),
+        (errors.FailedPreconditionError, lambda: ac.io.read_file(folder)),
+        (errors.FailedPreconditionError, lambda: ac.io.write_file(folder, "a")),
+        (errors.FailedPreconditionError, lambda: ac.io.write_file(file + "/a", "a")),
+        (errors.ResourceExhaustedError, lambda: ac.io.write_file("/dev/full", "a" * 9999)),
+        (errors.ResourceExhaustedError, lambda: ac.function(ac.io.write_file)("/dev/full", "a" * 9999)),
+        (errors.NotFoundError, lambda: gfile.mkdir(missing + "/a")),
+        (errors.NotFoundError, lambda: gfile.copy(missing, file + "g")),
+        (errors.NotFoundError, lambda: gfile.rename(missing, file + "g")),
+        (errors.NotFoundError, lambda: gfile.stat(missing)),
+    ):
+        with pytest.raises(kind, match="; "):
+            call()
