@@ -178,8 +178,14 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     shape = known_shape(x)
     if len(shape) != 2 or wrap:
         refuse("is given another number of dimensions than two, or wrap")
-    positions = np.arange(min(shape))
-    a[positions, positions] = _convert_elements(a, val)
+    positions, values = np.arange(min(shape)), _convert_elements(a, val)
+    if np.ndim(val):  # as assignment to a flat iterator, which repeats the values
+        elements = apply("reshape", tensor(values), shape=(-1,))
+        (count,) = known_shape(elements)
+        if not count:
+            return
+        values = apply("gather", elements, positions % count, axis=0)
+    a[positions, positions] = values
 
 
 @computes("put_along_axis")

@@ -198,8 +198,11 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return NumPy's dtype for a dtype specifier (Python's `float` means float64)."""
     if isinstance(dtype, DType):
         return dtype.numpy
+    if isinstance(dtype, np.ndarray) or as_tensor(dtype) is not None:
+        refuse("is given an array as a dtype")
     result = np.dtype(dtype)
-    if result.kind not in "biufcV" or not result.isnative:
+    is_other = result.kind in "iu" and result.num != np.dtype(result.name).num  # such as long long beside int64
+    if result.kind not in "biufcV" or not result.isnative or is_other:
         refuse(f"is given the dtype {result}")
     return result
 

@@ -188,6 +188,12 @@ def _assigned(x, value):
     return x
 
 
+def _with_diagonal(x, values):
+    matrix = np.ones((3, 4)) * x[0]
+    np.fill_diagonal(matrix, values)
+    return matrix
+
+
 ERRORS = [
     lambda x: np.compress([[True]], x), lambda x: np.pad(x[0], 1), lambda x: np.isin(x, [1.0], kind="nonsense"),
     lambda x: np.argsort(x, kind="quicksort", stable=True), lambda x: np.argmax(x, out=np.zeros(3, np.int8)),
@@ -199,6 +205,9 @@ ERRORS = [
     lambda x: np.fft.fftn(x[0]), lambda x: np.fft.irfftn(x.astype("f2")).dtype, lambda x: x[0, ...].imag,
     lambda x: np.median(x, overwrite_input=True), lambda x: np.unique_counts(x), lambda x: np.unique_all(x + 1).counts,
     lambda x: _assigned(x[:, None], x[:, None].take([0])),
+    lambda x: np.zeros(3, x), lambda x: np.full_like(x, 1, dtype=x), lambda x: np.zeros_like(x, "q").dtype.num,
+    lambda x: _with_diagonal(x, x[:2]), lambda x: _with_diagonal(x, x), lambda x: _with_diagonal(x, []),
+    lambda x: _with_diagonal(x, [[1], [2]]), lambda x: _with_diagonal(x, x.max()), lambda x: _with_diagonal(x, 2),
     lambda x: x[:0].take([0]), lambda x: x[:0].take([]), lambda x: np.take(x[None, :0], [1], axis=1, mode="clip"),
 ]  # fmt: skip
 
