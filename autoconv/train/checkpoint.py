@@ -20,7 +20,7 @@ from autoconv.storage.files import folder_lock, read_json, write_json
 from autoconv.train.deferred import restore_attribute
 from autoconv.train.object_graph import is_trackable, object_graph, stored_arrays
 from autoconv.train.reader import FORMAT, INDEX, VERSION, exists, open_checkpoint
-from autoconv.train.restoration import InitializationStatus, LoadStatus, Restoration
+from autoconv.train.restoration import CheckpointLoadStatus, InitializationOnlyStatus, Restoration
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
@@ -131,29 +131,31 @@ class Checkpoint:
             raise
         return path
 
-    def read(self, save_path: str | os.PathLike[str], options: CheckpointOptions | None = None) -> LoadStatus:
+    def read(self, save_path: str | os.PathLike[str], options: CheckpointOptions | None = None) -> CheckpointLoadStatus:
         """Restore the values of a checkpoint that `write` wrote; return the status of the restoration.
 
         Objects created later are restored when they become attributes. Raises NotFoundError without the
         checkpoint, DataLossError where it is damaged, and ValueError for a variable of another shape.
         """
-        return LoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._own_parts()))
+        return CheckpointLoadStatus(Restoration(open_checkpoint(os.fspath(save_path)), self._root, self._own_parts()))
 
-    def restore(self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None) -> LoadStatus:
+    def restore(
+        self, save_path: str | os.PathLike[str] | None, options: CheckpointOptions | None = None
+    ) -> CheckpointLoadStatus:
         """Restore the values of a checkpoint that `save` wrote, and its number; None restores nothing."""
         if save_path is None:
-            return InitializationStatus(self._root)
+            return InitializationOnlyStatus(self._root)
         try:
             reader = open_checkpoint(os.fspath(save_path))
         except NotFoundError as error:
             raise NotFoundError(
                 f"Error when restoring from checkpoint or SavedModel at {os.fspath(save_path)}: {error.message}\n"
-                "Please double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in "
-                "'path/to/ckpt-1')."
+                "Please double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' "
+                "in 'path/to/ckpt-1')."
             ) from None
         if "save_counter" in reader.nodes[0].children:
             _ = self.save_counter  # created here, so that it is matched like the other parts
-        return LoadStatus(Restoration(reader, self._root, self._own_parts()))
+        return CheckpointLoadStatus(Restoration(reader, self._root, self._own_parts()))
 
     def _own_parts(self) -> Mapping[str, Any]:
         """Return the checkpoint's own parts where another object is the root."""

@@ -10,7 +10,7 @@ from typing import Any
 from autoconv.runtime.objects.variable import Variable
 from autoconv.train.checkpoint import Checkpoint, CheckpointOptions, delete_checkpoint, delete_unlisted
 from autoconv.train.reader import exists
-from autoconv.train.restoration import LoadStatus
+from autoconv.train.restoration import CheckpointLoadStatus
 from autoconv.train.state import get_checkpoint_state, update_checkpoint_state
 
 
@@ -136,7 +136,7 @@ class CheckpointManager:
     def sync(self) -> None:
         """Do nothing: saving ends before `save` returns."""
 
-    def _restore_latest(self) -> LoadStatus:
+    def _restore_latest(self) -> CheckpointLoadStatus:
         return self._checkpoint.restore(self._latest)
 
     def _drop_surplus(self) -> list[str]:

@@ -71,13 +71,13 @@ class Restoration:
                     discard_deferred(value, name)
 
 
-class LoadStatus:
+class CheckpointLoadStatus:
     """The matches of a restoration so far; the methods assert them and return the status itself."""
 
     def __init__(self, restoration: Restoration) -> None:
         self._restoration = restoration
 
-    def assert_consumed(self) -> LoadStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raise AssertionError unless every value of the checkpoint and every variable of the program were matched."""
         self.assert_existing_objects_matched()
         restoration = self._restoration
@@ -87,7 +87,7 @@ class LoadStatus:
                 raise AssertionError(f"Unresolved object in checkpoint {path}: {sorted(node.values.values())}")
         return self
 
-    def assert_existing_objects_matched(self) -> LoadStatus:
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raise AssertionError unless every variable that exists below the root was matched."""
         restoration = self._restoration
         restoration.find_later_objects()
@@ -105,7 +105,7 @@ class LoadStatus:
             )
         return self
 
-    def assert_nontrivial_match(self) -> LoadStatus:
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raise AssertionError if nothing but the root was matched."""
         restoration = self._restoration
         restoration.find_later_objects()
@@ -117,7 +117,7 @@ class LoadStatus:
             )
         return self
 
-    def expect_partial(self) -> LoadStatus:
+    def expect_partial(self) -> CheckpointLoadStatus:
         """Accept unused values of the checkpoint; there are no warnings about them, so this has no effect."""
         return self
 
@@ -128,13 +128,13 @@ class LoadStatus:
         """Do nothing: values are set when objects are matched."""
 
 
-class InitializationStatus(LoadStatus):
+class InitializationOnlyStatus(CheckpointLoadStatus):
     """The status of a restoration from no checkpoint: every assertion fails but `expect_partial`'s."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
 
-    def assert_consumed(self) -> LoadStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raise AssertionError: no checkpoint was given."""
         raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
 
