@@ -273,7 +273,7 @@ def test_a_package_sees_another_module_where_it_imports_one(tmp_path, monkeypatc
         "import sys\nimport importlib\nimport nothere\nimport nothere as n\nfrom nothere import sqrt\n"
         "import nothere.sub\nlate = importlib.import_module('nothere')\nloaded = 'nothere' in sys.modules\n"
         "computed = [sys.modules[n] for n in ('nothere', 'sys')] + [importlib.import_module(n) for n in ['nothere']]\n"
-        "def fails():\n    raise ValueError('here')\n"
+        "def fails():\n    raise ValueError('here')\ndef get(name):\n    return name\nown = get('nothere')\n"
     )
     (package / "plain.py").write_text("value = 3\n")
     stands = tmp_path / "standing_in"
@@ -291,7 +291,7 @@ def test_a_package_sees_another_module_where_it_imports_one(tmp_path, monkeypatc
     assert renamed_client.nothere is renamed_client.n is renamed_client.late is standing_in
     assert renamed_client.sqrt(4) == 2 and renamed_client.nothere.sub.deep == 1 and renamed_client.loaded
     assert renamed_client.computed == [standing_in, sys, standing_in]
-    assert "nothere" not in sys.modules and renamed_client.plain.value == 3
+    assert "nothere" not in sys.modules and renamed_client.plain.value == 3 and renamed_client.own == "nothere"
     with pytest.raises(ModuleNotFoundError):
         import nothere  # noqa: F401
     with pytest.raises(ValueError, match="here") as caught:

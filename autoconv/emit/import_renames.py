@@ -100,7 +100,7 @@ def _module_name_positions(node: object, nodes: ModuleType) -> Iterator[tuple[An
     """
     if isinstance(node, nodes.Call):
         is_import = _last_part_of_name(node.func) in _IMPORT_FUNCTIONS or (
-            _last_part_of_name(node.func) == "get" and _is_sys_modules(node.func.value)
+            _last_part_of_name(node.func) == "get" and _is_sys_modules(getattr(node.func, "value", None))
         )
         if is_import and node.args and not isinstance(node.args[0], nodes.Starred):
             yield node.args, 0
