@@ -37,8 +37,8 @@ def split(input: RaggedLike, sep: str | None = None, maxsplit: int = -1, name: s
 
     def part_counts(texts: Tensor) -> Tensor:
         """Return the number of parts: the mark at the end makes the last part not empty."""
-        pieces = texts if sep is None else apply("add", texts, end_mark)
-        return _lengths_without_padding(apply("string_split", pieces, **options))
+        marked_texts = texts if sep is None else apply("add", texts, end_mark)
+        return _lengths_without_padding(apply("string_split", marked_texts, **options))
 
     return _split_texts(input, lambda texts: apply("string_split", texts, name=name, **options), part_counts)
 
@@ -124,11 +124,11 @@ def _offsets(input: RaggedLike, encoding: str, errors: str, replacement: int) ->
     if encoding != "UTF-8":
         raise ValueError(f"offsets are those of UTF-8 here, found {encoding!r}; transcode the strings first")
     characters = unicode_split(input, encoding, errors, replacement)
-    ragged = isinstance(characters, RaggedTensor)
-    flat: Any = characters.flat_values if ragged else characters
+    is_ragged = isinstance(characters, RaggedTensor)
+    flat: Any = characters.flat_values if is_ragged else characters
     lengths = apply("cast", apply("string_length", flat, unit="BYTE"), dtype=int64)
     offsets = apply("cumsum", lengths, axis=0, exclusive=True, reverse=False)
-    if not ragged:
+    if not is_ragged:
         return offsets
     inner: Any = characters
     while isinstance(inner.values, RaggedTensor):
@@ -177,23 +177,24 @@ def _join_neighbours(rows: RaggedLike, widths: Sequence[int], separator: str, na
 
 def _join_padded_neighbours(
     rows: RaggedTensor, widths: Sequence[int], separator: str, pad_pair: tuple[Any, Any], max_padding: int | None,
-    keeps_short: bool,
+    keeps_short_rows: bool,
 ) -> Any:
     if rows.ragged_rank > 1:
-        joined = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short)
+        joined = _join_padded_neighbours(rows.values, widths, separator, pad_pair, max_padding, keeps_short_rows)
         return rows.with_values(joined)
-    parts = []
+    joined_by_width = []
     for width in widths:
         count = width - 1 if max_padding is None else min(width - 1, max_padding)
-        parts.append(_join_windows(_pad_rows(rows, pad_pair, count), width, separator))
-    result = parts[0] if len(parts) == 1 else ragged_concat(parts, 1)
-    if not keeps_short:
+        joined_by_width.append(_join_windows(_pad_rows(rows, pad_pair, count), width, separator))
+    result = joined_by_width[0] if len(joined_by_width) == 1 else ragged_concat(joined_by_width, 1)
+    if not keeps_short_rows:
         return result
-    counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
+    short_row_counts = cast((result.row_lengths() == 0) & (rows.row_lengths() > 0), int64)
     padded = _pad_rows(rows, pad_pair, max_padding or 0)
     joined_rows = unsorted_segment_join(padded.values, padded.value_rowids(), padded.nrows(), separator)
-    nonempty_rows = RaggedTensor.from_row_lengths(boolean_mask(joined_rows, counts > 0), counts, validate=False)
-    return ragged_concat([result, nonempty_rows], 1)
+    short_texts = boolean_mask(joined_rows, short_row_counts > 0)
+    short_rows = RaggedTensor.from_row_lengths(short_texts, short_row_counts, validate=False)
+    return ragged_concat([result, short_rows], 1)
 
 
 def _pad_rows(rows: RaggedTensor, pad_pair: tuple[Any, Any], count: int) -> RaggedTensor:

@@ -90,11 +90,11 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
         start: Callable[[Peer], Worker] = lambda peer: stack.enter_context(
             Worker(peer, settings.python, {"AUTOCONV_CACHE": cache})
         )
-        load = {"file": str(file), "tiny": settings.tiny}
+        load_options = {"file": str(file), "tiny": settings.tiny}
         running: dict[str, Worker] = {}
         for peer in peers:
             measurement, worker = measurements[peer.name], start(peer)
-            answer = worker.ask("load", peer=peer.name, **load)
+            answer = worker.ask("load", peer=peer.name, **load_options)
             if "absent" in answer:
                 absent[peer.name] = answer["absent"]
                 del measurements[peer.name]
@@ -109,7 +109,7 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
                 running[peer.name] = worker
         if "autoconv" in running:
             second_worker = start(next(peer for peer in peers if peer.name == "autoconv"))
-            second_worker.ask("load", peer="autoconv", **load)
+            second_worker.ask("load", peer="autoconv", **load_options)
             measurements["autoconv"].cached = second_worker.ask("first", seed=0).get("seconds")
         for round_number in range(settings.rounds):
             for name in _rotate(list(running), round_number):
@@ -122,10 +122,10 @@ def measure(file: Path, settings: Settings, absent: dict[str, str]) -> list[Meas
     return list(measurements.values())
 
 
-def best_peer_ratio(row: Sequence[Measurement], titles: dict[str, Peer]) -> tuple[float, str] | None:
+def best_peer_ratio(row: Sequence[Measurement], peers_by_name: dict[str, Peer]) -> tuple[float, str] | None:
     """Return the ratio of the best compiled peer's time to autoconv's, and that peer."""
     times = {measurement.peer: measurement.warm for measurement in row if measurement.warm is not None}
-    peer_times = {name: seconds for name, seconds in times.items() if titles[name].compiled}
+    peer_times = {name: seconds for name, seconds in times.items() if peers_by_name[name].compiled}
     if "autoconv" not in times or not peer_times:
         return None
     best = min(peer_times, key=peer_times.__getitem__)

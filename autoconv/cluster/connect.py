@@ -35,8 +35,8 @@ def connect(options: Any) -> None:
         for ray_task in tasks:
             ray_task.end()
         raise
-    for (job, number, _), ray_task in zip(task_addresses, tasks, strict=True):
-        add_task(job, number, ray_task)
+    for (job, task, _), ray_task in zip(task_addresses, tasks, strict=True):
+        add_task(job, task, ray_task)
 
 
 CONNECT.set(connect)
@@ -69,7 +69,7 @@ def _is_this_host(host: str) -> bool:
     return host in _LOCAL_HOSTS or host == socket.gethostname()
 
 
-def _start_ray(ray: Any, count: int, other_hosts: set[str]) -> None:
+def _start_ray(ray: Any, worker_count: int, other_hosts: set[str]) -> None:
     """Connect to the cluster at RAY_ADDRESS, or start one on this machine."""
     if ray.is_initialized():
         return
@@ -80,7 +80,9 @@ def _start_ray(ray: Any, count: int, other_hosts: set[str]) -> None:
                 f"no Ray cluster is known that has the host {min(other_hosts)!r}: start one there, and set "
                 "RAY_ADDRESS to its address"
             )
-        ray.init(address="local", num_cpus=count, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+        ray.init(
+            address="local", num_cpus=worker_count, include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+        )
         return
     _check_port(address)
     ray.init(address=address, log_to_driver=False, logging_level="ERROR")

@@ -90,7 +90,7 @@ class Module:
 
 
 def _walk(module: Module, recursive: bool, predicate: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
-    entries = []
+    submodules = []
     for name in sorted(vars(module)):
         if name in module._TF_MODULE_IGNORED_PROPERTIES or name.startswith("__autoconv"):
             continue
@@ -101,8 +101,8 @@ def _walk(module: Module, recursive: bool, predicate: Callable[[Any], bool], see
             if predicate(leaf):
                 yield leaf
             if recursive and isinstance(leaf, Module) and leaf is not module:
-                entries.append(leaf)
-    for submodule in entries:
+                submodules.append(leaf)
+    for submodule in submodules:
         yield from _walk(submodule, recursive, predicate, seen)
 
 

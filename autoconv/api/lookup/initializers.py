@@ -138,13 +138,13 @@ class TextFileInitializer(TableInitializer):
             raise InvalidArgumentError(f"line {number} of {self._filename} has {text!r} for a {dtype.name}") from None
 
     def _read_column(self, line: bytes, number: int, index: int) -> bytes:
-        parts = line.split(self._delimiter.encode())
-        if index >= len(parts):
+        columns = line.split(self._delimiter.encode())
+        if index >= len(columns):
             raise InvalidArgumentError(
                 f"Invalid number of columns in {self._filename} line {number} ({line!r}): expected {index + 1}, got "
-                f"{len(parts)}"
+                f"{len(columns)}"
             )
-        return parts[index]
+        return columns[index]
 
 
 def _array(items: list[Any], dtype: DType) -> np.ndarray:

@@ -65,8 +65,8 @@ def frame(
 ) -> Tensor:  # fmt: skip
     """Overlapping frames of a signal along `axis`, which becomes two dimensions: frames, and elements of a frame.
 
-    Frames begin `frame_step` elements apart. A remainder that is
-    too short for a frame is dropped, or with `pad_end` padded with `pad_value`.
+    Frames begin `frame_step` elements apart. A remainder that is too short for a frame is dropped, or with `pad_end`
+    padded with `pad_value`.
 
     >>> autoconv.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
     array([[1, 2, 3],
@@ -96,10 +96,10 @@ def overlap_and_add(signal: TensorLike, frame_step: IntLike, name: str | None = 
     x, step = convert_to_tensor(signal), static_int(frame_step, "frame_step")
     count, length = shape(x)[-2], shape(x)[-1]
     positions = reshape(expand_dims(tensor_range(count) * step, 1) + expand_dims(tensor_range(length), 0), [-1])
-    outer = shape(x)[:-2]
+    outer_shape = shape(x)[:-2]
     rows = transpose(reshape(x, [-1, count * length]))
     signals = unsorted_segment_sum(rows, positions, (count - 1) * step + length)
-    return reshape(transpose(signals), concat([outer, [-1]], 0))
+    return reshape(transpose(signals), concat([outer_shape, [-1]], 0))
 
 
 def stft(

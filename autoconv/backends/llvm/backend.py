@@ -19,7 +19,7 @@ from autoconv.backends.llvm.runtime.call_dispatch import (
     mark_method_descriptor,
     take_float_errors,
 )
-from autoconv.backends.llvm.runtime.library import make_ready_ahead, shared_address, using_pool
+from autoconv.backends.llvm.runtime.library import shared_address, start_compiling_ahead, using_pool
 from autoconv.backends.llvm.target.abi import UnknownLayout
 from autoconv.backends.protocol import CompiledGraph, Dispatch, OpenSizes, Unsupported
 from autoconv.graph.graph import Graph, Node
@@ -62,7 +62,7 @@ class NativeBackend:
         return describe.describe(graph)
 
     def make_ready(self) -> None:
-        make_ready_ahead()
+        start_compiling_ahead()
 
     def dispatch_method(self, dispatch: Dispatch) -> Any:
         try:

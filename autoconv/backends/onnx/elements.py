@@ -83,12 +83,13 @@ class ElementWriter(NodeWriter):
 
     def _atan2(self, y: Term, x: Term) -> Term:
         """Compute the angle from the quotient of the smaller and the larger coordinate."""
-        size_x, size_y = self.emit_unary("abs", x), self.emit_unary("abs", y)
-        large, small = self.emit_binary("maximum", size_x, size_y), self.emit_binary("minimum", size_x, size_y)
+        magnitude_x, magnitude_y = self.emit_unary("abs", x), self.emit_unary("abs", y)
+        large = self.emit_binary("maximum", magnitude_x, magnitude_y)
+        small = self.emit_binary("minimum", magnitude_x, magnitude_y)
         both_infinite = large.same(math.inf) & small.same(math.inf)
         ratio = self.select(both_infinite, 1.0, small / self.select(large.same(0.0), 1.0, large))
         angle = self.libm("atan", ratio)
-        angle = self.select(size_y > size_x, math.pi / 2 - angle, angle)
+        angle = self.select(magnitude_y > magnitude_x, math.pi / 2 - angle, angle)
         angle = self.select(self._is_negative(x), math.pi - angle, angle)
         angle_with_sign = self.intrinsic("copysign", angle, y)
         return self.select(self.is_nan(x) | self.is_nan(y), math.nan, angle_with_sign)
@@ -100,31 +101,32 @@ class ElementWriter(NodeWriter):
         if name != "copysign":
             return super().intrinsic(name, *operands)
         x, sign = self._broadcast_together(*operands)
-        size = self.emit_unary("abs", x)
-        return self.emit_select(self._is_negative(sign), -size, size)
+        magnitude = self.emit_unary("abs", x)
+        return self.emit_select(self._is_negative(sign), -magnitude, magnitude)
 
     def libm(self, name: str, *operands: Any) -> Term:
         x = operands[0]
         if name in _FLOAT32_FUNCTIONS and x.dtype is float32:
             return self.emit(_FLOAT32_FUNCTIONS[name], [x], x.dtype, x.shape)
-        if name == "expm1":  # Kahan's: the error of exp(x) cancels
+        if name == "expm1":  # by Kahan's method: the error of exp(x) cancels
             exp = self.emit_unary("exponential", x)
             expm1 = exp - 1.0
-            safe = self.select(exp.same(1.0) | (expm1 <= -1.0) | ~(exp < math.inf), 2.0, exp)
-            quotient = expm1 * (x / self.emit_unary("log", safe))
+            safe_exp = self.select(exp.same(1.0) | (expm1 <= -1.0) | ~(exp < math.inf), 2.0, exp)
+            quotient = expm1 * (x / self.emit_unary("log", safe_exp))
             quotient = self.select((expm1 <= -1.0) | ~(exp < math.inf), expm1, quotient)
             return self.select(exp.same(1.0), x, quotient)
         if name == "log1p":
             total = x + 1.0
-            safe = self.select(total.same(1.0) | ~(total < math.inf), 2.0, total)
-            quotient = self.emit_unary("log", safe) * (x / (safe - 1.0))
+            safe_total = self.select(total.same(1.0) | ~(total < math.inf), 2.0, total)
+            quotient = self.emit_unary("log", safe_total) * (x / (safe_total - 1.0))
             quotient = self.select(~(total < math.inf), total, quotient)
             return self.select(total.same(1.0), x, quotient)
         if name == "cbrt":
-            size = self.emit_unary("abs", x)
-            root = self.binary("power", size, 1 / 3)
-            safe = self.select(root > 0.0, root, 1.0)
-            root = self.select((root > 0.0) & (root < math.inf), root - (root - size / (safe * safe)) / 3.0, root)
+            magnitude = self.emit_unary("abs", x)
+            root = self.binary("power", magnitude, 1 / 3)
+            safe_root = self.select(root > 0.0, root, 1.0)
+            corrected = root - (root - magnitude / (safe_root * safe_root)) / 3.0
+            root = self.select((root > 0.0) & (root < math.inf), corrected, root)
             return self.intrinsic("copysign", root, x)
         if name == "tan":
             return self.emit_unary("sine", x) / self.emit_unary("cosine", x)

@@ -27,8 +27,8 @@ def to_onnx(
     """Return a graph as a ModelProto.
 
     `constants` are values of parameters, by position, that become part of the model; `names` are those of the other
-    parameters. The metadata of the model has the places that the error output numbers. Raises GraphUnfit for ops
-    without an ONNX form, and AutoconvError if the package onnx is missing.
+    parameters. The model's metadata lists the places of errors, by the numbers of the error output. Raises GraphUnfit
+    for ops without an ONNX form, and AutoconvError if the package onnx is missing.
     """
     helper = _import_package("onnx.helper")
     writer = Writer(capacity)
@@ -36,14 +36,14 @@ def to_onnx(
     inputs: list[tuple[Term, Shape]] = []
     constants_by_position = constants or {}
     for i, value in enumerate(graph.parameters):
-        kind = array_type(value.type)
+        type_ = array_type(value.type)
         if i in constants_by_position:
-            arguments.append(writer.array(np.asarray(constants_by_position[i], kind.dtype.numpy), kind.dtype))
+            arguments.append(writer.array(np.asarray(constants_by_position[i], type_.dtype.numpy), type_.dtype))
             continue
         name = names[len(inputs)] if len(inputs) < len(names) else value.name
-        term = Term(writer, name, kind.dtype, tuple(s if isinstance(s, int) else None for s in kind.shape or ()))
+        term = Term(writer, name, type_.dtype, tuple(s if isinstance(s, int) else None for s in type_.shape or ()))
         arguments.append(term)
-        inputs.append((term, kind.shape))
+        inputs.append((term, type_.shape))
     lowered = Lowering(writer).graph(graph, arguments)
     block = Block([], writer.nodes)
     outputs = [*lowered.results, *(term for _, term in lowered.written), writer.error_word_or_zero(writer.word)]
@@ -82,14 +82,14 @@ def _tensor(name: str, array: np.ndarray) -> Any:
     return _import_package("onnx.numpy_helper").from_array(array, name)
 
 
-def _element(dtype: DType) -> int:
+def _element_type(dtype: DType) -> int:
     numpy_dtype = np.dtype(bool) if dtype.is_bool else dtype.numpy
     return int(_import_package("onnx.helper").np_dtype_to_tensor_dtype(numpy_dtype))
 
 
 def _value_info(name: str, dtype: DType, shape: Sequence[Any] | None) -> Any:
     sizes = None if shape is None else [s if isinstance(s, int) else None if s is None else str(s) for s in shape]
-    return _import_package("onnx.helper").make_tensor_value_info(name, _element(dtype), sizes)
+    return _import_package("onnx.helper").make_tensor_value_info(name, _element_type(dtype), sizes)
 
 
 def _node(record: Record) -> Any:
@@ -99,7 +99,7 @@ def _node(record: Record) -> Any:
 
 def _attribute(value: Any) -> Any:
     if isinstance(value, DType):
-        return _element(value)
+        return _element_type(value)
     if isinstance(value, Block):
         return _import_package("onnx.helper").make_graph(
             [_node(record) for record in value.nodes],

@@ -91,9 +91,9 @@ class Rules(Elementwise):
             a, b = axis - rank + x.rank - inner, axis - rank + y.rank - inner
             first = (x.shape[a], sizes_x[a]) if a >= 0 else (1, 1)
             second = (y.shape[b], sizes_y[b]) if b >= 0 else (1, 1)
-            size, value = second if first[0] == 1 else first
-            shape.append(size)
-            sizes.append(value)
+            static_size, size = second if first[0] == 1 else first
+            shape.append(static_size)
+            sizes.append(size)
         return (
             self.expand(x, [*shape, *x.shape[x.rank - inner :]], [*sizes, *sizes_x[x.rank - inner :]]),
             self.expand(y, [*shape, *y.shape[y.rank - inner :]], [*sizes, *sizes_y[y.rank - inner :]]),

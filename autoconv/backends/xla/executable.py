@@ -25,9 +25,8 @@ from autoconv.graph.types import TensorType
 from autoconv.ops.values.remote_array import RemoteArray
 
 _ALIGNMENT = 64  # bytes: memory that XLA reads in place
-_SMALL = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
-_word = ctypes.c_int32.from_address
-_MOST_STAGED = 1 << 26  # bytes of a staging area that is kept for later calls
+_SHARED_BYTES = 1 << 16  # bytes: smaller arrays are copied, which takes less time than sharing their memory
+_STAGED_BYTES_LIMIT = 1 << 26  # bytes of a staging area that is kept for later calls
 
 
 class Executable:
@@ -65,16 +64,16 @@ class Executable:
             ]
         device = self._place.device
         results = list(self._run([area.buffer(x, device) for area, x in zip(areas, arguments, strict=True)]))
-        last = results.pop()  # the buffer, which has to outlive the read
-        number = _word(last.unsafe_buffer_pointer()).value
+        word_buffer = results.pop()  # it has to outlive the read of its memory
+        error_word = ctypes.c_int32.from_address(word_buffer.unsafe_buffer_pointer()).value
         if self._donated:
-            self._take_donated(areas, arguments, results, not number)
+            self._take_donated(areas, arguments, results, not error_word)
         self._areas.append(areas)
         if len(results) == 1:
             (buffer,) = results
-            return [None if buffer is None else _as_array(buffer, self._results[0])], number
+            return [None if buffer is None else _as_array(buffer, self._results[0])], error_word
         arrays = zip(results, self._results, strict=True)
-        return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], number
+        return [None if buffer is None else _as_array(buffer, form) for buffer, form in arrays], error_word
 
     def _take_donated(
         self, areas: Sequence[_Area], arguments: Sequence[Any], results: list[Any], succeeded: bool
@@ -94,11 +93,11 @@ class Executable:
         ]  # fmt: skip
         *results, word = self._run(buffers)
         arrays = [DeviceArray(buffer, type_, self._place) for buffer, type_ in zip(results, self._types, strict=True)]
-        return (arrays if keeps else [one.fetch() for one in arrays]), int(np.asarray(word))
+        return (arrays if keeps else [array.fetch() for array in arrays]), int(np.asarray(word))
 
 
 class DeviceArray(RemoteArray):
-    """An array in the memory of an accelerator, or without a `place` here; `array` is its copy in this process."""
+    """An array in the memory of an accelerator, or of this process if `place` is None; `array` is its local copy."""
 
     def __init__(self, buffer: Any, type_: Any, place: Place | None, array: np.ndarray | None = None) -> None:
         self.buffer = buffer
@@ -142,22 +141,22 @@ class _Area:
     def buffer(self, argument: Any, device: Any) -> Any:
         """Return a buffer with an argument's elements: over its own memory, or over a copy."""
         form = self._form
-        if self.array is not None and form.size < _SMALL:
+        if self.array is not None and form.size < _SHARED_BYTES:
             self.array[...] = argument
             return self._buffer
         array = argument if isinstance(argument, np.ndarray) else np.asarray(argument, form.dtype)
-        if form.size >= _SMALL and _is_shared(array, form):
+        if form.size >= _SHARED_BYTES and _is_shared(array, form):
             return _import_array(array, device)
         return self._copy(array, device)
 
     def _copy(self, array: np.ndarray, device: Any) -> Any:
-        own, buffer = self.array, self._buffer
-        if own is None:
-            own = _aligned_array(self._form)
-            buffer = _import_array(own, device)
-            if self._form.size <= _MOST_STAGED:
-                self.array, self._buffer = own, buffer
-        own[...] = array
+        staged, buffer = self.array, self._buffer
+        if staged is None:
+            staged = _aligned_array(self._form)
+            buffer = _import_array(staged, device)
+            if self._form.size <= _STAGED_BYTES_LIMIT:
+                self.array, self._buffer = staged, buffer
+        staged[...] = array
         return buffer
 
     def take(self, buffer: Any) -> None:
@@ -175,12 +174,12 @@ class _DonatedArea(_Area):
         self._address = 0
 
     def buffer(self, argument: Any, device: Any) -> Any:
-        if self.array is not None and self._form.size <= _MOST_STAGED:
+        if self.array is not None and self._form.size <= _STAGED_BYTES_LIMIT:
             self.array[...] = argument
             return self._buffer
-        own = _aligned_array(self._form)  # XLA copies these elements once more, as the memory is not its own
-        own[...] = argument
-        return _import_array(own, device)
+        staged = _aligned_array(self._form)  # XLA copies these elements once more, as the memory is not its own
+        staged[...] = argument
+        return _import_array(staged, device)
 
     def take(self, buffer: Any) -> None:
         """Hold the result's buffer, and an array over it."""
@@ -211,10 +210,10 @@ def _import_array(array: np.ndarray, device: Any) -> Any:
 
 
 def _send(array: np.ndarray, device: Any) -> Any:
-    """Copy an array to an accelerator. Unless told otherwise, jax makes 32 bits of 64."""
+    """Copy an array to an accelerator, with numbers of 64 bits, which jax otherwise converts to 32."""
     jax = import_module("jax")
-    wide = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
-    with wide(True):
+    enable_x64 = jax.enable_x64 if hasattr(jax, "enable_x64") else import_module("jax.experimental").enable_x64
+    with enable_x64(True):
         return jax.device_put(array, device)
 
 
@@ -233,7 +232,7 @@ def _as_array(buffer: Any, form: _Form) -> np.ndarray:
     if form.size == 0:
         return np.empty(form.shape, form.dtype)
     address = buffer.unsafe_buffer_pointer()
-    if form.size >= _SMALL:
+    if form.size >= _SHARED_BYTES:
         return _array_over(buffer, address, form)
     return np.ndarray(form.shape, form.dtype, form.at(address)).copy()
 
@@ -263,7 +262,7 @@ def _runner(compiled: Any, place: Place, results: Sequence[TensorType]) -> Calla
 def _compile(text: str | bytes, place: Place) -> Any:
     """Compile a module, text or bytecode, or take the executable that an earlier process kept. Raises RuntimeError."""
     xla = import_module("jaxlib.xla_client")
-    on, options = xla.DeviceList((place.device,)), xla.CompileOptions()
+    devices, options = xla.DeviceList((place.device,)), xla.CompileOptions()
     options.device_assignment = xla.DeviceAssignment.create(np.array([[place.device.id]]))
     digest = hashlib.sha256("\0".join(_versions(place)).encode())
     digest.update(b"\0" + (text.encode() if isinstance(text, str) else text))
@@ -271,10 +270,10 @@ def _compile(text: str | bytes, place: Place) -> Any:
     stored = XLA.load(key)
     if stored is not None:
         try:
-            return place.client.deserialize_executable(stored, on, options)
+            return place.client.deserialize_executable(stored, devices, options)
         except (RuntimeError, TypeError):
             pass
-    result = place.client.compile_and_load(text, on, options)
+    result = place.client.compile_and_load(text, devices, options)
     try:
         data = result.serialize() if hasattr(result, "serialize") else place.client.serialize_executable(result)
     except (RuntimeError, AttributeError):  # a plug-in without this

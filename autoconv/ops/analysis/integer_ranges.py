@@ -195,18 +195,18 @@ class RangeAnalysis:
     def _visit_cond(self, node: Node) -> None:
         index = self.of(node.inputs[0])
         is_bool = _limits(node.inputs[0]) == (0, 1)
-        arms: list[Ranges] = []
+        arm_ranges: list[Ranges] = []
         outputs_of_arms: list[list[Value]] = []
         for position, region in enumerate(node.regions):
             self._outer.update(zip(region.parameters, node.inputs[1:], strict=True))
-            chosen = 1 - position if is_bool else position  # the first arm is that of True
+            index_value = 1 - position if is_bool else position  # the first arm is that of True
             operand_ranges = [self.of(value) for value in node.inputs[1:]]
             refined: Ranges | None = operand_ranges
             if is_bool and len(node.regions) == 2:
-                is_taken = index is not None and index[0] <= chosen <= index[1]
+                is_taken = index is not None and index[0] <= index_value <= index[1]
                 refined = (
                     _refine(
-                        node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], chosen == 1)
+                        node.inputs[1:], operand_ranges, self._implied_facts(node.inputs[0], index_value == 1)
                     ) if is_taken else None
                 )
             if refined is None:  # it is never taken
@@ -214,23 +214,24 @@ class RangeAnalysis:
                     self._visit(region, [None] * len(operand_ranges), node)
                 continue
             outputs = self._visit(region, refined, node)
-            arms.append(outputs)
+            arm_ranges.append(outputs)
             outputs_of_arms.append(region.outputs)
         for position, value in enumerate(node.results):
             reachable = [
-                arm[position]
-                for arm, outputs in zip(arms, outputs_of_arms, strict=True) if outputs[position] not in self._absent
+                ranges_of_arm[position]
+                for ranges_of_arm, outputs in zip(arm_ranges, outputs_of_arms, strict=True)
+                if outputs[position] not in self._absent
             ]
             self._set_range(value, _union(reachable) if None not in reachable else None)
 
     def _visit_loop(self, node: Node) -> None:
         operands = [self.of(value) for value in node.inputs]
-        before = self._states.get(node)
-        if before is not None and before[0] == operands and not self._assumed_ranges:
-            state = before[1]
+        last_visit = self._states.get(node)
+        if last_visit is not None and last_visit[0] == operands and not self._assumed_ranges:
+            state = last_visit[1]
         else:
             with self._suppress_reports():
-                state = self._find_state(node, operands, before)
+                state = self._find_state(node, operands, last_visit)
             if not self._assumed_ranges:
                 self._states[node] = operands, state
         if self._reached is not None:
@@ -238,12 +239,12 @@ class RangeAnalysis:
         for value, range_ in zip(node.results, state, strict=True):
             self._set_range(value, range_)
 
-    def _find_state(self, node: Node, operands: Ranges, before: tuple[Ranges, Ranges] | None) -> Ranges:
+    def _find_state(self, node: Node, operands: Ranges, earlier_visit: tuple[Ranges, Ranges] | None) -> Ranges:
         """Return the ranges of a loop's state; those of an earlier visit with other operands are the first guess."""
         count = state_size(node)
         body = node.regions[1]
         start, captures = operands[:count], operands[count:]
-        state = list(start) if before is None else _join(start, before[1])
+        state = list(start) if earlier_visit is None else _join(start, earlier_visit[1])
         limits: Ranges = [_limits(value) for value in body.parameters[:count]]
         for round_number in range(_MAX_ROUNDS + 2):
             after = self._run_iteration(node, state, captures)

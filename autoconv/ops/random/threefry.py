@@ -21,12 +21,12 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
     keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(_PARITY ^ key[0] ^ key[1])]
     with np.errstate(over="ignore"):  # sums wrap around
         first, second = words[0] + keys[0], words[1] + keys[1]
-        for turn in range(_ROUNDS):
-            by = np.uint32(_ROTATIONS[turn % 8])
+        for round_number in range(_ROUNDS):
+            rotation = np.uint32(_ROTATIONS[round_number % 8])
             first = first + second
-            second = ((second << by) | (second >> (np.uint32(32) - by))) ^ first
-            if turn % 4 == 3:
-                count = turn // 4 + 1
+            second = ((second << rotation) | (second >> (np.uint32(32) - rotation))) ^ first
+            if round_number % 4 == 3:
+                count = round_number // 4 + 1
                 first = first + keys[count % 3]
                 second = second + keys[(count + 1) % 3] + np.uint32(count)
     return np.stack([first, second], axis=1)
@@ -35,7 +35,7 @@ def threefry2x32(key: tuple[int, int], counters: np.ndarray) -> np.ndarray:
 class Threefry:
     """The bits for a seed of two integers.
 
-    The block of the second integer under the first is the key; its blocks follow from counter 0 on.
+    The block of the second integer under the first is the key, whose blocks follow from counter 0 on.
     """
 
     def __init__(self, first: int, second: int) -> None:

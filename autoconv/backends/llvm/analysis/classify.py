@@ -212,8 +212,8 @@ def _has_index_map(node: Node) -> bool:
 def has_static_index_map(node: Node) -> bool:
     """Return whether the attributes and the scalar operands determine the index map."""
     if node.op.name == "get_item":
-        operands = all(is_scalar(value.type) for value in node.inputs[1:])
-        return operands and is_fixed(node.attributes["spec"], NewAxis, Rest, At, Slice)
+        has_scalar_positions = all(is_scalar(value.type) for value in node.inputs[1:])
+        return has_scalar_positions and is_fixed(node.attributes["spec"], NewAxis, Rest, At, Slice)
     if node.op.name == "pad" and node.attributes.get("mode", "CONSTANT") != "CONSTANT":
         return False
     return len(node.inputs) == 1 or node.op.name not in ("reshape", "broadcast_to", "roll", "pad")
@@ -281,8 +281,9 @@ def _keeps_sizes(node: Node) -> bool:
 
 
 def _classify_update(node: Node) -> str:
-    operands = all(is_scalar(value.type) for value in node.inputs[2:])
-    return "update" if is_dense(node.inputs[0].type) and operands and is_update(node) else "kernel"
+    has_scalar_positions = all(is_scalar(value.type) for value in node.inputs[2:])
+    fits = is_dense(node.inputs[0].type) and has_scalar_positions and is_update(node)
+    return "update" if fits else "kernel"
 
 
 def _classify_search(node: Node) -> str:
@@ -325,8 +326,8 @@ def reduced_axes(node: Node) -> frozenset[int]:
     shape = sizes(node.inputs[0].type)
     if node.op.name == "sum_to_shape_of":
         result_shape = sizes(node.results[0].type) if is_dense(node.results[0].type) else ()
-        lead = len(shape) - len(result_shape)
-        kept_axes = {lead + i for i, size in enumerate(result_shape) if size == shape[lead + i]}
+        new_axis_count = len(shape) - len(result_shape)
+        kept_axes = {new_axis_count + i for i, size in enumerate(result_shape) if size == shape[new_axis_count + i]}
         return frozenset(range(len(shape))) - kept_axes
     axis = node.attributes.get("axis")
     if axis is None:

@@ -3,7 +3,8 @@
     counts[places[i]] += 1                  a write at a position that the iteration computes
     d[i, j] = min(d[i, j], d[i, k] + …)     a read, at a fixed position, of the array that is written
 
-In these a test for overflow is a branch, one instruction. Elsewhere tests are joined as bits, which vectorises.
+In such a loop a test for overflow is a branch, one instruction. In other loops the tests are joined as bits, which
+vectorises.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ def is_serial(loop: Node) -> bool:
     body = loop.regions[1]
     if any(node.op.traits.repeats for node in body.walk()):
         return False
-    places = _Places(loop, body)
+    dependences = _IterationDependence(loop, body)
     written = [node.inputs[0] for node in body.nodes if node.op.traits.stores_into is not None]
-    if any(places.of_element(array) == _OTHER for array in written):
+    if any(dependences.of_element(array) == _OTHER for array in written):
         return True
     bases = {base_of(array) for array in written}
     read = [node.inputs[0] for node in body.nodes if node.op.name == "array_load"]
-    return any(base_of(array) in bases and places.of_element(array) == _INVARIANT for array in read)
+    return any(base_of(array) in bases and dependences.of_element(array) == _INVARIANT for array in read)
 
 
-class _Places:
+class _IterationDependence:
     """The dependence of positions on the iteration, as far as additions and subtractions show it."""
 
     def __init__(self, loop: Node, body: Graph) -> None:
@@ -41,7 +42,7 @@ class _Places:
             self._known[body.parameters[counter.position]] = _LINEAR
 
     def of_element(self, view: Value) -> int:
-        """Return the dependence of the place of an element of an array; of a view with axes, `_LINEAR`."""
+        """Return the dependence of an element's position in an array; `_LINEAR` for a view with axes."""
         if isinstance(view.type, ArrayType) and view.type.shape:
             return _LINEAR
         result = _INVARIANT
@@ -62,9 +63,9 @@ class _Places:
         if node is None:
             return _OTHER
         is_linear = node.op.name in ("python_add", "python_subtract", "range_item", "python_cast")
-        inputs = max(map(self._of_number, node.inputs), default=_INVARIANT)
-        keeps = is_linear or (inputs == _INVARIANT and node.op.traits.elementwise)
-        return inputs if keeps else _OTHER
+        dependence = max(map(self._of_number, node.inputs), default=_INVARIANT)
+        is_known = is_linear or (dependence == _INVARIANT and node.op.traits.elementwise)
+        return dependence if is_known else _OTHER
 
 
 __all__ = ["is_serial"]

@@ -75,10 +75,10 @@ def _get_item(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | Non
             operands += indices
             result.append(former_shape[len(result)])
         elif isinstance(entry, Slice) and not entry.is_whole:
-            slice_sizes_found = size_slice(sizes, shape[axis], entry, indices)
-            if slice_sizes_found is None:
+            known_slice = size_slice(sizes, shape[axis], entry, indices)
+            if known_slice is None:
                 return None
-            start, length, step = slice_sizes_found
+            start, length, step = known_slice
             result.append(length)
             entry = Slice(start, plus(start, length) if step == 1 else None, step)
         else:
@@ -238,15 +238,15 @@ def _concat(sizes: NamedSizes, node: Node, inputs: list[Value]) -> Value | None:
         return None
     shapes = [shape_of(value) for value in inputs]
     axis = node.attributes["axis"] % len(shapes[0])
-    for other in range(len(shapes[0])):
-        if other != axis and len({shape[other] for shape in shapes}) > 1:
-            aligned = sizes.unify_sizes(node, inputs, [other] * len(inputs))
+    for other_axis in range(len(shapes[0])):
+        if other_axis != axis and len({shape[other_axis] for shape in shapes}) > 1:
+            aligned = sizes.unify_sizes(node, inputs, [other_axis] * len(inputs))
             if aligned is None:
                 return None
             inputs = aligned
     total = sizes.clamp_total(reduce(plus, (shape[axis] for shape in shapes)))
-    first = shape_of(inputs[0])
-    return sizes.add_with_shape(node, inputs, (*first[:axis], total, *first[axis + 1 :]))
+    first_shape = shape_of(inputs[0])
+    return sizes.add_with_shape(node, inputs, (*first_shape[:axis], total, *first_shape[axis + 1 :]))
 
 
 # ---- reductions and products

@@ -111,6 +111,7 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
     """Add the scalar loop and the loop over blocks of elements; return the results of `node`."""
     test, body = node.regions
     count = state_size(node)
+    # Positions in the inputs.
     numbers = [i for i in range(count) if is_scalar(inputs[i].type)]
     arrays = [i for i in range(count) if i not in numbers]
     captured = [i for i in range(count, len(inputs)) if is_scalar(inputs[i].type)]
@@ -148,7 +149,7 @@ def _split_loop(copy: Graph, node: Node, inputs: list[Value]) -> Sequence[Value]
 
 
 def _counting_region(graph: Graph, numbers: Sequence[int], captured: Sequence[int], is_body: bool) -> Graph:
-    """Reduce a region to its scalars, and append the trip count to the state."""
+    """Reduce a region to its scalars at the positions `numbers` and `captured`, and append the trip count."""
     copy = Graph(graph.name)
     values = {graph.parameters[i]: copy.add_parameter(graph.parameters[i].type) for i in numbers}
     trip_count = copy.add_parameter(GraphBuilder(Graph("")).constant(value=int64.numpy.type(0)).type)

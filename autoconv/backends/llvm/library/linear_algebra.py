@@ -1,4 +1,4 @@
-"""The routines of linear algebra that a C library has of its own, with the names of those of LAPACK."""
+"""Native routines of linear algebra for C libraries, which have no LAPACK; the names are LAPACK's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autoconv.backends.llvm.library.reflections import write_geqrf, write_orgqr
 from autoconv.backends.llvm.library.rotations import write_eigenvalues, write_singular_values
 from autoconv.graph.dtypes import complex128, float64
 
-# The parameters and the writer of each routine; a name that begins with z is of complex numbers.
+# The parameters and the writer of each routine; names of routines for complex numbers begin with z.
 _ROUTINES: dict[str, tuple[str, Callable[[RoutineText], None]]] = {
     "dgetrf": ("m n a lda ipiv info", write_getrf),
     "zgetrf": ("m n a lda ipiv info", write_getrf),

@@ -54,8 +54,8 @@ def write_trtrs(r: RoutineText) -> None:
             element = a.get(out.select(is_transposed, j, k), out.select(is_transposed, k, j))
             return element * x.get(j, column)
 
-        rest = r.subtract(x.get(k, column), r.total(r.dtype, start, stop, product))
-        x.set(k, column, _divide(r, rest, a.get(k, k)))
+        difference = r.subtract(x.get(k, column), r.total(r.dtype, start, stop, product))
+        x.set(k, column, _divide(r, difference, a.get(k, k)))
 
 
 def write_potrf(r: RoutineText) -> None:
@@ -104,11 +104,11 @@ def _eliminate(r: RoutineText, a: Matrix, n: Operand) -> None:
 
 
 def _subtract_column(
-    r: RoutineText, x: Matrix, column: Index, factor: Element, a: Matrix, other: Index, start: Index, stop: Index
+    r: RoutineText, x: Matrix, column: Index, factor: Element, a: Matrix, a_column: Index, start: Index, stop: Index
 ) -> None:
-    """Subtract a multiple of a column of `a` from a column of `x`, from the row `start` up to `stop`."""
+    """Subtract `factor` times a column of `a` from a column of `x`, from the row `start` up to `stop`."""
     with r.count(start, stop) as i:
-        x.set(i, column, r.subtract(x.get(i, column), a.get(i, other) * factor))
+        x.set(i, column, r.subtract(x.get(i, column), a.get(i, a_column) * factor))
 
 
 def _pivot_size(r: RoutineText, x: Element) -> Element:

@@ -46,7 +46,7 @@ def pending_texts(text: str, objects: Iterable[Any] = ()) -> dict[str, int]:
     return {part_text(): level for load, part_text, level in parts if not _is_loaded(load)}
 
 
-def make_ready_ahead() -> None:
+def start_compiling_ahead() -> None:
     """Load LLVM and compile the shared code in a background thread, once in a process.
 
     This saves a quarter of the time of the first call. A thread that needs the code earlier waits for it.

@@ -40,7 +40,7 @@ def _group_items(plan: Plan, items: Sequence[Item], heavy: dict[Item, int]) -> l
         blocked, group, later = 0, [], []
         for item in remaining:
             members = [item] if item in ids else item.members
-            if any(one.earlier_bits & blocked for one in members):
+            if any(member.earlier_bits & blocked for member in members):
                 later.append(item)
             elif item in heavy:
                 group.append(item)

@@ -58,9 +58,9 @@ def _batch_positions(w: Rules, index: Term, batch: int) -> list[Term]:
     """Return the positions along the batch dimensions, shaped to broadcast with the index."""
     result = []
     for axis, iota in enumerate(_axis_iotas(w, index, batch)):
-        sizes = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
-        values = w.sizes(index)
-        result.append(w.reshape(iota, sizes, [values[axis] if a == axis else 1 for a in range(index.rank)]))
+        shape = [index.shape[axis] if a == axis else 1 for a in range(index.rank)]
+        size = w.sizes(index)[axis]
+        result.append(w.reshape(iota, shape, [size if a == axis else 1 for a in range(index.rank)]))
     return result
 
 
@@ -150,14 +150,14 @@ for _name, _combine in (("update", None), ("add", "add"), ("sub", "add"), ("max"
 
 @lowers("segment_sum")
 def segment_sum(w: Rules, node: Node, x: Term, segments: Term, *count: Term) -> Term | None:
-    total: Any = node.attributes.get("num_segments")
-    if not isinstance(total, int):
+    segment_count: Any = node.attributes.get("num_segments")
+    if not isinstance(segment_count, int):
         if not w.has_open_sizes:
             return None
-        total = w.as_size(count[0] if count else _largest(w, segments) + 1)
-    segments = check_index(w, segments, total)
-    sizes = [total, *w.sizes(x)[segments.rank :]]
-    shape = (total if isinstance(total, int) else None, *x.shape[segments.rank :])
+        segment_count = w.as_size(count[0] if count else _largest(w, segments) + 1)
+    segments = check_index(w, segments, segment_count)
+    sizes = [segment_count, *w.sizes(x)[segments.rank :]]
+    shape = (segment_count if isinstance(segment_count, int) else None, *x.shape[segments.rank :])
     return scatter(w, w.expand(w.constant(0, x.dtype), shape, sizes), [segments], x, "add")
 
 

@@ -190,10 +190,10 @@ def _replace_if_not_finite(region: LoweringContext, node: Node, axes: Sequence[i
     out.store("i8", 0, flag)
 
     def check(index: Index) -> None:
-        sums = load(b, result.dtype, data, linear_offset(out, index, shape))
-        for part in (sums.real, sums.imag) if isinstance(sums, Pair) else (sums,):
-            is_wrong = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
-            out.store("i8", out.op("or", out.load("i8", flag), is_wrong), flag)
+        row_sum = load(b, result.dtype, data, linear_offset(out, index, shape))
+        for part in (row_sum.real, row_sum.imag) if isinstance(row_sum, Pair) else (row_sum,):
+            is_not_finite = out.cast("zext", out.not_((part - part).same(0).ir), "i8")
+            out.store("i8", out.op("or", out.load("i8", flag), is_not_finite), flag)
 
     loops(out, [1 if axis in axes else size for axis, size in enumerate(shape)], check)
     region.call_kernel_if(node, out.icmp("ne", out.load("i8", flag), 0))

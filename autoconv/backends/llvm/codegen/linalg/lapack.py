@@ -354,9 +354,10 @@ class Batch:
             parts = min(count, count * work // _PART_WORK, 2 * current_target().threads)
             return Split(None, count, -(-count // parts)) if parts > 1 else None
         shape = (count, dimension(self._region.out, work))
-        most = 2 * current_target().threads
-        least_work = 2 * _PART_WORK
-        return Split(None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=least_work, part_limit=most)
+        part_limit = 2 * current_target().threads
+        return Split(
+            None, count, None, shape, 1, least_part_work=_PART_WORK, least_work=2 * _PART_WORK, part_limit=part_limit
+        )
 
     def _reserve_memory(self, parts: str) -> tuple[Object, TensorType | None] | None:
         """Allocate the workspaces of the parts, on their stacks if they are small enough."""

@@ -162,8 +162,8 @@ def _write_append(region: LoweringContext, node: Node) -> None:
     size, step = x.size(), x.dtype.size
     new_size = out.op("add", size, step)
     # One byte more, since a bytearray ends with a zero, which other code may write.
-    needed = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
-    with out.unlikely(out.icmp("ugt", needed, x.end_of_memory())):
+    needed_end = out.gep("i8", x.start(), out.op("add", new_size, 1), inbounds=False)
+    with out.unlikely(out.icmp("ugt", needed_end, x.end_of_memory())):
         region.body.fail_if(out.call("grow_bytes", x.ir, step + 1))
     address = out.gep("i8", x.start(), size, inbounds=False)
     store_item(out, address, "0", region.number(node.inputs[1]))

@@ -38,9 +38,9 @@ def write_where(region: LoweringContext, node: Node) -> None:
     if rank > 1:
         with out.loop("0", "%count") as row:
             start = times(out, row, rank)
-            offset = load(b, int64, "%result", start)
-            for axis, step in enumerate(unravel(out, offset.ir, shape)):
-                store(b, b.wrap(int64, str(step)), "%result", plus(out, start, axis))
+            flat_index = load(b, int64, "%result", start)
+            for axis, coordinate in enumerate(unravel(out, flat_index.ir, shape)):
+                store(b, b.wrap(int64, str(coordinate)), "%result", plus(out, start, axis))
     call_arguments = *pointers(region, condition, positions), f"i64 {count}"
     call(region, routine.finish(), *open_dimensions(region), *call_arguments)
     region.set(node.results[0], positions)

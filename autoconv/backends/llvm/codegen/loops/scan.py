@@ -40,11 +40,11 @@ class _IterationSpace:
     """The loops of a scan: `outer` rows of `size` steps of `inner` columns; `is_reversed`: from the last step on."""
 
     def __init__(self, out: FunctionText, node: Node, shape: Sequence[Position]) -> None:
-        axis_given = node.attributes["axis"]
-        axis = 0 if axis_given is None else axis_given % len(shape)
+        axis_attribute = node.attributes["axis"]
+        axis = 0 if axis_attribute is None else axis_attribute % len(shape)
         self.outer = element_count(out, shape[:axis])
-        self.size = element_count(out, shape) if axis_given is None else shape[axis]
-        self.inner: Position = 1 if axis_given is None else element_count(out, shape[axis + 1 :])
+        self.size = element_count(out, shape) if axis_attribute is None else shape[axis]
+        self.inner: Position = 1 if axis_attribute is None else element_count(out, shape[axis + 1 :])
         self.is_reversed = node.attributes.get("reverse", False)
 
     def offset_of(self, out: Any, row: Position, step: Position, column: Position) -> Position:
@@ -215,7 +215,7 @@ class _Scan:
                 for row, first_step in zip(rows, starts, strict=True)
             ]
             old_totals = [load(b, self.dtype, cell, 0) for cell in cells]
-            elements = [self.load_element(place) for place in offsets]
+            elements = [self.load_element(offset) for offset in offsets]
             new_totals = [self.combine(x, y) for x, y in zip(old_totals, elements, strict=True)]
             for cell, offset, old, new in zip(cells, offsets, old_totals, new_totals, strict=True):
                 store(b, new, cell, 0)

@@ -63,9 +63,9 @@ def _vector_product_call(
     kind = register(dtype)
     name, sizes = f"cblas_{_precision_letter(dtype)}gemv", "i32, i32, i64, i64"
     gemv = module.declare(name, "void", f"{sizes}, {kind}, ptr, i64, ptr, i64, {kind}, ptr, i64")
-    lines, columns = (inner, rows) if x.transposed else (rows, inner)
+    stored_rows, stored_columns = (inner, rows) if x.transposed else (rows, inner)
     return (
-        f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {lines}, i64 {columns}, "
+        f"call void {gemv}(i32 {_ROW_MAJOR}, i32 {_transpose_flag(x)}, i64 {stored_rows}, i64 {stored_columns}, "
         f"{kind} {literal(1, dtype)}, ptr {x.pointer}, i64 {x.width}, ptr {y.pointer}, i64 1, "
         f"{kind} {literal(0, dtype)}, ptr {z.pointer}, i64 1)"
     )

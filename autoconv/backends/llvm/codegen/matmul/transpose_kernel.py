@@ -83,7 +83,7 @@ class _TransposeWriter:
                     pair = vectors[r], vectors[r + unit]
                     vectors[r], vectors[r + unit] = (self._v.shuffle(*pair, half) for half in halves)
             unit *= 2
-        # The results of `within` rows are in bit-reversed order.
+        # The rows of a group of `block_lanes` are in bit-reversed order.
         bits = block_lanes.bit_length() - 1
         order = [sum(((k >> bit) & 1) << (bits - 1 - bit) for bit in range(bits)) for k in range(block_lanes)]
         columns = [self._regroup_blocks(vectors[order[k] :: block_lanes], block_lanes) for k in range(block_lanes)]

@@ -23,10 +23,10 @@ def may_overlap(region: LoweringContext, first: Value, second: Value) -> str:
     low, high = array_view.byte_bounds(out, memory_of(region, first), first.dtype.size)
     second_low, second_high = array_view.byte_bounds(out, memory_of(region, second), second.dtype.size)
     ranges_intersect = out.and_(out.icmp("ult", low, second_high), out.icmp("ult", second_low, high))
-    row = _row_bytes_of_common_base(first, second)
-    if row is None:
+    row_bytes = _row_bytes_of_common_base(first, second)
+    if row_bytes is None:
         return ranges_intersect
-    return out.where(ranges_intersect, lambda: _may_share_columns(region, first, second, row), FALSE)
+    return out.where(ranges_intersect, lambda: _may_share_columns(region, first, second, row_bytes), FALSE)
 
 
 def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
@@ -37,33 +37,33 @@ def _row_bytes_of_common_base(first: Value, second: Value) -> int | None:
     return strides[0] if is_known else None
 
 
-def _may_share_columns(region: LoweringContext, first: Value, second: Value, row: int) -> str:
+def _may_share_columns(region: LoweringContext, first: Value, second: Value, row_bytes: int) -> str:
     """Return an i1 that is false only if no column of the common base has elements of both views."""
     base, out = base_of(first), region.out
     start = out.cast("ptrtoint", Operand.of(memory_of(region, base).pointer, "ptr"), "i64")
     columns: list[tuple[str, str]] = []
     for value in (first, second):
         x = memory_of(region, value)
-        width = _byte_width_in_row(out, x, row)
+        width = _byte_width_in_row(out, x, row_bytes)
         if width is None:
             return TRUE
         address = out.cast("ptrtoint", Operand.of(x.pointer, "ptr"), "i64")
-        column = out.op("srem", out.op("sub", address, start), row)
+        column = out.op("srem", out.op("sub", address, start), row_bytes)
         columns.append((column, str(plus(out, plus(out, column, width), value.dtype.size))))
     (low, high), (second_low, second_high) = columns
     are_separate = out.or_(out.icmp("sle", high, second_low), out.icmp("sle", second_high, low))
     for end in (high, second_high):  # neither view continues in the next row
-        are_separate = out.and_(are_separate, out.icmp("sle", end, row))
+        are_separate = out.and_(are_separate, out.icmp("sle", end, row_bytes))
     return out.not_(are_separate)
 
 
-def _byte_width_in_row(out: FunctionText, x: Memory, row: int) -> Position | None:
-    """Return the bytes from the first to the last element in a row of `row` bytes; None if that is unknown."""
+def _byte_width_in_row(out: FunctionText, x: Memory, row_bytes: int) -> Position | None:
+    """Return the bytes from the first to the last element in a row of `row_bytes` bytes; None if that is unknown."""
     width: Position = 0
     for size, stride in zip(x.sizes, x.strides, strict=True):
         if not isinstance(stride, int) or stride < 0:
             return None
-        if stride % row:
+        if stride % row_bytes:
             width = plus(out, width, product(out, plus(out, size, -1), stride))
     return width
 

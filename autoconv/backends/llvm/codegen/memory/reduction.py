@@ -24,7 +24,9 @@ from autoconv.graph.dtypes import DType, bool_, int64
 from autoconv.graph.graph import Node
 from autoconv.ops import OPS
 
-_REDUCTION_BY_KIND = {found.kind: found for op in OPS.values() if (found := op.traits.reduction) is not None}
+_REDUCTION_BY_KIND = {
+    reduction.kind: reduction for op in OPS.values() if (reduction := op.traits.reduction) is not None
+}
 _LANES = 8  # partial sums that are interleaved, to hide the latency of additions
 _KINDS_WITHOUT_NEUTRAL = ("max", "min", "argmax", "argmin")
 
@@ -61,8 +63,8 @@ class _TotalWriter(StepLoops):
         for axis in range(-rank, 0):
             pairs = [(static_shape[axis], sizes[axis]) for static_shape, sizes in shapes if len(sizes) >= -axis]
             pairs_without_1 = [pair for pair in pairs if pair[0] != 1]
-            known_sizes = [sizes for static_shape, sizes in pairs_without_1 if static_shape is not None]
-            result.append((known_sizes or [sizes for _, sizes in pairs_without_1] or [1])[0])
+            known_sizes = [size for static_size, size in pairs_without_1 if static_size is not None]
+            result.append((known_sizes or [size for _, size in pairs_without_1] or [1])[0])
         return tuple(result)
 
     def fallback_conditions(self, loop_sizes: Sequence[Position]) -> list[str]:

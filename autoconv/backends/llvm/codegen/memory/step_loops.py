@@ -36,15 +36,15 @@ from autoconv.ops.elements.maths import is_elementary
 
 
 class StepLoops:
-    """A writer of loops that compute elements by a node's steps, from its inputs `operands`."""
+    """A writer of loops that compute elements by a node's steps from its first inputs, `operands`."""
 
     def __init__(self, region: LoweringContext, node: Node, inputs: Sequence[Value]) -> None:
         self.region = region
         self.node = node
         self.steps: Sequence[Step] = node.attributes["steps"]
         # Later inputs only keep memory alive.
-        count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
-        self.operands = [(value, self._operand_memory(value)) for value in inputs[:count]]
+        operand_count = 1 + max(step.operands[0] for step in self.steps if step.op in ("", BASE))
+        self.operands = [(value, self._operand_memory(value)) for value in inputs[:operand_count]]
 
     def _operand_memory(self, value: Value) -> Memory | Element:
         region = self.region

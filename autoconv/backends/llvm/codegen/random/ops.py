@@ -7,7 +7,7 @@ from typing import Any
 
 from autoconv.backends.llvm.analysis.representation import is_array, is_dense, is_scalar, sizes
 from autoconv.backends.llvm.codegen.context import LoweringContext
-from autoconv.backends.llvm.codegen.random.permutation import swap_blocks, write_permutation_function
+from autoconv.backends.llvm.codegen.random.permutation import swap_block_count, write_permutation_function
 from autoconv.backends.llvm.codegen.random.philox import (
     group_size,
     write_bits,
@@ -157,4 +157,4 @@ def write_permutation(region: LoweringContext, node: Node) -> None:
     def call(dtype: DType, count: Position, target: str, key: list[str]) -> None:
         region.out.call(write_permutation_function(region.body.module), target, count, *key)
 
-    _write_draw(region, node, call, swap_blocks)
+    _write_draw(region, node, call, swap_block_count)

@@ -13,7 +13,7 @@ from autoconv.backends.llvm.ir.signature import Signature
 _BLOCK_WORDS = 4  # random words of a block
 
 
-def swap_blocks(out: Any, count: Position) -> Position:
+def swap_block_count(out: Any, count: Position) -> Position:
     """Return how many blocks of words the permutation of `count` positions uses."""
     rounded = plus(out, count, 2)
     return rounded // _BLOCK_WORDS if isinstance(rounded, int) else out.op("lshr", rounded, 2)
@@ -26,7 +26,7 @@ def write_permutation_function(module: ModuleText) -> str:
     with out.loop("0", "%count") as i:
         out.store("i64", i, out.gep("i64", "%result", i))
     words = out.alloca(f"[{_BLOCK_WORDS} x i32]")
-    with out.loop("0", str(swap_blocks(out, "%count"))) as block:
+    with out.loop("0", str(swap_block_count(out, "%count"))) as block:
         out.call(write_philox(module), words, block, 1, *names[1:])
         first = out.op("shl", block, 2)
         swaps_left = out.op("sub", out.op("sub", "%count", 1), first)
@@ -36,7 +36,7 @@ def write_permutation_function(module: ModuleText) -> str:
             word = out.cast("zext", out.load("i32", out.gep("i32", words, lane)), "i64")
             j = out.op("add", i, out.op("urem", word, out.op("sub", "%count", i)))
             addresses = [out.gep("i64", "%result", position) for position in (i, j)]
-            values = [out.load("i64", place) for place in addresses]
+            values = [out.load("i64", address) for address in addresses]
             for address, value in zip(addresses, reversed(values), strict=True):
                 out.store("i64", value, address)
     out.ret()

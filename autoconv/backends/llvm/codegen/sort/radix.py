@@ -87,10 +87,10 @@ class Sorter:
             def is_before(source: str, key: Element = key) -> str:
                 return b.compare("gt", load(b, self.dtype, keys, source), key).ir
 
-            def move(source: str, place: str) -> None:
-                store(b, load(b, self.dtype, keys, source), keys, place)
+            def move(source: str, target: str) -> None:
+                store(b, load(b, self.dtype, keys, source), keys, target)
                 if self.has_positions:
-                    store(b, load(b, uint32, positions, source), positions, place)
+                    store(b, load(b, uint32, positions, source), positions, target)
 
             target = write_insertion(out, i, is_before, move)
             store(b, key, keys, target)
@@ -110,9 +110,9 @@ class Sorter:
             store(b, key, self.keys[0], i)
             if self.has_positions:
                 store(b, b.cast(b.wrap(int64, i), uint32), self.positions[0], i)
-            for number in range(self.passes):
-                digit = self._digit(key, b.constant(number * self.digit_bits, self.dtype))
-                bucket = plus(out, digit, number * buckets)
+            for pass_index in range(self.passes):
+                digit = self._digit(key, b.constant(pass_index * self.digit_bits, self.dtype))
+                bucket = plus(out, digit, pass_index * buckets)
                 store(b, load(b, uint32, counts, bucket) + 1, counts, bucket)
         with out.loop("0", str(self.passes)) as pass_number:
             self._write_pass(pass_number, out.gep(f"[{buckets} x i32]", counts, pass_number), buckets)

@@ -81,8 +81,8 @@ def _write_checked_search(region: LoweringContext, arguments: list[str], node: N
     search = _SearchWriter(Routine(region, arguments), node)
     out, names = search.out, [parameter.name for parameter in search.out.signature.parameters]
     size, count = sizes(node.inputs[0].type)[-1], _searches_per_sequence(out, node)
-    is_many = out.icmp("sle", size, times(out, count, _CHECKED_PER_SEARCH))
-    is_sorted = out.where(is_many, search.write_order_check, "false")
+    has_many_searches = out.icmp("sle", size, times(out, count, _CHECKED_PER_SEARCH))
+    is_sorted = out.where(has_many_searches, search.write_order_check, "false")
     with out.if_(is_sorted):
         out.call(interleaved, *names)
     with out.unless(is_sorted):
@@ -107,10 +107,10 @@ class _SearchWriter:
 
     def __init__(self, routine: Routine, node: Node) -> None:
         self.routine, self.out, self.b = routine, routine.out, routine.b
-        kind, target = node.inputs[0].type, node.results[0].type
-        self._dtype: Any = kind.dtype  # type: ignore[union-attr]
-        self._result_dtype: Any = target.dtype  # type: ignore[union-attr]
-        self._size = sizes(kind)[-1]
+        sequence_type, result_type = node.inputs[0].type, node.results[0].type
+        self._dtype: Any = sequence_type.dtype  # type: ignore[union-attr]
+        self._result_dtype: Any = result_type.dtype  # type: ignore[union-attr]
+        self._size = sizes(sequence_type)[-1]
         self._node = node
         self._is_right_sided = node.attributes.get("side", "left") == "right"
 
@@ -132,11 +132,11 @@ class _SearchWriter:
             for position, size in zip(rows, counts, strict=False):
                 row = plus(out, product(out, row, size), position)
             # The last group of a row starts earlier, so that it is full.
-            begin, last_begin = times(out, group, lanes), plus(out, searches, -lanes)
-            is_early = out.icmp("slt", begin, last_begin)
-            begin = out.select(is_early, begin, last_begin)
-            begin = plus(out, product(out, row, searches), begin)
-            self._write_interleaved(row, [plus(out, begin, lane) for lane in range(lanes)])
+            group_start, last_group_start = times(out, group, lanes), plus(out, searches, -lanes)
+            precedes_last = out.icmp("slt", group_start, last_group_start)
+            group_start = out.select(precedes_last, group_start, last_group_start)
+            group_start = plus(out, product(out, row, searches), group_start)
+            self._write_interleaved(row, [plus(out, group_start, lane) for lane in range(lanes)])
 
     def write_order_check(self) -> str:
         """Return an i1 that is true if no element of the sequence is less than the previous element."""
@@ -187,7 +187,7 @@ class _SearchWriter:
     def _write_interleaved(self, row: Position, offsets: list[Position]) -> None:
         out, b, size = self.out, self.b, self._size
         start = product(out, row, size)
-        values = [load(b, self._dtype, "%values", place) for place in offsets]
+        values = [load(b, self._dtype, "%values", offset) for offset in offsets]
         cells = [out.alloca("i64") for _ in (None, *offsets)]
         store(b, b.wrap(int64, str(max(size, 1) if isinstance(size, int) else size)), cells[0], 0)
         for cell in cells[1:]:
