@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoconv.runtime.objects.containers import container_location, is_known
-from autoconv.runtime.objects.symbolic_objects import apply_object, record_object
+from autoconv.runtime.objects.symbolic_objects import apply_object, build_object, record_object
 from autoconv.runtime.recording.handler_stores import UNKNOWN
 from autoconv.runtime.recording.journal import Location
 from autoconv.runtime.recording.regions import Trace, current_region
@@ -58,9 +58,16 @@ class ContainerStores:
         kept_keys = {key for key, _ in contents[:kept]}
         for key in [key for key in held if key not in kept_keys]:
             apply_object("delitem", target, key)
-        for position, (key, value) in enumerate(contents):
-            if position >= kept or held.get(key, UNKNOWN) is not value:
-                apply_object("setitem", target, key, self._stored_item(value))
+        changed = [
+            (key, self._stored_item(value))
+            for position, (key, value) in enumerate(contents)
+            if position >= kept or held.get(key, UNKNOWN) is not value
+        ]
+        if isinstance(container, dict) and len(changed) > 1:  # one node, as each is recorded for the undo of the call
+            record_object("object_method", [target, build_object("dict", changed)], name="update", keywords=())
+            return
+        for key, value in changed:
+            apply_object("setitem", target, key, value)
 
     def _check_length(self, container: Any, length: int) -> None:
         """Restart the trace with the list as an object of the graph if its length changes: it may have any length."""
