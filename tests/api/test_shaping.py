@@ -229,3 +229,8 @@ def test_tensors_in_a_list_are_cast_to_the_requested_dtype() -> None:
         first, second = run(whole, half)
         assert first.numpy().tolist() == [3.0, 3.0] and first.dtype.is_floating
         assert second.numpy().tolist() == [[1, 2], [3, 1]]
+
+
+def test_lists_without_elements_get_the_dtype_of_the_first_value():
+    for values, dtype in (([[3], []], autoconv.int32), ([[], [3]], autoconv.float32), ([[True], []], autoconv.bool)):
+        assert shaping.concat(values, 0).dtype is dtype

@@ -267,10 +267,18 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Tensor:
 
 
 def _convert_lists(values: Sequence[Any]) -> list[Any]:
-    """Return the values, with lists converted to the dtype of the tensors among them."""
+    """Return the values, with lists converted to the dtype of the tensors among them.
+
+    Without tensors, lists without elements get the dtype of the first value.
+    """
     tensors = [as_tensor(v) for v in values]
     typed = next((t.dtype for t in tensors if t is not None and not t.weak), None)
     if typed is None:
+        is_empty = [isinstance(v, (list, tuple)) and not v for v in values]
+        if any(is_empty) and not is_empty[0]:
+            dtype = convert_to_tensor(values[0]).dtype
+            values = [convert_to_tensor(v, dtype) if empty else v for v, empty in zip(values, is_empty, strict=True)]
+            tensors = [as_tensor(v) for v in values]
         return [v if t is None else t for v, t in zip(values, tensors, strict=True)]
     return [
         t if t is not None else convert_to_tensor(v, typed) if isinstance(v, (list, tuple)) else v
